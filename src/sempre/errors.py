@@ -1,0 +1,158 @@
+"""The error tree: one root, one class per kind of mistake, each naming the thing and the remedy.
+
+    SempreError
+    ├── InvalidInput            a value was refused; nothing was changed
+    │   ├── CronError           a cron text
+    │   │   └── NeverFires      a cron text that matches no date at all
+    │   ├── IntervalError       an interval or a duration
+    │   ├── ZoneError           a time zone
+    │   ├── InstantError        a naive, malformed or absurd instant
+    │   ├── GridError           a grid that cannot be stored, or two rules for one schedule
+    │   ├── NamingError         a name of a schedule, job, queue, tag or owner
+    │   ├── ArgumentsError      the arguments of a job
+    │   └── PolicyError         a policy of a schedule
+    ├── UnknownGrid             a stored grid that this process has no class for
+    ├── BrokenGrid              a grid that answered with an instant it must not answer with
+    ├── IllegalTransition       an execution was asked to go where its state does not lead
+    └── Refused                 a valid request that the present state does not allow
+
+Catch `SempreError` for everything this package raises on purpose.
+"""
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "ArgumentsError",
+    "BrokenGrid",
+    "CronError",
+    "GridError",
+    "IllegalTransition",
+    "InstantError",
+    "IntervalError",
+    "InvalidInput",
+    "NamingError",
+    "NeverFires",
+    "PolicyError",
+    "Refused",
+    "SempreError",
+    "UnknownGrid",
+    "ZoneError",
+    "nearest",
+]
+
+SHOWN_LENGTH = 80
+
+
+class SempreError(Exception):
+    """The root of every error that this package raises on purpose."""
+
+
+class InvalidInput(SempreError, ValueError):
+    """A value was refused before anything was changed.
+
+    Attributes:
+        field: what was being set, as the user wrote or knows it.
+        value: the refused value.
+        allowed: what would have been accepted.
+        hint: the likely intention, or an empty text.
+        whole: the text that the value is a part of, or an empty text.
+    """
+
+    def __init__(
+        self, field: str, value: object, *, allowed: str, hint: str = "", whole: str = ""
+    ) -> None:
+        """Compose the sentence a user sees from its parts."""
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+        self.hint = hint
+        self.whole = whole
+        place = f" (in {_shown(whole)})" if whole else ""
+        sentence = f"{field}: {_shown(value)} is not accepted{place}; allowed: {allowed}."
+        super().__init__(f"{sentence} {hint}" if hint else sentence)
+
+    def within(self, whole: str) -> Self:
+        """Return the same error, told as one about a part of a longer text."""
+        return type(self)(
+            self.field, self.value, allowed=self.allowed, hint=self.hint, whole=whole
+        )
+
+
+class CronError(InvalidInput):
+    """A cron text that cannot be read; `field` names the part of it."""
+
+
+class NeverFires(CronError):
+    """A cron text that can be read but matches no date of any year."""
+
+
+class IntervalError(InvalidInput):
+    """An interval or duration that is not a number, too short, or of an unknown unit."""
+
+
+class ZoneError(InvalidInput):
+    """A time zone that the installed tzdata does not have."""
+
+
+class InstantError(InvalidInput):
+    """An instant without a zone, out of the calendar, or not readable."""
+
+
+class GridError(InvalidInput):
+    """A grid that cannot be stored, or a schedule with none or two of them."""
+
+
+class NamingError(InvalidInput):
+    """A name that is empty, too long, or has control characters."""
+
+
+class ArgumentsError(InvalidInput):
+    """Arguments that are not plain JSON of a bounded size."""
+
+
+class PolicyError(InvalidInput):
+    """A policy outside its range, or at odds with another one."""
+
+
+class UnknownGrid(SempreError):
+    """A stored grid names a class that this process has not registered."""
+
+    def __init__(self, name: str, *, known: "Iterable[str]") -> None:
+        """Name the grid and the ones this process does know."""
+        self.name = name
+        names = ", ".join(sorted(known))
+        super().__init__(
+            f'no grid is registered as "{name}" in this process (known: {names}); '
+            f"import the module that defines it before the worker starts."
+        )
+
+
+class BrokenGrid(SempreError):
+    """A grid raised, or answered with an instant that is naive or not later than asked."""
+
+
+class IllegalTransition(SempreError):
+    """An execution was asked to change to a state that its present one does not lead to."""
+
+
+class Refused(SempreError):
+    """A valid request that the present state of a schedule or execution does not allow."""
+
+
+def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:
+    """Answer with a "Did you mean ...?" sentence, or an empty text if nothing is near."""
+    by_folded = {name.casefold(): name for name in known}
+    matches = get_close_matches(value.casefold(), by_folded, n=count, cutoff=0.6)
+    if not matches:
+        return ""
+    return f"Did you mean {' or '.join(by_folded[match] for match in matches)}?"
+
+
+def _shown(value: object) -> str:
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:SHOWN_LENGTH])
+    return printable if len(text) <= SHOWN_LENGTH else f"{printable}..."

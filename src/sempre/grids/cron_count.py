@@ -1,0 +1,94 @@
+"""Counts the slots of a cron rule over a stretch of time, day by day instead of one by one.
+
+A worker that comes back after a month has to say how many slots a one-second schedule missed;
+that must not take as long as walking through two and a half million of them.
+"""
+
+from bisect import bisect_right
+from datetime import date
+
+from sempre.grids.cron_fields import CronFields
+from sempre.grids.instants import EPOCH_DAY
+from sempre.grids.zones import Timeline
+
+__all__ = ["SlotCounter"]
+
+DAY = 86_400
+
+
+class SlotCounter:
+    """Counts and finds slots by the same rules as `Cron.after`, over UTC seconds."""
+
+    def __init__(self, meaning: CronFields, line: Timeline, *, made_up: int) -> None:
+        """Take the rule, the timeline it follows and the longest gap that is made up for."""
+        self._meaning = meaning
+        self._line = line
+        self._made_up = made_up
+        self._minutes = meaning.minutes_of_day()
+        self._seconds_a_minute = meaning.seconds.bit_count()
+        self._a_day = self._minutes.bit_count() * self._seconds_a_minute
+        self._months: dict[tuple[int, int], int] = {}
+
+    def count(self, after: int, until: int) -> int:
+        """Return how many slots lie after one second and not after another."""
+        spans = range(bisect_right(self._line.starts, after) - 1, self._last_span(until) + 1)
+        return sum(self._count_span(span, after, until) for span in spans)
+
+    def last(self, after: int, until: int) -> int:
+        """Return the last slot in that stretch, which must have one."""
+        back = 1
+        while until - back > after and not self.count(until - back, until):
+            back *= 2
+        low, high = max(after, until - back), until
+        # A slot lies after low and none after high: narrow down to the slot itself.
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.count(middle, until):
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def _last_span(self, second: int) -> int:
+        return bisect_right(self._line.starts, second) - 1
+
+    def _count_span(self, span: int, after: int, until: int) -> int:
+        line, offset = self._line, self._line.offsets[span]
+        begin = max(after + 1 + offset, line.opens[span])
+        end = min(until + 1 + offset, line.closes[span])
+        counted = self._count_walls(begin, end)
+        if after < line.starts[span] <= until:
+            counted += self._count_made_up(span)
+        return counted
+
+    def _count_made_up(self, span: int) -> int:
+        """Return 1 if the span begins with a run that makes up for the gap before it."""
+        closed, opens = self._line.closes[span - 1], self._line.opens[span]
+        in_gap = 0 < opens - closed <= self._made_up and self._count_walls(closed, opens)
+        return int(bool(in_gap) and not self._count_walls(opens, opens + 1))
+
+    def _count_walls(self, begin: int, end: int) -> int:
+        """Return the matching wall seconds from `begin` up to but without `end`."""
+        if end <= begin:
+            return 0
+        first, from_second = divmod(begin, DAY)
+        last, to_second = divmod(end, DAY)
+        whole = sum(self._matches(day) for day in range(first, last)) * self._a_day
+        before = self._count_before(from_second) if self._matches(first) else 0
+        within = self._count_before(to_second) if to_second and self._matches(last) else 0
+        return whole - before + within
+
+    def _count_before(self, second: int) -> int:
+        """Return the matching seconds of a matching day before one of its seconds."""
+        minute, rest = divmod(second, 60)
+        counted = (self._minutes & (1 << minute) - 1).bit_count() * self._seconds_a_minute
+        if self._minutes >> minute & 1:
+            counted += (self._meaning.seconds & (1 << rest) - 1).bit_count()
+        return counted
+
+    def _matches(self, day: int) -> int:
+        civil = date.fromordinal(day + EPOCH_DAY)
+        key = civil.year, civil.month
+        if key not in self._months:
+            self._months[key] = self._meaning.days_in(*key)
+        return self._months[key] >> civil.day & 1

@@ -1,0 +1,238 @@
+"""`Every`: anchor + N * interval, from the anchor each time, so it never drifts.
+
+Owns the arithmetic of grids. N is computed, never counted up to, so an anchor of long ago costs
+the same as one of yesterday.
+"""
+
+from datetime import MAXYEAR, UTC, date, datetime, timedelta
+from typing import Any
+
+from sempre.grids.cron_fields import length_of_month
+from sempre.grids.explain import explain_every
+from sempre.grids.grid import Grid, Passed, SetOnce
+from sempre.grids.instants import (
+    EARLIEST,
+    EPOCH,
+    EPOCH_DAY,
+    LATEST,
+    MICROSECOND,
+    as_instant,
+    beyond_calendar,
+    microseconds_of,
+    not_an_instant,
+    read_moment,
+)
+from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
+from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, zone
+
+__all__ = ["Every"]
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+END = LATEST * DAY
+# A Monday and the first of a month and year, so that weeks, months and years begin as expected.
+DEFAULT_ANCHOR = datetime(2001, 1, 1)  # noqa: DTZ001 - wall time of the grid's zone
+
+
+class Every(SetOnce, Grid, name="every"):
+    """Fires at anchor + N * interval for every whole N from 0 on.
+
+    Seconds, minutes and hours are elapsed time. Days and longer keep the wall clock of the zone;
+    a month without the anchor's day takes its last day. A wall time that the clock skips moves
+    by the length of the gap (`gap="shift"`) or is left out ("skip"); one it shows twice counts
+    the "first" time, the "last" or "both" times.
+
+    >>> monthly = Every("1 month", anchor="2026-01-31 09:00", timezone="Europe/Rome")
+    >>> for slot in monthly.times(datetime.fromisoformat("2026-01-01T00:00Z"), 3):
+    ...     print(slot)
+    2026-01-31 08:00:00+00:00
+    2026-02-28 08:00:00+00:00
+    2026-03-31 07:00:00+00:00
+
+    Args:
+        interval: a text ("15m", "1 month"), a timedelta, a number of seconds, or a number of
+            `unit`. A timedelta is elapsed time, also one of 24 hours.
+        unit: seconds, minutes, hours, days, weeks, months or years.
+        anchor: a datetime or ISO text; without an offset it is wall time of the zone. By default
+            Monday 2001-01-01 00:00. Nothing fires before it.
+        timezone: an IANA name.
+        gap: what becomes of a wall time that does not exist, for days and longer.
+        fold: which of two equal wall times counts, for days and longer.
+
+    Raises:
+        InvalidInput: one of its subclasses, naming the argument and the remedy.
+    """
+
+    __slots__ = (
+        "_early",
+        "_keeps_origin",
+        "_late",
+        "_months",
+        "_origin",
+        "_step",
+        "_wall",
+        "_zone",
+    )
+    __slots__ += ("anchor", "fold", "gap", "interval", "is_elapsed", "timezone")
+
+    def __init__(  # noqa: PLR0913 - the keywords a user writes
+        self,
+        interval: object,
+        unit: object = None,
+        *,
+        anchor: datetime | date | str | None = None,
+        timezone: str = "UTC",
+        gap: str = "shift",
+        fold: str = "first",
+    ) -> None:
+        """Check every argument and lay out the arithmetic once."""
+        self.interval = read_interval(interval, unit)
+        self.timezone = timezone
+        self.gap = check_gap(gap)
+        self.fold = check_fold(fold)
+        self.anchor = None if anchor is None else read_moment("anchor", anchor)
+        self.is_elapsed = self.interval.unit in ELAPSED
+        count, name = self.interval
+        self._months = count * {"months": 1, "years": 12}.get(name, 0)
+        self._step = count * SECONDS.get(name, 0) * SECOND
+        self._zone = zone(timezone)
+        self._early = self._zone.timeline("last" if fold == "last" else "first")
+        self._late = self._zone.timeline("last") if fold == "both" else None
+        moment = self.anchor or DEFAULT_ANCHOR
+        self._keeps_origin = moment.utcoffset() is not None
+        self._wall, self._origin = self._place(moment)
+
+    def after(self, t: datetime) -> datetime | None:
+        """Return the first slot strictly later than `t`; None past the year 9999."""
+        try:
+            since = t - EPOCH
+        except TypeError:
+            raise not_an_instant("t", t) from None
+        if not EARLIEST <= since.days < LATEST:
+            return beyond_calendar("t", t)
+        micros = since // MICROSECOND
+        found = self._elapsed_after(micros) if self.is_elapsed else self._calendar_after(micros)
+        return None if found is None or found >= END else EPOCH + timedelta(0, 0, found)
+
+    def passed(self, after: datetime, until: datetime) -> Passed | None:
+        """Return first, last and count of the slots between; elapsed intervals do not count up."""
+        first = self.after(after)
+        if first is None or first > until:
+            return None
+        if not self.is_elapsed:
+            return super().passed(after, until)
+        step = self._step * MICROSECOND
+        more = (until - first) // step
+        return Passed(first, first + more * step, 1 + more)
+
+    def explain(self) -> str:
+        """Say in plain English when this grid fires."""
+        return explain_every(self.interval, self.anchor, self.timezone)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what may surprise a person about this grid."""
+        moment = self.anchor or DEFAULT_ANCHOR
+        if self._months and moment.day > 28:  # noqa: PLR2004
+            return (f"A month without day {moment.day} runs on its last day.",)
+        return ()
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the arguments as JSON values."""
+        return {
+            "interval": self.interval.count,
+            "unit": self.interval.unit,
+            "anchor": None if self.anchor is None else self.anchor.isoformat(),
+            "timezone": self.timezone,
+            "gap": self.gap,
+            "fold": self.fold,
+        }
+
+    def identity(self) -> tuple[object, ...]:
+        """Return what equal grids have in common: spelling aside, the same arithmetic."""
+        rule = (self._step, self._months, self.is_elapsed, self._wall, self._origin)
+        return (Every, rule, self.timezone, self.gap, self.fold)
+
+    def __repr__(self) -> str:
+        """Write it as code."""
+        anchor = "" if self.anchor is None else f", anchor={self.anchor.isoformat(' ')!r}"
+        return f"Every({str(self.interval)!r}{anchor}, timezone={self.timezone!r})"
+
+    def _place(self, moment: datetime) -> tuple[int, int]:
+        """Return the anchor as wall time and as an instant, both in microseconds."""
+        if self._keeps_origin:
+            origin = microseconds_of(as_instant("anchor", moment))
+            return origin + self._zone.offset_at(origin // SECOND) * SECOND, origin
+        wall = microseconds_of(moment.replace(tzinfo=UTC))
+        return wall, wall - self._early.offset_of(wall // SECOND) * SECOND
+
+    def _elapsed_after(self, micros: int) -> int:
+        if micros < self._origin:
+            return self._origin
+        return micros + self._step - (micros - self._origin) % self._step
+
+    def _calendar_after(self, micros: int) -> int | None:
+        second = micros // SECOND
+        line = self._early if second < self._early.reach else self._longer("first", second)
+        wall_now = micros + line.offsets[line.span_at(second)] * SECOND
+        number = self._number_before(wall_now)
+        while (wall := self._wall_at(number)) is not None:
+            for instant in self._instants(number, wall):
+                if instant > micros:
+                    return instant
+            number += 1
+        return None
+
+    def _number_before(self, wall: int) -> int:
+        """Return the largest N whose slot may still be to come, or any smaller one near it."""
+        if self._step:
+            return max(0, (wall - self._wall) // self._step)
+        # A day earlier: a slot at the end of last month may have moved past a gap into this one.
+        ahead = _month_of(wall - DAY) - _month_of(self._wall)
+        return max(0, ahead // self._months)
+
+    def _wall_at(self, number: int) -> int | None:
+        """Return the wall time of point N in microseconds; None past the calendar."""
+        if self._step:
+            wall = self._wall + number * self._step
+        else:
+            wall = _add_months(self._wall, number * self._months)
+        return wall if wall < END else None
+
+    def _instants(self, number: int, wall: int) -> tuple[int, ...]:
+        """Return the instants of point N in order: one, or none in a gap, or two in a fold."""
+        if number == 0 and self._keeps_origin:
+            return self._showings_of_anchor()
+        second = wall // SECOND
+        line = self._early if second < self._early.reach else self._longer("first", second)
+        if self.gap == "skip" and not line.shows(second):
+            return ()
+        early = wall - line.offset_of(second) * SECOND
+        if self._late is None:
+            return (early,)
+        line = self._late if second < self._late.reach else self._longer("last", second)
+        return early, wall - line.offset_of(second) * SECOND
+
+    def _showings_of_anchor(self) -> tuple[int, ...]:
+        """Return the anchor's own instant, which it states, and a second showing if wanted."""
+        if self._late is None:
+            return (self._origin,)
+        again = self._wall - self._late.offset_of(self._wall // SECOND) * SECOND
+        return self._origin, max(self._origin, again)
+
+    def _longer(self, fold: Fold, second: int) -> Timeline:
+        return self._zone.timeline("last" if self.fold == "last" else fold, reach=second)
+
+
+def _month_of(micros: int) -> int:
+    day = date.fromordinal(micros // DAY + EPOCH_DAY)
+    return day.year * 12 + day.month
+
+
+def _add_months(wall: int, months: int) -> int:
+    days, rest = divmod(wall, DAY)
+    day = date.fromordinal(days + EPOCH_DAY)
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if year > MAXYEAR:
+        return END
+    clamped = min(day.day, length_of_month(year, month + 1))
+    return (date(year, month + 1, clamped).toordinal() - EPOCH_DAY) * DAY + rest

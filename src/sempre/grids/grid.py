@@ -1,0 +1,163 @@
+"""What a grid is: a pure rule that yields instants, and a value that can be stored.
+
+Owns the promise every grid keeps and what follows from it alone: listing, counting and the JSON
+form. `Every` and `Cron` answer the same questions faster.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
+
+from sempre.errors import BrokenGrid, GridError, UnknownGrid
+from sempre.grids.instants import as_instant
+
+__all__ = ["Grid", "Passed", "SetOnce", "following"]
+
+
+class Passed(NamedTuple):
+    """An unbroken run of slots, told by its ends and its length."""
+
+    first: datetime
+    last: datetime
+    count: int
+
+
+class SetOnce:
+    """Makes a value of an object: each attribute can be set once, by the constructor."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute that has no value yet; AttributeError if it has one."""
+        if hasattr(self, name):
+            message = f"{type(self).__name__} is a value and does not change; build another one"
+            raise AttributeError(message)
+        super().__setattr__(name, value)
+
+
+class Grid(ABC):
+    """A rule that yields instants; immutable, without a cursor: same question, same answer.
+
+    Subclass it and implement `after` for a rule of your own. To keep such a grid in a durable
+    store, give the class a name and return what its constructor needs from `parameters`:
+
+    >>> from datetime import datetime, timedelta, timezone
+    >>> class Tides(Grid, name="tides"):
+    ...     def __init__(self, *, hours: float = 12.42) -> None:
+    ...         self.hours = hours
+    ...     def after(self, t: datetime) -> datetime | None:
+    ...         return t + timedelta(hours=self.hours)
+    ...     def parameters(self) -> dict[str, object]:
+    ...         return {"hours": self.hours}
+    >>> Grid.from_json(Tides(hours=12).to_json()) == Tides(hours=12)
+    True
+
+    A process that has no class of that name leaves such schedules alone and reports them. An
+    answer that is not later than `t` is never acted on: it raises `BrokenGrid`.
+    """
+
+    __slots__ = ()
+    _classes: ClassVar[dict[str, type["Grid"]]] = {}
+    name: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, *, name: str | None = None, **options: object) -> None:
+        """Register a subclass under the name that its stored form carries."""
+        super().__init_subclass__(**options)
+        cls.name = name
+        if name is None:
+            return
+        taken = Grid._classes.get(name)
+        if taken is not None and (taken.__module__, taken.__qualname__) != (
+            cls.__module__,
+            cls.__qualname__,
+        ):
+            raise GridError("name", name, allowed=f"a name other than that of {taken!r}")
+        Grid._classes[name] = cls
+
+    @abstractmethod
+    def after(self, t: datetime) -> datetime | None:
+        """Return the first slot strictly later than `t`, or None if there is no other."""
+
+    def times(self, after: datetime, count: int) -> list[datetime]:
+        """Return the next `count` slots strictly later than `after`; fewer if the grid ends."""
+        slots = self._slots(after)
+        return [slot for slot, _ in zip(slots, range(count), strict=False)]
+
+    def between(self, after: datetime, until: datetime) -> list[datetime]:
+        """Return every slot strictly later than `after` and not later than `until`."""
+        last = as_instant("until", until)
+        return list(self._slots_until(after, last))
+
+    def passed(self, after: datetime, until: datetime) -> Passed | None:
+        """Return first, last and count of the slots that `between` would list; None for none."""
+        first, last, count = None, None, 0
+        for slot in self._slots_until(after, until):
+            first, last, count = first or slot, slot, count + 1
+        return Passed(first, last, count) if first and last else None
+
+    def explain(self) -> str:
+        """Say in plain English when this grid fires."""
+        return f"by the rule {self.name or type(self).__name__}"
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what may surprise a person about this grid, one sentence each."""
+        return ()
+
+    def parameters(self) -> dict[str, Any]:
+        """Return, as JSON values, the keyword arguments that build an equal grid."""
+        return {}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form, which `Grid.from_json` turns into an equal grid again."""
+        if self.name is None:
+            hint = f'Write class {type(self).__name__}(Grid, name="...").'
+            raise GridError("grid", self, allowed="a grid whose class has a name", hint=hint)
+        return {"grid": self.name, **self.parameters()}
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> "Grid":
+        """Return the grid of a stored form; UnknownGrid if this process has no such class."""
+        parameters = dict(stored)
+        name = parameters.pop("grid", None)
+        if not isinstance(name, str):
+            allowed = 'an object with a "grid" that names the class'
+            raise GridError("grid", stored, allowed=allowed)
+        if name not in Grid._classes:
+            raise UnknownGrid(name, known=Grid._classes)
+        return Grid._classes[name](**parameters)
+
+    def identity(self) -> tuple[object, ...]:
+        """Return what equal grids have in common; by default class and parameters."""
+        return (type(self), repr(sorted(self.parameters().items())))
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether both are the same rule, so that they yield the same instants."""
+        return isinstance(other, Grid) and self.identity() == other.identity()
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(self.identity())
+
+    def _slots(self, after: datetime) -> Iterator[datetime]:
+        slot = following(self, after)
+        while slot is not None:
+            yield slot
+            slot = following(self, slot)
+
+    def _slots_until(self, after: datetime, until: datetime) -> Iterator[datetime]:
+        for slot in self._slots(after):
+            if slot > until:
+                return
+            yield slot
+
+
+def following(grid: Grid, t: datetime) -> datetime | None:
+    """Return `grid.after(t)` in UTC, or raise BrokenGrid if that is not a later, aware instant."""
+    slot = grid.after(t)
+    if slot is None:
+        return None
+    if not isinstance(slot, datetime) or slot.utcoffset() is None or slot <= t:
+        message = f"the grid {grid!r}, asked for the slot after {t}, answered {slot!r}"
+        raise BrokenGrid(f"{message}: not a later instant with a zone.")
+    return as_instant("slot", slot)

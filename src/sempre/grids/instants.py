@@ -1,0 +1,102 @@
+"""Instants: aware datetimes in UTC at the surface, whole microseconds since 1970 inside.
+
+Owns reading, checking and converting them. A datetime without a zone is refused everywhere but
+as the anchor of a grid, where it is wall time of the grid's zone.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+
+from sempre.errors import InstantError
+
+__all__ = [
+    "EARLIEST",
+    "EPOCH",
+    "EPOCH_DAY",
+    "LATEST",
+    "as_instant",
+    "beyond_calendar",
+    "instant_of",
+    "microseconds_of",
+    "not_an_instant",
+    "read_instant",
+    "read_moment",
+    "seconds_of",
+]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+EARLIEST_YEAR = 1800
+# Days since 1970. The last days of the year 9999 are left out: some zones are already past them.
+EPOCH_DAY = date(1970, 1, 1).toordinal()
+EARLIEST = date(EARLIEST_YEAR, 1, 1).toordinal() - EPOCH_DAY
+LATEST = date.max.toordinal() - 2 - EPOCH_DAY
+READABLE = "an ISO 8601 text such as 2026-01-31 09:00Z, or a datetime"
+
+
+def microseconds_of(instant: datetime) -> int:
+    """Return an aware instant as whole microseconds since 1970."""
+    return (instant - EPOCH) // MICROSECOND
+
+
+def instant_of(microseconds: int) -> datetime:
+    """Return the aware UTC datetime of whole microseconds since 1970; OverflowError past 9999."""
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
+def seconds_of(instant: datetime) -> int:
+    """Return an aware instant as seconds since 1970, rounded down."""
+    since = instant - EPOCH
+    return since.days * 86_400 + since.seconds
+
+
+def read_moment(field: str, value: object) -> datetime:
+    """Return a datetime, naive or aware, from a datetime, a date or ISO 8601 text."""
+    if isinstance(value, str):
+        value = _parse(field, value)
+    elif isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    if not isinstance(value, datetime):
+        raise InstantError(field, value, allowed=READABLE)
+    if value.year < EARLIEST_YEAR:
+        raise InstantError(field, value, allowed=f"the year {EARLIEST_YEAR} or later")
+    return value
+
+
+def read_instant(field: str, value: object) -> datetime:
+    """Return an aware instant in UTC from a datetime or text; InstantError if it has no zone."""
+    moment = read_moment(field, value)
+    return as_instant(field, moment)
+
+
+def as_instant(field: str, value: datetime) -> datetime:
+    """Return an aware datetime in UTC; InstantError if it is naive or out of the calendar."""
+    if value.utcoffset() is None:
+        hint = f"Without a zone it could be {value}Z or many other instants."
+        raise InstantError(field, value, allowed="a datetime with a zone", hint=hint)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InstantError(field, value, allowed="an instant before the year 10000") from None
+
+
+def _parse(field: str, text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InstantError(field, text, allowed=READABLE) from None
+
+
+def not_an_instant(field: str, value: object) -> InstantError:
+    """Return the error for something that is no datetime, or one without a zone."""
+    if isinstance(value, datetime):
+        try:
+            as_instant(field, value)
+        except InstantError as error:
+            return error
+    return InstantError(field, value, allowed="a datetime with a zone")
+
+
+def beyond_calendar(field: str, value: datetime) -> None:
+    """Return None, for "no more slots", past the calendar; refuse an instant before it."""
+    if value.year <= EARLIEST_YEAR:
+        raise InstantError(field, value, allowed=f"the year {EARLIEST_YEAR} or later")
