@@ -1,0 +1,41 @@
+.DEFAULT_GOAL := help
+.PHONY: help install servers lint types test test-long bench sizes clean
+
+BIN := .venv/bin
+STAMP := .venv/installed
+export PYTHON
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml constraints.txt tools/setup.sh
+	@sh tools/setup.sh
+	@touch $@
+
+install: $(STAMP) ## create .venv and install everything for development
+
+servers: $(STAMP) ## make the database and queue servers of the tests available
+	@$(BIN)/python tools/servers.py
+
+lint: $(STAMP) ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP) ## mypy, strict
+	$(BIN)/mypy $(wildcard src tests tools bench)
+
+test: servers lint types ## everything that must pass: servers, lint, types, tests
+	$(BIN)/pytest -n auto
+
+test-long: servers ## the tests that take minutes, with what they counted
+	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP
+
+bench: $(STAMP) ## time the grids beside their peers
+	$(BIN)/python bench/grids.py
+
+sizes: $(STAMP) ## how long files and functions are
+	@$(BIN)/python tools/sizes.py
+
+clean: ## remove everything that make made
+	rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
