@@ -77,9 +77,7 @@ class InvalidInput(SempreError, ValueError):
 
     def within(self, whole: str) -> Self:
         """Return the same error, told as one about a part of a longer text."""
-        return type(self)(
-            self.field, self.value, allowed=self.allowed, hint=self.hint, whole=whole
-        )
+        return type(self)(self.field, self.value, allowed=self.allowed, hint=self.hint, whole=whole)
 
 
 class CronError(InvalidInput):

@@ -123,10 +123,8 @@ def _lengths(month: int) -> tuple[int, ...]:
 def _nth_weekday(weekday: int, n: int, first_weekday: int, length: int) -> int:
     """Return the day of the month, or 0 (no day) where there is no such one."""
     first = 1 + (weekday - 1 - first_weekday) % 7
-    if n > 0:
-        day = first + 7 * (n - 1)
-    else:
-        day = first + 7 * ((length - first) // 7 + n + 1)
+    in_month = (length - first) // 7 + 1
+    day = first + 7 * (n - 1 if n > 0 else in_month + n)
     return day if 1 <= day <= length else 0
 
 

@@ -72,7 +72,7 @@ def read_cron(text: str) -> CronText:
     if len(words) not in (5, 6):
         raise CronError("cron", text, allowed=SHAPE, hint=_shape_hint(words))
     try:
-        meaning = _meaning(words if len(words) == 6 else ["0", *words])  # noqa: PLR2004
+        meaning = _meaning(words if len(words) == 6 else ["0", *words])
     except CronError as error:
         raise error.within(text) from None
     if not meaning.ever_matches():
@@ -103,7 +103,7 @@ def _take_zone(words: list[str]) -> tuple[list[str], str | None]:
         return words[1:], zone(name).name
     if words[-1] in zone_names():
         return words[:-1], words[-1]
-    if _ZONE_LIKE.match(words[-1]) and (len(words) > 5 or words[0].startswith("@")):  # noqa: PLR2004
+    if _ZONE_LIKE.match(words[-1]) and (len(words) > 5 or words[0].startswith("@")):
         hint = nearest(words[-1], zone_names())
         allowed = "a name of the IANA database at the end of a cron text"
         raise ZoneError("timezone", words[-1], allowed=allowed, hint=hint, whole=" ".join(words))
@@ -121,7 +121,7 @@ def _alias(words: list[str], text: str) -> list[str]:
 
 
 def _shape_hint(words: list[str]) -> str:
-    if len(words) == 7:  # noqa: PLR2004
+    if len(words) == 7:
         return "Years are not supported; the last word may be a time zone."
     return f"There are {len(words)} fields."
 
@@ -183,7 +183,7 @@ def _range_mask(field: _Field, item: str) -> int:
 def _weekday_mask(low: int, high: int, step: int, item: str) -> int:
     """Return a mask of 0-6. Sunday is 0 at the start of a range and 0 or 7 at its end."""
     low = low % 7
-    if high == 7 and item.startswith(("7", "SUN")) and step == 1 and low == 0:  # noqa: PLR2004
+    if high == 7 and item.startswith(("7", "SUN")) and step == 1 and low == 0:
         high = 0 if item[0] == "7" else 7
     if low <= high:
         return bits([day % 7 for day in range(low, high + 1, step)])
@@ -275,7 +275,7 @@ class _WeekdayField:
             return False
         weekday = _number(_FIELDS[5], found[1]) % 7
         n = int(found[2]) if found[2] else -1
-        if not 1 <= abs(n) <= 5:  # noqa: PLR2004
+        if not 1 <= abs(n) <= 5:
             raise CronError("weekday", item, allowed="#1 to #5, or #-1 to #-5 from the end")
         self.nth.add((weekday, n))
         return True

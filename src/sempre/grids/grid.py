@@ -6,16 +6,18 @@ form. `Every` and `Cron` answer the same questions faster.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from sempre.errors import BrokenGrid, GridError, UnknownGrid
+from sempre.errors import BrokenGrid, GridError, SempreError, UnknownGrid
 from sempre.grids.instants import as_instant
 
 __all__ = ["Grid", "Passed", "SetOnce", "following"]
 
 
-class Passed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Passed:
     """An unbroken run of slots, told by its ends and its length."""
 
     first: datetime
@@ -154,7 +156,14 @@ class Grid(ABC):
 
 def following(grid: Grid, t: datetime) -> datetime | None:
     """Return `grid.after(t)` in UTC, or raise BrokenGrid if that is not a later, aware instant."""
-    slot = grid.after(t)
+    try:
+        slot = grid.after(t)
+    except SempreError:
+        raise
+    except Exception as error:
+        raise BrokenGrid(
+            f"the grid {grid!r}, asked for the slot after {t}, raised {error!r}"
+        ) from error
     if slot is None:
         return None
     if not isinstance(slot, datetime) or slot.utcoffset() is None or slot <= t:

@@ -14,7 +14,7 @@ __all__ = [
     "EPOCH_DAY",
     "LATEST",
     "as_instant",
-    "beyond_calendar",
+    "check_calendar",
     "instant_of",
     "microseconds_of",
     "not_an_instant",
@@ -96,7 +96,7 @@ def not_an_instant(field: str, value: object) -> InstantError:
     return InstantError(field, value, allowed="a datetime with a zone")
 
 
-def beyond_calendar(field: str, value: datetime) -> None:
-    """Return None, for "no more slots", past the calendar; refuse an instant before it."""
+def check_calendar(field: str, value: datetime) -> None:
+    """Raise InstantError for an instant before the calendar; past its end there are no slots."""
     if value.year <= EARLIEST_YEAR:
         raise InstantError(field, value, allowed=f"the year {EARLIEST_YEAR} or later")

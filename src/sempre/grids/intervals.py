@@ -4,9 +4,10 @@ An interval spaces a grid and may be of months; a duration bounds a wait and is 
 """
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 from math import isfinite
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from sempre.errors import IntervalError, nearest
 
@@ -42,7 +43,8 @@ _PART = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 _WRITTEN = 'a text such as "15m", "1h30m" or "2 weeks", a timedelta, or a number of seconds'
 
 
-class Interval(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Interval:
     """A whole, positive number of units, as the user thinks of it."""
 
     count: int
@@ -118,7 +120,7 @@ def _parts(text: str, field: str) -> list[tuple[str, str]]:
         parts.append((found[1], found[2]))
         at = found.end()
     if not parts or at < len(stripped):
-        hint = "A cron text belongs in Cron(...)." if stripped.count(" ") >= 4 else ""  # noqa: PLR2004
+        hint = "A cron text belongs in Cron(...)." if stripped.count(" ") >= 4 else ""
         raise IntervalError(field, text, allowed=_WRITTEN, hint=hint)
     if field == "interval" and not all(name for _, name in parts):
         hint = f'Write a number of seconds without quotes, or a unit: "{stripped}s".'

@@ -1,0 +1,198 @@
+"""What a user declares about a schedule: job, grid, arguments and policies.
+
+Owns reading and checking those values. A definition says nothing about what has happened so
+far; that is the schedule's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sempre.domain.arguments import Json, check_arguments
+from sempre.domain.names import check_name, check_word
+from sempre.domain.policies import OnUnknown, Overlap, Retry, check_choice, check_count
+from sempre.errors import GridError, PolicyError, nearest
+from sempre.grids.cron import Cron
+from sempre.grids.every import Every
+from sempre.grids.grid import Grid
+from sempre.grids.instants import read_instant
+from sempre.grids.intervals import read_duration
+
+__all__ = ["Definition", "define", "grid_of"]
+
+SECOND = timedelta(seconds=1)
+# Of the settings' defaults: one lease of 30 s and two sweeps of 15 s.
+TOLERANCE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """A schedule as declared. Build it with `define`, which reads what people write.
+
+    Attributes:
+        job: the registered name of the function to run.
+        grid: when to run it.
+        args: its keyword arguments.
+        queue: the lane on the broker.
+        priority: lower is sooner.
+        enabled: whether it runs at all.
+        catch_up: run every slot that a downtime left behind, rather than the waiting one only.
+        catch_up_within: how old a slot may be to be caught up.
+        catch_up_max: how many slots, the newest ones, are caught up at most.
+        tolerance: how late a start may be without counting as downtime.
+        deadline: how late a start may be at all.
+        overlap: what to do with a slot while an earlier execution runs.
+        jitter: spread of the starts, below the distance of two slots.
+        until: the last instant at which a slot may lie.
+        limit: the number of first starts after which the schedule has ended.
+        retry: what follows a failure.
+        timeout: how long an execution may run.
+        on_unknown: what follows a lease that expired.
+        tags: words to find it by.
+        owner: which code base declares it.
+        note: anything a person should know.
+    """
+
+    job: str
+    grid: Grid
+    args: Mapping[str, Json] = field(default_factory=dict)
+    queue: str = "default"
+    priority: int = 1000
+    enabled: bool = True
+    catch_up: bool = False
+    catch_up_within: timedelta | None = None
+    catch_up_max: int | None = None
+    tolerance: timedelta = TOLERANCE
+    deadline: timedelta | None = None
+    overlap: Overlap = "skip"
+    jitter: timedelta = timedelta(0)
+    until: datetime | None = None
+    limit: int | None = None
+    retry: Retry = Retry()  # noqa: RUF009 - an immutable value
+    timeout: timedelta | None = None
+    on_unknown: OnUnknown = "rerun"
+    tags: tuple[str, ...] = ()
+    owner: str | None = None
+    note: str = ""
+
+    def edited(self, **changes: object) -> "Definition":
+        """Return the definition with some fields set to what a user wrote."""
+        return replace(self, **_read(changes))
+
+
+def define(*, job: str, grid: Grid, **given: object) -> Definition:
+    """Return a definition from what a user wrote; InvalidInput names the field and the remedy.
+
+    >>> nightly = define(job="report", grid=Cron("0 2 * * *"), jitter="30s", retry=3)
+    >>> nightly.jitter
+    datetime.timedelta(seconds=30)
+    """
+    return Definition(**_read({"job": job, "grid": grid, **given}))
+
+
+def grid_of(
+    *,
+    cron: str | None = None,
+    interval: object = None,
+    unit: object = None,
+    anchor: datetime | str | None = None,
+    **zone: str,
+) -> Grid:
+    """Return the grid of a schedule that is given as a cron text or as an interval.
+
+    Raises:
+        GridError: none or both are given, or an anchor or unit goes with a cron text.
+    """
+    if (cron is None) == (interval is None):
+        given = "none" if cron is None else "cron and interval"
+        raise GridError("grid", given, allowed="either cron or interval, not both")
+    if cron is not None:
+        if anchor is not None or unit is not None:
+            extra = "anchor" if anchor is not None else "unit"
+            raise GridError(extra, anchor or unit, allowed="no anchor or unit with a cron text")
+        return Cron(cron, **zone)
+    return Every(interval, unit, anchor=anchor, **zone)
+
+
+def _read(given: Mapping[str, object]) -> dict[str, Any]:
+    return {name: _read_field(name, value) for name, value in given.items()}
+
+
+def _read_field(name: str, value: object) -> object:
+    reader = _READERS.get(name)
+    if reader is None:
+        raise PolicyError(
+            name, value, allowed="a field of a schedule", hint=nearest(name, _READERS)
+        )
+    if value is None and name in _OPTIONAL:
+        return None
+    return reader(name, value)
+
+
+def _read_grid(name: str, value: object) -> Grid:
+    if isinstance(value, Grid):
+        return value
+    raise GridError(name, value, allowed='Cron("..."), Every("...") or your own Grid')
+
+
+def _read_flag(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise PolicyError(name, value, allowed="True or False")
+
+
+def _read_retry(name: str, value: object) -> Retry:
+    return value if isinstance(value, Retry) else Retry(check_count(name, value, least=0))
+
+
+def _read_tags(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
+        raise PolicyError(name, value, allowed="a list of words")
+    return tuple(sorted({check_word(name, tag) for tag in value}))
+
+
+def _read_note(name: str, value: object) -> str:
+    if isinstance(value, str) and len(value) <= 2000 and "\0" not in value:  # noqa: PLR2004
+        return value
+    raise PolicyError(name, value, allowed="a text of at most 2000 characters")
+
+
+def _read_priority(name: str, value: object) -> int:
+    priority = check_count(name, value, least=0)
+    if priority < 2**31:
+        return priority
+    raise PolicyError(name, value, allowed="0 (soonest) to 2147483647")
+
+
+def _positive(name: str, value: object) -> timedelta:
+    return read_duration(name, value, least=SECOND)
+
+
+_READERS: dict[str, Any] = {
+    "job": check_name,
+    "grid": _read_grid,
+    "args": lambda _, value: check_arguments(value),
+    "queue": check_word,
+    "priority": _read_priority,
+    "enabled": _read_flag,
+    "catch_up": _read_flag,
+    "catch_up_within": _positive,
+    "catch_up_max": lambda name, value: check_count(name, value, least=0),
+    "tolerance": read_duration,
+    "deadline": _positive,
+    "overlap": lambda name, value: cast("Overlap", check_choice(name, value, Overlap)),
+    "jitter": read_duration,
+    "until": read_instant,
+    "limit": lambda name, value: check_count(name, value, least=1),
+    "retry": _read_retry,
+    "timeout": _positive,
+    "on_unknown": lambda name, value: cast("OnUnknown", check_choice(name, value, OnUnknown)),
+    "tags": _read_tags,
+    "owner": check_word,
+    "note": _read_note,
+}
+_OPTIONAL = frozenset(
+    {"catch_up_within", "catch_up_max", "deadline", "until", "limit", "timeout", "owner"}
+)
+assert _READERS.keys() == {each.name for each in fields(Definition)}  # noqa: S101

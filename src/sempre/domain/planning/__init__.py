@@ -1,0 +1,58 @@
+"""Planning: given a schedule, its rows and now, what should be done. The system's brain.
+
+Every function is pure: no clock, no I/O, no ids of its own. A plan says what must happen
+together; the store makes it happen at once or not at all.
+"""
+
+from sempre.domain.planning.claiming import Claim, Verdict, plan_claim
+from sempre.domain.planning.reconciling import plan_reconcile
+from sempre.domain.planning.settling import (
+    plan_failure,
+    plan_release,
+    plan_rescue,
+    plan_success,
+)
+from sempre.domain.planning.sheet import Change, Moment, Plan
+from sempre.domain.planning.single_slots import (
+    plan_backfill,
+    plan_skip,
+    plan_trigger,
+    plan_unskip,
+)
+from sempre.domain.planning.slots import due_at, first_eligible
+from sempre.domain.planning.verbs import (
+    plan_delete,
+    plan_disable,
+    plan_edit,
+    plan_enable,
+    plan_pause,
+    plan_resume,
+    plan_start,
+)
+
+__all__ = [
+    "Change",
+    "Claim",
+    "Moment",
+    "Plan",
+    "Verdict",
+    "due_at",
+    "first_eligible",
+    "plan_backfill",
+    "plan_claim",
+    "plan_delete",
+    "plan_disable",
+    "plan_edit",
+    "plan_enable",
+    "plan_failure",
+    "plan_pause",
+    "plan_reconcile",
+    "plan_release",
+    "plan_rescue",
+    "plan_resume",
+    "plan_skip",
+    "plan_start",
+    "plan_success",
+    "plan_trigger",
+    "plan_unskip",
+]

@@ -1,0 +1,191 @@
+"""Claim: may this execution start now, and what follows for its schedule if it does?
+
+The verdict is pure. The store applies the plan only if the schedule's revision and start count
+and the row's state are still those it was made from; otherwise the caller reads and plans again.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning.reconciling import reconcile
+from sempre.domain.planning.sheet import TICK, Change, Moment, Plan, Sheet
+from sempre.domain.planning.slots import advance, newest_slots
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, Reason, State
+from sempre.errors import BrokenGrid
+
+__all__ = ["Claim", "Verdict", "plan_claim"]
+
+
+class Verdict(StrEnum):
+    """What is to be done with an execution that somebody wants to start."""
+
+    START = "start"
+    WAIT = "wait"
+    """Another execution has to end first; its end rings this one."""
+    SKIP = "skip"
+    MISS = "miss"
+    EARLY = "early"
+    """Not due yet: the ticket goes back with the remaining delay."""
+    STALE = "stale"
+    """No longer waiting: the ticket is acknowledged and counted."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A verdict and the plan that carries it out; the plan is empty if nothing changes."""
+
+    verdict: Verdict
+    plan: Plan
+    reason: str = ""
+
+
+def plan_claim(
+    schedule: Schedule | None, row: Execution, rows: Iterable[Execution], moment: Moment
+) -> Claim:
+    """Decide on one execution.
+
+    Args:
+        schedule: the row's schedule; None for one-off work, or if it is gone.
+        row: the execution that is to start.
+        rows: the schedule's other rows that matter: live and running ones, those after its
+            cursor, and those that ended after the row was due.
+        moment: the store's now.
+    """
+    others = [other for other in rows if other.id != row.id]
+    verdict, reason = _judge(schedule, row, others, moment.now)
+    if verdict in (Verdict.WAIT, Verdict.EARLY, Verdict.STALE):
+        return Claim(verdict, Plan(schedule, schedule), reason)
+    if schedule is None:
+        return Claim(verdict, Plan(changes=(Change(row, _started(row, moment.now)),)), reason)
+    sheet = Sheet(schedule, [*others, row], moment, actor=row.actor)
+    is_next = row in sheet.next_rows() and not schedule.deleted
+    if verdict is Verdict.START:
+        _start(sheet, row, others)
+    else:
+        ended = State.SKIPPED if verdict is Verdict.SKIP else State.MISSED
+        sheet.move(row, ended, reason)
+    if is_next:
+        _decide_next(sheet, sheet.rows[row.id])
+    elif sheet.schedule.has_reached_limit and not schedule.deleted:
+        reconcile(sheet)
+    return Claim(verdict, sheet.plan(), reason)
+
+
+def _judge(
+    schedule: Schedule | None, row: Execution, others: list[Execution], now: datetime
+) -> tuple[Verdict, str]:
+    if not row.is_live or row.held_by:
+        return Verdict.STALE, row.held_by
+    if not row.is_due(now):
+        return Verdict.EARLY, ""
+    if row.kind is not Kind.MANUAL and schedule and not schedule.deleted:
+        if not schedule.allows_start(now):
+            enabled = schedule.definition.enabled
+            return Verdict.SKIP, Reason.PAUSED if enabled else Reason.DISABLED
+        if row.kind is Kind.SCHEDULED and row.is_untried and schedule.has_reached_limit:
+            return Verdict.SKIP, Reason.LIMIT
+    if _is_past_deadline(row, now):
+        return Verdict.MISS, Reason.DEADLINE
+    return _judge_overlap(row, others, now)
+
+
+def _is_past_deadline(row: Execution, now: datetime) -> bool:
+    deadline = row.snapshot.deadline
+    first = row.kind is Kind.SCHEDULED and row.is_untried
+    return first and deadline is not None and now > row.due_at + deadline
+
+
+def _judge_overlap(row: Execution, others: list[Execution], now: datetime) -> tuple[Verdict, str]:
+    """Judge overlap as it was when the row became due, not when somebody got round to it."""
+    if row.kind is Kind.BACKFILL and (first := _goes_first(row, others, now)):
+        return Verdict.WAIT, first
+    overlap = row.snapshot.overlap
+    if overlap == "allow":
+        return Verdict.START, ""
+    if overlap == "skip" and _came_on_time(row) and _blockers_at(row.due_at, others):
+        return Verdict.SKIP, Reason.OVERLAP
+    running = [other for other in others if other.state is State.RUNNING]
+    if not running or (overlap == "replace" and _came_on_time(row)):
+        return Verdict.START, ""
+    return Verdict.WAIT, f"waits for {running[0].id}"
+
+
+def _goes_first(row: Execution, others: list[Execution], now: datetime) -> str:
+    """Return what a backfill waits for: a due slot, an earlier backfill, or one that runs."""
+    for other in others:
+        due_slot = other.kind is Kind.SCHEDULED and other.is_live and other.is_due(now)
+        earlier = other.kind is Kind.BACKFILL and other.is_live and other.run_at < row.run_at
+        running = other.kind is Kind.BACKFILL and other.state is State.RUNNING
+        if due_slot or earlier or running:
+            return f"waits for {other.id}"
+    return ""
+
+
+def _came_on_time(row: Execution) -> bool:
+    """Tell whether a row can overlap: a slot at its first try, written before it was due."""
+    return row.kind is Kind.SCHEDULED and row.is_untried and row.created_at <= row.due_at
+
+
+def _blockers_at(instant: datetime, others: list[Execution]) -> list[Execution]:
+    return [other for other in others if other.kind is not Kind.BACKFILL and other.ran_at(instant)]
+
+
+def _started(row: Execution, now: datetime) -> Execution:
+    first = row.first_started_at or now
+    return row.to(
+        State.RUNNING, attempt=row.attempt + 1, first_started_at=first, started_at=now, reason=""
+    )
+
+
+def _start(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
+    if row.snapshot.overlap == "replace" and _came_on_time(row):
+        for other in others:
+            if other.state is State.RUNNING:
+                sheet.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
+    if row.kind is Kind.SCHEDULED and row.is_untried:
+        sheet.update(starts=sheet.schedule.starts + 1)
+    sheet.replace(row, _started(row, sheet.now))
+
+
+def _decide_next(sheet: Sheet, row: Execution) -> None:
+    """Move the cursor to a next row that was decided, drop what is too old, place its successor."""
+    advance(sheet, row.run_at - TICK)
+    sheet.update(cursor=row.run_at)
+    try:
+        last = _last_dropped(sheet.schedule, row, sheet.now)
+    except BrokenGrid as error:
+        last = None
+        sheet.update(broken=str(error))
+    if last is not None:
+        advance(sheet, last)
+    reconcile(sheet)
+
+
+def _last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
+    """Return the last slot after a decided one that is given up; None if every slot shall run."""
+    declared = schedule.definition
+    newest = now - TICK if declared.until is None else min(now - TICK, declared.until)
+    late = now - row.due_at > declared.tolerance
+    bounds = []
+    if row.state is State.MISSED and declared.deadline:
+        bounds.append(_last_before(schedule, row, min(newest, now - declared.deadline - TICK)))
+    elif late and not declared.catch_up:
+        bounds.append(_last_before(schedule, row, newest))
+    if late and declared.catch_up and declared.catch_up_within is not None:
+        oldest = now - declared.catch_up_within
+        bounds.append(_last_before(schedule, row, min(newest, oldest - TICK)))
+    if late and declared.catch_up and declared.catch_up_max is not None:
+        kept = newest_slots(declared.grid, row.run_at, newest, declared.catch_up_max + 1)
+        bounds.append(kept[0] if len(kept) > declared.catch_up_max else None)
+    return max((bound for bound in bounds if bound is not None), default=None)
+
+
+def _last_before(schedule: Schedule, row: Execution, until: datetime) -> datetime | None:
+    if until <= row.run_at:
+        return None
+    passed = schedule.definition.grid.passed(row.run_at, until)
+    return passed.last if passed else None

@@ -1,0 +1,115 @@
+"""Settle, rescue, release: what becomes of an execution whose attempt has ended.
+
+Each is applied only while the execution still runs under the same claim. A result that comes
+after the lease was taken away changes nothing: the store records it as late.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning.sheet import Change, Moment, Plan
+from sempre.domain.planning.verbs import plan_pause
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, Reason, State
+
+__all__ = ["plan_failure", "plan_release", "plan_rescue", "plan_success"]
+
+CRASHES_TO_QUARANTINE = 3
+
+
+def plan_success(row: Execution, moment: Moment) -> Plan:
+    """Record that an execution did its work."""
+    return _ended(row, State.SUCCEEDED, "", moment)
+
+
+def plan_failure(
+    schedule: Schedule | None, row: Execution, moment: Moment, *, error: str = ""
+) -> Plan:
+    """Record that an attempt failed, and try again later if the policy has tries left.
+
+    A schedule that was disabled or paused meanwhile has no further try, but for manual runs.
+    """
+    failures = row.failures + 1
+    stopped = _why_stopped(schedule, row, moment)
+    if stopped or failures > row.snapshot.retry.limit:
+        reason = stopped or (Reason.RETRIES_EXHAUSTED if row.snapshot.retry.limit else Reason.ERROR)
+        return _ended(row, State.FAILED, _told(reason, error), moment, failures=failures)
+    wait = row.snapshot.retry.wait(failures)
+    return _again(row, _told(Reason.ERROR, error), moment, wait=wait, failures=failures)
+
+
+def plan_rescue(
+    schedule: Schedule | None, row: Execution, rows: Iterable[Execution], moment: Moment
+) -> Plan:
+    """Decide on an execution whose lease has expired: nobody knows how far it got.
+
+    "rerun" starts it again at once and fails it as quarantined at its third crash; "skip" fails
+    it; "hold" fails it and pauses its schedule. Nothing if the lease is still good.
+    """
+    if row.state is not State.RUNNING or row.leased_until is None or row.leased_until > moment.now:
+        return Plan(schedule, schedule)
+    crashes = row.crashes + 1
+    policy = row.snapshot.on_unknown
+    stopped = _why_stopped(schedule, row, moment)
+    if policy == "rerun" and not stopped and crashes < CRASHES_TO_QUARANTINE:
+        return _again(row, Reason.UNKNOWN_OUTCOME, moment, crashes=crashes)
+    quarantined = policy == "rerun" and crashes >= CRASHES_TO_QUARANTINE
+    reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
+    failed = _ended(row, State.FAILED, reason, moment, crashes=crashes)
+    if policy == "hold" and schedule and not schedule.deleted and not stopped:
+        return _and_hold(failed, schedule, row, rows, moment)
+    return failed
+
+
+def plan_release(row: Execution, moment: Moment) -> Plan:
+    """Give an execution back unfinished, as a worker that stops does; no attempt is used up."""
+    return _again(row, Reason.RELEASED, moment, attempt=row.attempt - 1)
+
+
+def _and_hold(
+    failed: Plan, schedule: Schedule, row: Execution, rows: Iterable[Execution], moment: Moment
+) -> Plan:
+    others = [other for other in rows if other.id != row.id]
+    note = f"execution {row.id} of {row.run_at} has an unknown outcome"
+    held = plan_pause(schedule, others, moment, note=note, actor="sempre")
+    changes = (*failed.changes, *held.changes)
+    return Plan(schedule, held.schedule, changes, held.creates, held.ranges)
+
+
+def _why_stopped(schedule: Schedule | None, row: Execution, moment: Moment) -> str:
+    """Return why a schedule lets nothing more start, or an empty text."""
+    free = row.kind is Kind.MANUAL or schedule is None or schedule.deleted
+    if free or schedule is None or schedule.allows_start(moment.now):
+        return ""
+    return Reason.PAUSED if schedule.definition.enabled else Reason.DISABLED
+
+
+def _told(reason: str, error: str) -> str:
+    return f"{reason}: {error}" if error else str(reason)
+
+
+def _ended(row: Execution, state: State, reason: str, moment: Moment, **changes: int) -> Plan:
+    after = row.to(state, reason=str(reason), finished_at=moment.now, leased_until=None, **changes)
+    return Plan(changes=(Change(row, after),))
+
+
+def _again(
+    row: Execution,
+    reason: str,
+    moment: Moment,
+    *,
+    wait: timedelta = timedelta(0),
+    **changes: int,
+) -> Plan:
+    """Let an execution wait for another attempt; its slot stays, only the start moves."""
+    after = row.to(
+        State.SCHEDULED,
+        reason=str(reason),
+        due_at=moment.now + wait,
+        finished_at=moment.now,
+        leased_until=None,
+        session="",
+        **changes,
+    )
+    return Plan(changes=(Change(row, after),))

@@ -1,0 +1,124 @@
+"""Plans: what should be done, as data; and the sheet on which one is written.
+
+A plan is applied by a store in one atomic operation, guarded by what it was made from. Nothing
+here looks at a clock or a store, so the same question always gets the same plan.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from sempre.domain.execution import Draft, Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+
+__all__ = ["TICK", "Change", "Moment", "Plan", "Sheet"]
+
+TICK = timedelta(microseconds=1)
+
+
+class Moment(NamedTuple):
+    """When a plan is made: the store's now, and the version of the zones it is made with."""
+
+    now: datetime
+    tzdata: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One execution before and after; the store compares state and attempt before it sets."""
+
+    before: Execution
+    after: Execution
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that has to happen together, or not at all.
+
+    Attributes:
+        base: the schedule the plan was made from; its revision, starts and cursor guard it.
+        schedule: the schedule as it shall be.
+        changes: executions that change their state.
+        creates: executions that come into being.
+        ranges: slots that passed without an execution.
+    """
+
+    base: Schedule | None = None
+    schedule: Schedule | None = None
+    changes: tuple[Change, ...] = ()
+    creates: tuple[Draft, ...] = ()
+    ranges: tuple[SlotRange, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything is already as it should be."""
+        return self.base == self.schedule and not (self.changes or self.creates or self.ranges)
+
+
+class Sheet:
+    """A plan being written: the schedule and its rows, as they will be so far."""
+
+    def __init__(
+        self, schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str = ""
+    ) -> None:
+        """Begin with things as they are."""
+        self.base = schedule
+        self.schedule = schedule
+        self.now = moment.now
+        self.tzdata = moment.tzdata
+        self.actor = actor
+        self.rows = {row.id: row for row in rows}
+        self._before: dict[str, Execution] = {}
+        self._creates: list[Draft] = []
+        self._ranges: list[SlotRange] = []
+
+    def update(self, **changes: Any) -> None:
+        """Set fields of the schedule."""
+        self.schedule = replace(self.schedule, **changes)
+
+    def move(self, row: Execution, state: State, reason: str = "", **changes: Any) -> None:
+        """End an execution, or what is left of its waiting, and stamp it with the time."""
+        ended = {"reason": str(reason), "actor": self.actor, "finished_at": self.now}
+        self.replace(row, row.to(state, **(ended | changes)))
+
+    def replace(self, before: Execution, after: Execution) -> None:
+        """Put an execution in place of its earlier self."""
+        self._before.setdefault(before.id, before)
+        self.rows[before.id] = after
+
+    def create(self, run_at: datetime, **fields: Any) -> None:
+        """Bring an execution into being, by default one of kind scheduled that waits."""
+        given: dict[str, Any] = {
+            "kind": Kind.SCHEDULED,
+            "due_at": run_at,
+            "snapshot": self.schedule.snapshot(),
+            "schedule_id": self.schedule.id,
+            "actor": self.actor,
+            "tzdata": self.tzdata,
+        }
+        self._creates.append(Draft(run_at=run_at, **(given | fields)))
+
+    def record(self, ranges: Iterable[SlotRange]) -> None:
+        """Note slots that passed without a row."""
+        self._ranges.extend(ranges)
+
+    def next_rows(self) -> list[Execution]:
+        """Return the rows that could be the next row, earliest first; there should be one."""
+        cursor = self.schedule.cursor
+        rows = (row for row in self.rows.values() if row.is_untried and row.occupies_slot)
+        return sorted((row for row in rows if row.run_at > cursor), key=lambda row: row.run_at)
+
+    def taken(self) -> set[datetime]:
+        """Return the slots after the cursor that have a row."""
+        rows: list[Draft] = [row for row in self.rows.values() if row.occupies_slot]
+        rows += [draft for draft in self._creates if draft.kind is Kind.SCHEDULED]
+        return {row.run_at for row in rows if row.run_at > self.schedule.cursor}
+
+    def plan(self) -> Plan:
+        """Return what has been written."""
+        changes = (Change(before, self.rows[key]) for key, before in self._before.items())
+        return Plan(
+            self.base, self.schedule, tuple(changes), tuple(self._creates), tuple(self._ranges)
+        )

@@ -1,0 +1,109 @@
+"""Single slots: taking one out in advance, putting it back, running one by hand or again."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning.reconciling import reconcile
+from sempre.domain.planning.sheet import TICK, Moment, Plan, Sheet
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, Reason, State
+from sempre.errors import Refused
+from sempre.grids.grid import following
+
+__all__ = ["plan_backfill", "plan_skip", "plan_trigger", "plan_unskip"]
+
+Rows = Iterable[Execution]
+
+
+def plan_skip(
+    schedule: Schedule, rows: Rows, moment: Moment, *, run_at: datetime, actor: str = ""
+) -> Plan:
+    """Take one future slot out. The cursor stays; the next row moves on if it was there.
+
+    Raises:
+        Refused: the instant is past, or is no slot of the schedule.
+    """
+    _refuse_past(schedule, run_at, moment.now, "skipped")
+    if following(schedule.definition.grid, run_at - TICK) != run_at:
+        nearby = following(schedule.definition.grid, run_at)
+        message = f"{run_at} is not a slot of {schedule.name}; the next one after it is {nearby}."
+        raise Refused(message)
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    there = [row for row in sheet.rows.values() if row.occupies_slot and row.run_at == run_at]
+    if any(row.state is State.SKIPPED for row in there):
+        return sheet.plan()
+    for row in there:
+        sheet.move(row, State.SUPERSEDED, Reason.REQUESTED)
+    sheet.create(run_at, state=State.SKIPPED, reason=Reason.REQUESTED)
+    sheet.update(revision=schedule.revision + 1)
+    reconcile(sheet)
+    return sheet.plan()
+
+
+def plan_unskip(
+    schedule: Schedule, rows: Rows, moment: Moment, *, run_at: datetime, actor: str = ""
+) -> Plan:
+    """Put a skipped future slot back. Nothing if it is not skipped.
+
+    Raises:
+        Refused: the instant is past: what was decided stays decided.
+    """
+    _refuse_past(schedule, run_at, moment.now, "put back")
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    for row in list(sheet.rows.values()):
+        if row.occupies_slot and row.run_at == run_at and row.state is State.SKIPPED:
+            sheet.move(row, State.SUPERSEDED, Reason.REQUESTED)
+            sheet.update(revision=schedule.revision + 1)
+            reconcile(sheet)
+    return sheet.plan()
+
+
+def plan_trigger(schedule: Schedule, moment: Moment, *, actor: str = "") -> Plan:
+    """Run it now, besides its slots; also if it is disabled or paused."""
+    sheet = Sheet(schedule, (), moment, actor=actor)
+    sheet.create(moment.now, kind=Kind.MANUAL, reason=Reason.REQUESTED)
+    return sheet.plan()
+
+
+def plan_backfill(
+    schedule: Schedule,
+    rows: Rows,
+    moment: Moment,
+    *,
+    start: datetime,
+    end: datetime,
+    retention: timedelta = timedelta(days=30),
+    actor: str = "",
+) -> Plan:
+    """Run past slots that did not succeed, from `start` to `end`, both inclusive.
+
+    Only decided slots within retention are taken, and none that has succeeded or is under way.
+
+    Raises:
+        Refused: the schedule is disabled or paused, or the stretch is empty.
+    """
+    if not schedule.allows_start(moment.now):
+        message = f"{schedule.name} is disabled or paused; enable or resume it before a backfill."
+        raise Refused(message)
+    if end < start:
+        message = f"a backfill from {start} to {end} is empty; the end comes after the start."
+        raise Refused(message)
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    settled = {row.run_at for row in sheet.rows.values() if _needs_no_backfill(row)}
+    oldest = max(start, moment.now - retention)
+    for slot in schedule.definition.grid.between(oldest - TICK, min(end, schedule.cursor)):
+        if slot not in settled:
+            sheet.create(slot, kind=Kind.BACKFILL, due_at=moment.now, reason=Reason.REQUESTED)
+    return sheet.plan()
+
+
+def _needs_no_backfill(row: Execution) -> bool:
+    of_slot = row.kind in (Kind.SCHEDULED, Kind.BACKFILL)
+    return of_slot and (row.is_live or row.state in (State.RUNNING, State.SUCCEEDED))
+
+
+def _refuse_past(schedule: Schedule, run_at: datetime, now: datetime, verb: str) -> None:
+    if run_at <= now:
+        message = f"the slot {run_at} of {schedule.name} is not in the future and cannot be {verb}."
+        raise Refused(message)

@@ -1,0 +1,132 @@
+"""Slots: which one comes next, when it is due, and what became of those that passed."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from sempre.domain.execution import SlotRange
+from sempre.domain.planning.sheet import TICK, Sheet
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Reason
+from sempre.errors import BrokenGrid
+from sempre.grids.grid import Grid, following
+from sempre.grids.instants import microseconds_of
+
+__all__ = ["advance", "due_at", "first_eligible", "newest_slots"]
+
+
+def first_eligible(schedule: Schedule, taken: AbstractSet[datetime]) -> datetime | None:
+    """Return the first slot after the cursor that may run and has no row; None if there is none.
+
+    Raises:
+        BrokenGrid: the grid raised, or its answer was not later than asked.
+    """
+    declared, pause = schedule.definition, schedule.pause
+    if schedule.has_reached_limit or (pause and pause.until is None):
+        return None
+    start = schedule.cursor
+    if pause and pause.until:
+        start = max(start, pause.until - TICK)
+    slot = following(declared.grid, start)
+    while slot is not None and slot in taken:
+        slot = following(declared.grid, slot)
+    if slot is None or (declared.until and slot > declared.until):
+        return None
+    return slot
+
+
+def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
+    """Return when a slot may start: the same on every worker, and before the slot after it.
+
+    A slot that is already past when its row is written is due at once: it is late enough.
+    """
+    declared = schedule.definition
+    if not declared.jitter or run_at <= now:
+        return run_at
+    successor = following(declared.grid, run_at)
+    width = declared.jitter if successor is None else min(declared.jitter, successor - run_at)
+    return run_at + timedelta(microseconds=_spread(schedule.name, run_at, width // TICK))
+
+
+def advance(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
+    """Move the cursor forward and record the slots on the way that have no row.
+
+    It never goes back: a store whose clock was set back leaves the cursor where it is. A broken
+    grid cannot name its slots; the cursor moves all the same.
+    """
+    if to <= sheet.schedule.cursor:
+        return
+    try:
+        sheet.record(list(_passed_ranges(sheet.schedule, sheet.taken(), to, reason)))
+    except BrokenGrid as error:
+        sheet.update(broken=str(error))
+    sheet.update(cursor=to)
+
+
+def _passed_ranges(
+    schedule: Schedule, taken: AbstractSet[datetime], until: datetime, reason: Reason
+) -> Iterator[SlotRange]:
+    grid = schedule.definition.grid
+    for after, last, why in _reasons_in_force(schedule, until, reason):
+        for begin, end in _between_rows(after, last, taken):
+            passed = grid.passed(begin, end)
+            if passed:
+                yield SlotRange(
+                    schedule_id=schedule.id,
+                    first=passed.first,
+                    last=passed.last,
+                    count=passed.count,
+                    reason=why,
+                )
+
+
+def _reasons_in_force(
+    schedule: Schedule, until: datetime, reason: Reason
+) -> Iterator[tuple[datetime, datetime, Reason]]:
+    """Split the way from the cursor by why its slots did not run: (after, last, reason)."""
+    declared, pause = schedule.definition, schedule.pause
+    after = schedule.cursor
+    if not declared.enabled:
+        yield after, until, Reason.DISABLED
+        return
+    if schedule.has_reached_limit:
+        yield after, until, Reason.ENDED
+        return
+    if pause:
+        resumed = until if pause.until is None else min(until, pause.until - TICK)
+        yield after, resumed, Reason.PAUSED
+        after = max(after, resumed)
+    if declared.until and declared.until < until:
+        yield after, declared.until, reason
+        yield max(after, declared.until), until, Reason.ENDED
+    else:
+        yield after, until, reason
+
+
+def _between_rows(
+    after: datetime, last: datetime, taken: AbstractSet[datetime]
+) -> Iterator[tuple[datetime, datetime]]:
+    """Cut a stretch at the slots that have a row of their own."""
+    for slot in sorted(slot for slot in taken if after < slot <= last):
+        if after < slot - TICK:
+            yield after, slot - TICK
+        after = slot
+    if after < last:
+        yield after, last
+
+
+def newest_slots(grid: Grid, after: datetime, until: datetime, count: int) -> list[datetime]:
+    """Return at most `count` slots after one instant and up to another: the latest of them."""
+    width = timedelta(seconds=count or 1)
+    while until - width > after:
+        passed = grid.passed(until - width, until)
+        if passed and passed.count >= count:
+            break
+        width *= 2
+    return grid.between(max(after, until - width), until)[-count:]
+
+
+def _spread(name: str, run_at: datetime, width: int) -> int:
+    digest = blake2b(f"{name}\0{microseconds_of(run_at)}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest) % width

@@ -1,0 +1,145 @@
+"""Verbs: what an operator or a deploy does to a schedule, each as one plan.
+
+Every real change first decides the slots that have passed, under what was in force then, and
+reconciles at the end. Repeating the state in force does nothing.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sempre.domain.definition import Definition
+from sempre.domain.execution import Execution
+from sempre.domain.planning.reconciling import reconcile
+from sempre.domain.planning.sheet import Moment, Plan, Sheet
+from sempre.domain.planning.slots import advance
+from sempre.domain.schedule import Pause, Schedule
+from sempre.domain.states import Kind, Reason, State
+from sempre.errors import Refused
+
+__all__ = [
+    "plan_delete",
+    "plan_disable",
+    "plan_edit",
+    "plan_enable",
+    "plan_pause",
+    "plan_resume",
+    "plan_start",
+]
+
+Rows = Iterable[Execution]
+
+
+def plan_start(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+    """Give a schedule its first next row. Nothing if it has started, or is disabled."""
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    if not schedule.started and schedule.definition.enabled and not schedule.deleted:
+        sheet.update(started=True, revision=schedule.revision + 1)
+        reconcile(sheet)
+    return sheet.plan()
+
+
+def plan_edit(
+    schedule: Schedule, rows: Rows, moment: Moment, *, to: Definition, actor: str = ""
+) -> Plan:
+    """Change what is declared. Due rows keep their snapshot and still run, unless disabled.
+
+    A change of grid, end or enabled first decides all that has passed; any other leaves the
+    cursor where it is.
+    """
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    if to == schedule.definition or schedule.deleted:
+        return sheet.plan()
+    if _moves_cursor(schedule.definition, to):
+        if schedule.definition.enabled and not to.enabled:
+            _stop_rows(sheet, Reason.DISABLED)
+        _supersede_undue(sheet, Reason.EDITED)
+        regridded = schedule.definition.enabled == to.enabled
+        advance(sheet, sheet.now, Reason.EDITED if regridded else Reason.MISSED)
+    sheet.update(definition=to, revision=schedule.revision + 1, broken="")
+    reconcile(sheet)
+    return sheet.plan()
+
+
+def plan_enable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+    """Let a disabled schedule run again, from its next slot on."""
+    to = schedule.definition.edited(enabled=True)
+    return plan_edit(schedule, rows, moment, to=to, actor=actor)
+
+
+def plan_disable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+    """Stop a schedule: nothing of it starts any more but what is triggered by hand."""
+    to = schedule.definition.edited(enabled=False)
+    return plan_edit(schedule, rows, moment, to=to, actor=actor)
+
+
+def plan_pause(
+    schedule: Schedule,
+    rows: Rows,
+    moment: Moment,
+    *,
+    until: datetime | None = None,
+    note: str = "",
+    actor: str = "",
+) -> Plan:
+    """Stop a schedule for an operator, until an instant or until it is resumed.
+
+    Raises:
+        Refused: the instant is not in the future.
+    """
+    if until is not None and until <= moment.now:
+        message = f"{schedule.name} cannot be paused until {until}: that is not in the future."
+        raise Refused(message)
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    pause = Pause(until=until, note=note, actor=actor)
+    if schedule.pause == pause or schedule.deleted:
+        return sheet.plan()
+    _stop_rows(sheet, Reason.PAUSED)
+    advance(sheet, sheet.now)
+    sheet.update(pause=pause, revision=schedule.revision + 1)
+    reconcile(sheet)
+    return sheet.plan()
+
+
+def plan_resume(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+    """End a pause that is in force; paused slots are not made up for."""
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    if schedule.pause and schedule.pause.holds(moment.now) and not schedule.deleted:
+        advance(sheet, sheet.now)
+        sheet.update(pause=None, revision=schedule.revision + 1)
+        reconcile(sheet)
+    return sheet.plan()
+
+
+def plan_delete(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+    """Take a schedule away. What is due still runs, from its snapshot and without a successor."""
+    sheet = Sheet(schedule, rows, moment, actor=actor)
+    if not schedule.deleted:
+        _supersede_undue(sheet, Reason.DELETED)
+        advance(sheet, sheet.now)
+        sheet.update(deleted=True, revision=schedule.revision + 1, next_run_at=None)
+    return sheet.plan()
+
+
+def _moves_cursor(before: Definition, after: Definition) -> bool:
+    names = ("grid", "until", "limit", "enabled")
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
+def _supersede_undue(sheet: Sheet, reason: Reason) -> None:
+    """Take back next rows that are not due; their slots may have passed, if they have jitter."""
+    for row in sheet.next_rows():
+        if not row.is_due(sheet.now):
+            sheet.move(row, State.SUPERSEDED, reason)
+
+
+def _stop_rows(sheet: Sheet, reason: Reason) -> None:
+    """End whatever of a schedule waits, but for manual rows: those ignore pause and disable."""
+    for row in list(sheet.rows.values()):
+        if not row.is_live or row.kind is Kind.MANUAL:
+            continue
+        if row.is_untried and row.kind is Kind.SCHEDULED:
+            due = row.is_due(sheet.now)
+            if due or row.run_at <= sheet.now:
+                sheet.move(row, State.SKIPPED if due else State.SUPERSEDED, reason)
+        else:
+            sheet.move(row, State.CANCELLED, reason)

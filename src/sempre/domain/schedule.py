@@ -1,0 +1,97 @@
+"""A schedule: what was declared, and how far it has got."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sempre.domain.definition import Definition
+from sempre.domain.snapshot import Snapshot
+
+__all__ = ["Pause", "Schedule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pause:
+    """An operator's stop, apart from the definition, so that a deploy never ends it.
+
+    Attributes:
+        until: the first instant at which a slot may run again; None is until it is resumed.
+        note: why.
+        actor: who.
+    """
+
+    until: datetime | None = None
+    note: str = ""
+    actor: str = ""
+
+    def holds(self, now: datetime) -> bool:
+        """Tell whether the pause is in force at an instant."""
+        return self.until is None or now < self.until
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """A durable row: a definition, and what has been decided of its grid.
+
+    Attributes:
+        id: given by the caller, never used again.
+        name: unique among schedules that are not deleted.
+        definition: what the user declared or edited.
+        created_at: when; the cursor starts here.
+        cursor: every slot up to here is decided; it never goes back and never passes now.
+        revision: +1 at every change that a person or deploy makes.
+        starts: first starts of kind scheduled so far, which `limit` bounds.
+        started: whether it has begun to have a next row.
+        pause: the operator's stop, if any.
+        broken: what is wrong with the grid, or an empty text.
+        deleted: whether it is gone; its due rows still run from their snapshot.
+        next_run_at: the slot of its next row, so that a missing one is found by an index.
+    """
+
+    id: str
+    name: str
+    definition: Definition
+    created_at: datetime
+    cursor: datetime
+    revision: int = 1
+    starts: int = 0
+    started: bool = False
+    pause: Pause | None = None
+    broken: str = ""
+    deleted: bool = False
+    next_run_at: datetime | None = None
+
+    @property
+    def has_reached_limit(self) -> bool:
+        """Whether no further first start is allowed."""
+        limit = self.definition.limit
+        return limit is not None and self.starts >= limit
+
+    @property
+    def wants_next_row(self) -> bool:
+        """Whether it must have a next row, if its grid has another slot."""
+        paused_for_good = self.pause is not None and self.pause.until is None
+        stopped = self.deleted or bool(self.broken) or self.has_reached_limit or paused_for_good
+        return self.started and self.definition.enabled and not stopped
+
+    def allows_start(self, now: datetime) -> bool:
+        """Tell whether anything but a manual execution may start at an instant."""
+        return self.definition.enabled and not (self.pause is not None and self.pause.holds(now))
+
+    def snapshot(self) -> Snapshot:
+        """Return what an execution needs to know to run without this schedule."""
+        declared = self.definition
+        return Snapshot(
+            name=self.name,
+            revision=self.revision,
+            job=declared.job,
+            args=declared.args,
+            grid=declared.grid,
+            queue=declared.queue,
+            priority=declared.priority,
+            retry=declared.retry,
+            timeout=declared.timeout,
+            on_unknown=declared.on_unknown,
+            overlap=declared.overlap,
+            deadline=declared.deadline,
+            jitter=declared.jitter,
+        )

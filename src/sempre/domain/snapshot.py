@@ -1,0 +1,38 @@
+"""What an execution carries of its schedule, so that it runs though that is edited or deleted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+
+from sempre.domain.arguments import Json
+from sempre.domain.policies import OnUnknown, Overlap, Retry
+from sempre.grids.grid import Grid
+
+__all__ = ["Snapshot"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The part of a definition that decides how one execution runs.
+
+    One-off work has a snapshot too, without a grid.
+    """
+
+    name: str
+    job: str
+    args: Mapping[str, Json] = field(default_factory=dict)
+    queue: str = "default"
+    priority: int = 1000
+    grid: Grid | None = None
+    retry: Retry = Retry()  # noqa: RUF009 - an immutable value
+    timeout: timedelta | None = None
+    on_unknown: OnUnknown = "rerun"
+    overlap: Overlap = "skip"
+    deadline: timedelta | None = None
+    jitter: timedelta = timedelta(0)
+    revision: int = 1
+
+    def drift_from(self, other: "Snapshot") -> tuple[str, ...]:
+        """Return the names of the fields that differ; the revision alone is no drift."""
+        names = (each.name for each in fields(self) if each.name != "revision")
+        return tuple(name for name in names if getattr(self, name) != getattr(other, name))
