@@ -11,7 +11,7 @@ from typing import Any
 from sempre.grids.cron_count import SlotCounter
 from sempre.grids.cron_fields import length_of_month, lowest
 from sempre.grids.cron_text import read_cron
-from sempre.grids.explain import cron_notes, explain_cron
+from sempre.grids.explain import explain_cron
 from sempre.grids.grid import Grid, Passed, SetOnce
 from sempre.grids.instants import (
     EARLIEST,
@@ -22,6 +22,7 @@ from sempre.grids.instants import (
     not_an_instant,
     seconds_of,
 )
+from sempre.grids.notes import cron_notes
 from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, zone
 
 __all__ = ["Cron"]
@@ -105,11 +106,11 @@ class Cron(SetOnce, Grid, name="cron"):
 
     def explain(self) -> str:
         """Say in plain English when this grid fires."""
-        return explain_cron(self.text, self._meaning, self.timezone)
+        return explain_cron(self._meaning, self._zone)
 
     def notes(self) -> tuple[str, ...]:
         """Return what may surprise a person about this grid."""
-        return cron_notes(self._meaning)
+        return cron_notes(self.text, self._meaning, self._zone, gap=self.gap, fold=self.fold)
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON values."""

@@ -18,11 +18,13 @@ from sempre.grids.instants import (
     MICROSECOND,
     as_instant,
     beyond_calendar,
+    instant_of,
     microseconds_of,
     not_an_instant,
     read_moment,
 )
 from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
+from sempre.grids.notes import every_notes
 from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, zone
 
 __all__ = ["Every"]
@@ -127,14 +129,12 @@ class Every(SetOnce, Grid, name="every"):
 
     def explain(self) -> str:
         """Say in plain English when this grid fires."""
-        return explain_every(self.interval, self.anchor, self.timezone)
+        stated = self.anchor is not None
+        return explain_every(self.interval, self._wall_time, self._zone, stated=stated)
 
     def notes(self) -> tuple[str, ...]:
         """Return what may surprise a person about this grid."""
-        moment = self.anchor or DEFAULT_ANCHOR
-        if self._months and moment.day > 28:  # noqa: PLR2004
-            return (f"A month without day {moment.day} runs on its last day.",)
-        return ()
+        return every_notes(self.interval, self._wall_time, self._zone, gap=self.gap, fold=self.fold)
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON values."""
@@ -156,6 +156,10 @@ class Every(SetOnce, Grid, name="every"):
         """Write it as code."""
         anchor = "" if self.anchor is None else f", anchor={self.anchor.isoformat(' ')!r}"
         return f"Every({str(self.interval)!r}{anchor}, timezone={self.timezone!r})"
+
+    @property
+    def _wall_time(self) -> datetime:
+        return instant_of(self._wall).replace(tzinfo=None)
 
     def _place(self, moment: datetime) -> tuple[int, int]:
         """Return the anchor as wall time and as an instant, both in microseconds."""
