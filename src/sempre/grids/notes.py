@@ -51,7 +51,7 @@ def cron_notes(
     text: str, meaning: CronFields, zone: Zone, *, gap: Gap, fold: Fold
 ) -> tuple[str, ...]:
     """Return what may surprise about a cron rule, whose fields are given as text and meaning."""
-    found = [*_day_and_weekday(meaning), *_missing_days(meaning), *_uneven_steps(text)]
+    found = [*_day_and_weekday(text, meaning), *_missing_days(meaning), *_uneven_steps(text)]
     if not meaning.follows_clock:
         found += _cron_changes(meaning, zone, gap=gap, fold=fold)
     elif meaning.hours.bit_count() < 24:
@@ -70,7 +70,7 @@ def every_notes(
     return (*clamps, *_every_changes(interval, anchor, zone, gap=gap, fold=fold))
 
 
-def _day_and_weekday(meaning: CronFields) -> Iterator[str]:
+def _day_and_weekday(text: str, meaning: CronFields) -> Iterator[str]:
     every_day, every_weekday = meaning.days == ALL_DAYS, meaning.weekdays == ALL_WEEKDAYS
     starred = "day" if meaning.any_day else "weekday" if meaning.any_weekday else ""
     if starred:
@@ -79,7 +79,8 @@ def _day_and_weekday(meaning: CronFields) -> Iterator[str]:
             other = "weekday" if starred == "day" else "day"
             yield f"The {starred} field begins with *, so {rule} {other} field."
     elif every_day or every_weekday:
-        full, other = ("1-31", "weekday") if every_day else ("0-6", "day")
+        day, _, weekday = text.split()[-3:]
+        full, other = (day, "weekday") if every_day else (weekday, "day")
         remedy = f"write * in its place to let the {other} field decide"
         yield f"{full} beside a {other} means every day, since either field suffices; {remedy}."
     else:

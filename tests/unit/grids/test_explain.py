@@ -246,10 +246,32 @@ def assert_told_apart(texts: list[str], step: timedelta, count: int) -> None:
         assert times == expected, f"{other} and {text} are both told as: {words}"
 
 
-def test_times_of_day_told_alike_are_alike() -> None:
-    texts = [f"{s}{m} {h} * * *" for s, m, h in product(SECONDS, MINUTES, HOURS)]
+TIMES = [f"{s}{m} {h} * * *" for s, m, h in product(SECONDS, MINUTES, HOURS)]
+EVENLY = re.compile(r"every (\d+ )?(second|minute|hour)s?(?: from (\S+) to (\S+) every day, UTC)?")
+SECONDS_OF = {"second": 1, "minute": 60, "hour": 3600}
 
-    assert_told_apart(texts, timedelta(seconds=293), 300)
+
+def test_times_of_day_told_alike_are_alike() -> None:
+    assert_told_apart(TIMES, timedelta(seconds=293), 300)
+
+
+def test_times_told_as_even_are_even() -> None:
+    told = [(text, EVENLY.fullmatch(Cron(text).explain())) for text in TIMES]
+    for text, found in told:
+        if found:
+            step = int(found[1] or 1) * SECONDS_OF[found[2]]
+            first, last = found[3] or "00:00", found[4] or "23:59:59"
+            expected = range(second_of_day(first), second_of_day(last) + 1, step)
+            slots = Cron(text).between(START, START + timedelta(days=1))
+            assert [second_of_day(f"{slot:%H:%M:%S}") for slot in slots] == list(expected), text
+
+    assert sum(found is not None for _, found in told) > 50
+
+
+def second_of_day(shown: str) -> int:
+    return sum(
+        int(part) * unit for part, unit in zip(shown.split(":"), (3600, 60, 1), strict=False)
+    )
 
 
 def test_days_told_alike_are_alike() -> None:
@@ -279,14 +301,13 @@ def fields(low: int, high: int) -> st.SearchStrategy[str]:
     return st.one_of(st.just("*"), number, steps, lists)
 
 
-NTH = st.builds(
-    lambda day, n: f"{day}#{n}", st.integers(0, 7), st.sampled_from(["1", "2", "5", "-1"])
-)
+NTH = st.builds("{}#{}".format, st.integers(0, 7), st.sampled_from(["1", "2", "5", "-1"]))
 WEEKDAY = st.one_of(fields(0, 6), st.lists(NTH, min_size=1, max_size=9).map(",".join))
 SPECIAL_DAY = st.sampled_from(["L", "LW", "15W,31W", "-3,L", "L-5,1", "1,L-7W,9W"])
 DAY = st.one_of(fields(1, 31), SPECIAL_DAY)
-MONTH = fields(1, 12)
-TEXTS = st.tuples(fields(0, 59), fields(0, 59), fields(0, 23), DAY, MONTH, WEEKDAY).map(" ".join)
+TEXTS = st.tuples(fields(0, 59), fields(0, 59), fields(0, 23), DAY, fields(1, 12), WEEKDAY).map(
+    " ".join
+)
 
 
 def readable(text: str) -> Cron:

@@ -61,6 +61,7 @@ FIELDS = {
     ),
     "0 0 1-31 * 1": f"1-31 beside a weekday {EVERY_DAY} weekday field decide.",
     "0 0 1 * 0-6": f"0-6 beside a day {EVERY_DAY} day field decide.",
+    "0 0 1 * mon-sun": f"mon-sun beside a day {EVERY_DAY} day field decide.",
     "0 0 31 * *": f"A month without day 31 {NO_RUN}",
     "0 0 1,31 * *": f"A month without day 31 {NO_RUN}",
     "0 0 29,30 * *": f"A month without day 29 or 30 {NO_RUN}",
