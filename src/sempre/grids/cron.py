@@ -18,7 +18,7 @@ from sempre.grids.instants import (
     EPOCH,
     EPOCH_DAY,
     LATEST,
-    beyond_calendar,
+    check_calendar,
     not_an_instant,
     seconds_of,
 )
@@ -59,8 +59,22 @@ class Cron(SetOnce, Grid, name="cron"):
         PolicyError: gap or fold is not one of the words above.
     """
 
-    __slots__ = ("_days", "_every_day", "_first", "_line", "_made_up", "_meaning", "_minutes")
-    __slots__ += ("_months", "_seconds", "_zone", "fold", "gap", "text", "timezone")
+    __slots__ = (
+        "_days",
+        "_every_day",
+        "_first",
+        "_line",
+        "_made_up",
+        "_meaning",
+        "_minutes",
+        "_months",
+        "_seconds",
+        "_zone",
+        "fold",
+        "gap",
+        "text",
+        "timezone",
+    )
 
     def __init__(
         self, text: str, *, timezone: str = "UTC", gap: str = "shift", fold: str = "first"
@@ -89,7 +103,8 @@ class Cron(SetOnce, Grid, name="cron"):
         except TypeError:
             raise not_an_instant("t", t) from None
         if not EARLIEST <= since.days < LATEST:
-            return beyond_calendar("t", t)
+            check_calendar("t", t)
+            return None
         found = self._after(since.days * DAY + since.seconds)
         return None if found >= END else EPOCH + timedelta(0, found)
 

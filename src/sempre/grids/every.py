@@ -17,7 +17,7 @@ from sempre.grids.instants import (
     LATEST,
     MICROSECOND,
     as_instant,
-    beyond_calendar,
+    check_calendar,
     instant_of,
     microseconds_of,
     not_an_instant,
@@ -25,7 +25,7 @@ from sempre.grids.instants import (
 )
 from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
 from sempre.grids.notes import every_notes
-from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, zone
+from sempre.grids.zones import FIRST_REACH, Timeline, check_fold, check_gap, zone
 
 __all__ = ["Every"]
 
@@ -66,18 +66,25 @@ class Every(SetOnce, Grid, name="every"):
     """
 
     __slots__ = (
+        "_day",
         "_early",
         "_keeps_origin",
         "_late",
+        "_month",
         "_months",
         "_origin",
         "_step",
         "_wall",
         "_zone",
+        "anchor",
+        "fold",
+        "gap",
+        "interval",
+        "is_elapsed",
+        "timezone",
     )
-    __slots__ += ("anchor", "fold", "gap", "interval", "is_elapsed", "timezone")
 
-    def __init__(  # noqa: PLR0913 - the keywords a user writes
+    def __init__(
         self,
         interval: object,
         unit: object = None,
@@ -94,15 +101,17 @@ class Every(SetOnce, Grid, name="every"):
         self.fold = check_fold(fold)
         self.anchor = None if anchor is None else read_moment("anchor", anchor)
         self.is_elapsed = self.interval.unit in ELAPSED
-        count, name = self.interval
+        count, name = self.interval.count, self.interval.unit
         self._months = count * {"months": 1, "years": 12}.get(name, 0)
         self._step = count * SECONDS.get(name, 0) * SECOND
         self._zone = zone(timezone)
         self._early = self._zone.timeline("last" if fold == "last" else "first")
-        self._late = self._zone.timeline("last") if fold == "both" else None
+        self._late = fold == "both"
         moment = self.anchor or DEFAULT_ANCHOR
         self._keeps_origin = moment.utcoffset() is not None
         self._wall, self._origin = self._place(moment)
+        self._month = self._wall_time.year * 12 + self._wall_time.month - 1
+        self._day = self._wall_time.day
 
     def after(self, t: datetime) -> datetime | None:
         """Return the first slot strictly later than `t`; None past the year 9999."""
@@ -111,10 +120,11 @@ class Every(SetOnce, Grid, name="every"):
         except TypeError:
             raise not_an_instant("t", t) from None
         if not EARLIEST <= since.days < LATEST:
-            return beyond_calendar("t", t)
+            check_calendar("t", t)
+            return None
         micros = since // MICROSECOND
         found = self._elapsed_after(micros) if self.is_elapsed else self._calendar_after(micros)
-        return None if found is None or found >= END else EPOCH + timedelta(0, 0, found)
+        return None if found >= END else EPOCH + timedelta(0, 0, found)
 
     def passed(self, after: datetime, until: datetime) -> Passed | None:
         """Return first, last and count of the slots between; elapsed intervals do not count up."""
@@ -167,76 +177,78 @@ class Every(SetOnce, Grid, name="every"):
             origin = microseconds_of(as_instant("anchor", moment))
             return origin + self._zone.offset_at(origin // SECOND) * SECOND, origin
         wall = microseconds_of(moment.replace(tzinfo=UTC))
-        return wall, wall - self._early.offset_of(wall // SECOND) * SECOND
+        return wall, wall - self._line(wall // SECOND).offset_of(wall // SECOND) * SECOND
 
     def _elapsed_after(self, micros: int) -> int:
         if micros < self._origin:
             return self._origin
         return micros + self._step - (micros - self._origin) % self._step
 
-    def _calendar_after(self, micros: int) -> int | None:
+    def _calendar_after(self, micros: int) -> int:
+        """Return the first instant of a slot after an instant; END or more if there is none."""
         second = micros // SECOND
-        line = self._early if second < self._early.reach else self._longer("first", second)
-        wall_now = micros + line.offsets[line.span_at(second)] * SECOND
-        number = self._number_before(wall_now)
-        while (wall := self._wall_at(number)) is not None:
-            for instant in self._instants(number, wall):
-                if instant > micros:
-                    return instant
+        line = self._early if second < self._early.reach else self._line(second)
+        span = line.span_at(second)
+        offset, opens, closes = line.offsets[span], line.opens[span], line.closes[span]
+        number = self._number_before(micros + offset * SECOND)
+        while (wall := self._wall_at(number)) < END:
+            if number and opens <= wall // SECOND < closes and not self._late:
+                # Shown in the very span that the question comes from, and only there.
+                if wall - offset * SECOND > micros:
+                    return wall - offset * SECOND
+            else:
+                for instant in self._instants(number, wall):
+                    if instant > micros:
+                        return instant
             number += 1
-        return None
+        return END
 
     def _number_before(self, wall: int) -> int:
         """Return the largest N whose slot may still be to come, or any smaller one near it."""
         if self._step:
             return max(0, (wall - self._wall) // self._step)
         # A day earlier: a slot at the end of last month may have moved past a gap into this one.
-        ahead = _month_of(wall - DAY) - _month_of(self._wall)
+        day = date.fromordinal(wall // DAY - 1 + EPOCH_DAY)
+        ahead = day.year * 12 + day.month - 1 - self._month
         return max(0, ahead // self._months)
 
-    def _wall_at(self, number: int) -> int | None:
-        """Return the wall time of point N in microseconds; None past the calendar."""
+    def _wall_at(self, number: int) -> int:
+        """Return the wall time of point N in microseconds; END or more past the calendar."""
         if self._step:
-            wall = self._wall + number * self._step
-        else:
-            wall = _add_months(self._wall, number * self._months)
-        return wall if wall < END else None
+            return self._wall + number * self._step
+        year, month = divmod(self._month + number * self._months, 12)
+        if year > MAXYEAR:
+            return END
+        month += 1
+        day = self._day if self._day <= 28 else min(self._day, length_of_month(year, month))
+        return (date(year, month, day).toordinal() - EPOCH_DAY) * DAY + self._wall % DAY
 
     def _instants(self, number: int, wall: int) -> tuple[int, ...]:
         """Return the instants of point N in order: one, or none in a gap, or two in a fold."""
         if number == 0 and self._keeps_origin:
             return self._showings_of_anchor()
         second = wall // SECOND
-        line = self._early if second < self._early.reach else self._longer("first", second)
+        line = self._line(second)
         if self.gap == "skip" and not line.shows(second):
             return ()
         early = wall - line.offset_of(second) * SECOND
-        if self._late is None:
-            return (early,)
-        line = self._late if second < self._late.reach else self._longer("last", second)
-        return early, wall - line.offset_of(second) * SECOND
+        return (early, self._again(wall)) if self._late else (early,)
 
     def _showings_of_anchor(self) -> tuple[int, ...]:
         """Return the anchor's own instant, which it states, and a second showing if wanted."""
-        if self._late is None:
+        if not self._late:
             return (self._origin,)
-        again = self._wall - self._late.offset_of(self._wall // SECOND) * SECOND
-        return self._origin, max(self._origin, again)
+        return self._origin, max(self._origin, self._again(self._wall))
 
-    def _longer(self, fold: Fold, second: int) -> Timeline:
-        return self._zone.timeline("last" if self.fold == "last" else fold, reach=second)
+    def _line(self, second: int) -> Timeline:
+        """Return the timeline of the first showing that counts, listed as far as asked for."""
+        line = self._early
+        if second < line.reach:
+            return line
+        return self._zone.timeline("last" if self.fold == "last" else "first", reach=second)
 
-
-def _month_of(micros: int) -> int:
-    day = date.fromordinal(micros // DAY + EPOCH_DAY)
-    return day.year * 12 + day.month
-
-
-def _add_months(wall: int, months: int) -> int:
-    days, rest = divmod(wall, DAY)
-    day = date.fromordinal(days + EPOCH_DAY)
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    if year > MAXYEAR:
-        return END
-    clamped = min(day.day, length_of_month(year, month + 1))
-    return (date(year, month + 1, clamped).toordinal() - EPOCH_DAY) * DAY + rest
+    def _again(self, wall: int) -> int:
+        """Return the instant of the last showing of a wall time."""
+        second = wall // SECOND
+        line = self._zone.timeline("last", reach=max(second, FIRST_REACH))
+        return wall - line.offset_of(second) * SECOND

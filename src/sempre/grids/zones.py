@@ -17,6 +17,7 @@ from sempre.errors import InvalidInput, PolicyError, ZoneError, nearest
 from sempre.grids.tzif import Compiled, read_tzif
 
 __all__ = [
+    "FIRST_REACH",
     "Fold",
     "Gap",
     "Timeline",
