@@ -5,29 +5,23 @@ that must not take as long as walking through two and a half million of them.
 """
 
 from bisect import bisect_right
-from datetime import date
 
-from sempre.grids.cron_fields import CronFields
-from sempre.grids.instants import EPOCH_DAY
+from sempre.grids.cron_walls import DAY, WallRule
 from sempre.grids.zones import Timeline
 
 __all__ = ["SlotCounter"]
-
-DAY = 86_400
 
 
 class SlotCounter:
     """Counts and finds slots by the same rules as `Cron.after`, over UTC seconds."""
 
-    def __init__(self, meaning: CronFields, line: Timeline, *, made_up: int) -> None:
+    def __init__(self, rule: WallRule, line: Timeline, *, made_up: int) -> None:
         """Take the rule, the timeline it follows and the longest gap that is made up for."""
-        self._meaning = meaning
+        self._rule = rule
         self._line = line
         self._made_up = made_up
-        self._minutes = meaning.minutes_of_day()
-        self._seconds_a_minute = meaning.seconds.bit_count()
-        self._a_day = self._minutes.bit_count() * self._seconds_a_minute
-        self._months: dict[tuple[int, int], int] = {}
+        self._seconds_a_minute = rule.seconds.bit_count()
+        self._a_day = rule.minutes.bit_count() * self._seconds_a_minute
 
     def count(self, after: int, until: int) -> int:
         """Return how many slots lie after one second and not after another."""
@@ -73,22 +67,15 @@ class SlotCounter:
             return 0
         first, from_second = divmod(begin, DAY)
         last, to_second = divmod(end, DAY)
-        whole = sum(self._matches(day) for day in range(first, last)) * self._a_day
-        before = self._count_before(from_second) if self._matches(first) else 0
-        within = self._count_before(to_second) if to_second and self._matches(last) else 0
+        whole = sum(self._rule.matches(day) for day in range(first, last)) * self._a_day
+        before = self._count_before(from_second) if self._rule.matches(first) else 0
+        within = self._count_before(to_second) if to_second and self._rule.matches(last) else 0
         return whole - before + within
 
     def _count_before(self, second: int) -> int:
         """Return the matching seconds of a matching day before one of its seconds."""
         minute, rest = divmod(second, 60)
-        counted = (self._minutes & (1 << minute) - 1).bit_count() * self._seconds_a_minute
-        if self._minutes >> minute & 1:
-            counted += (self._meaning.seconds & (1 << rest) - 1).bit_count()
+        counted = (self._rule.minutes & (1 << minute) - 1).bit_count() * self._seconds_a_minute
+        if self._rule.minutes >> minute & 1:
+            counted += (self._rule.seconds & (1 << rest) - 1).bit_count()
         return counted
-
-    def _matches(self, day: int) -> int:
-        civil = date.fromordinal(day + EPOCH_DAY)
-        key = civil.year, civil.month
-        if key not in self._months:
-            self._months[key] = self._meaning.days_in(*key)
-        return self._months[key] >> civil.day & 1

@@ -126,13 +126,10 @@ class Every(SetOnce, Grid, name="every"):
         found = self._elapsed_after(micros) if self.is_elapsed else self._calendar_after(micros)
         return None if found >= END else EPOCH + timedelta(0, 0, found)
 
-    def passed(self, after: datetime, until: datetime) -> Passed | None:
-        """Return first, last and count of the slots between; elapsed intervals do not count up."""
+    def _passed(self, after: datetime, until: datetime) -> Passed | None:
         first = self.after(after)
-        if first is None or first > until:
-            return None
-        if not self.is_elapsed:
-            return super().passed(after, until)
+        if first is None or first > until or not self.is_elapsed:
+            return super()._passed(after, until)
         step = self._step * MICROSECOND
         more = (until - first) // step
         return Passed(first, first + more * step, 1 + more)
@@ -191,8 +188,9 @@ class Every(SetOnce, Grid, name="every"):
         span = line.span_at(second)
         offset, opens, closes = line.offsets[span], line.opens[span], line.closes[span]
         number = self._number_before(micros + offset * SECOND)
+        first_plain = 1 if self._keeps_origin else 0
         while (wall := self._wall_at(number)) < END:
-            if number and opens <= wall // SECOND < closes and not self._late:
+            if opens <= wall // SECOND < closes and number >= first_plain and not self._late:
                 # Shown in the very span that the question comes from, and only there.
                 if wall - offset * SECOND > micros:
                     return wall - offset * SECOND

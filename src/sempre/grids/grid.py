@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from sempre.errors import BrokenGrid, GridError, SempreError, UnknownGrid
-from sempre.grids.instants import as_instant
+from sempre.grids.instants import END_OF_CALENDAR, as_instant
 
 __all__ = ["Grid", "Passed", "SetOnce", "following"]
 
@@ -88,15 +88,14 @@ class Grid(ABC):
 
     def between(self, after: datetime, until: datetime) -> list[datetime]:
         """Return every slot strictly later than `after` and not later than `until`."""
-        last = as_instant("until", until)
-        return list(self._slots_until(after, last))
+        return list(self._slots_until(after, as_instant("until", until)))
 
     def passed(self, after: datetime, until: datetime) -> Passed | None:
-        """Return first, last and count of the slots that `between` would list; None for none."""
-        first, last, count = None, None, 0
-        for slot in self._slots_until(after, until):
-            first, last, count = first or slot, slot, count + 1
-        return Passed(first, last, count) if first and last else None
+        """Return first, last and count of the slots that `between` would list; None for none.
+
+        `Every` and `Cron` do not go through them one by one, so a long downtime costs little.
+        """
+        return self._passed(after, min(as_instant("until", until), END_OF_CALENDAR))
 
     def explain(self) -> str:
         """Say in plain English when this grid fires."""
@@ -140,6 +139,12 @@ class Grid(ABC):
     def __hash__(self) -> int:
         """Agree with equality."""
         return hash(self.identity())
+
+    def _passed(self, after: datetime, until: datetime) -> Passed | None:
+        first, last, count = None, None, 0
+        for slot in self._slots_until(after, until):
+            first, last, count = first or slot, slot, count + 1
+        return Passed(first, last, count) if first and last else None
 
     def _slots(self, after: datetime) -> Iterator[datetime]:
         slot = following(self, after)

@@ -10,6 +10,7 @@ from sempre.errors import InstantError
 
 __all__ = [
     "EARLIEST",
+    "END_OF_CALENDAR",
     "EPOCH",
     "EPOCH_DAY",
     "LATEST",
@@ -30,6 +31,7 @@ EARLIEST_YEAR = 1800
 EPOCH_DAY = date(1970, 1, 1).toordinal()
 EARLIEST = date(EARLIEST_YEAR, 1, 1).toordinal() - EPOCH_DAY
 LATEST = date.max.toordinal() - 2 - EPOCH_DAY
+END_OF_CALENDAR = EPOCH + timedelta(days=LATEST) - MICROSECOND
 READABLE = "an ISO 8601 text such as 2026-01-31 09:00Z, or a datetime"
 
 
