@@ -82,15 +82,22 @@ def _judge(
         return Verdict.STALE, row.held_by
     if not row.is_due(now):
         return Verdict.EARLY, ""
-    if row.kind is not Kind.MANUAL and schedule and not schedule.deleted:
-        if not schedule.allows_start(now):
-            enabled = schedule.definition.enabled
-            return Verdict.SKIP, Reason.PAUSED if enabled else Reason.DISABLED
-        if row.kind is Kind.SCHEDULED and row.is_untried and schedule.has_reached_limit:
-            return Verdict.SKIP, Reason.LIMIT
+    if schedule and not (schedule.deleted or row.kind is Kind.MANUAL or schedule.allows_start(now)):
+        return _judge_stopped(schedule)
+    first = row.kind is Kind.SCHEDULED and row.is_untried
+    if schedule and first and schedule.has_reached_limit:
+        return Verdict.SKIP, Reason.LIMIT
     if _is_past_deadline(row, now):
         return Verdict.MISS, Reason.DEADLINE
     return _judge_overlap(row, others, now)
+
+
+def _judge_stopped(schedule: Schedule) -> tuple[Verdict, str]:
+    """Judge a row that should not wait any more: it was born, or the clock set back, meanwhile."""
+    if not schedule.definition.enabled:
+        return Verdict.SKIP, Reason.DISABLED
+    resumes = schedule.pause is not None and schedule.pause.until is not None
+    return Verdict.EARLY if resumes else Verdict.SKIP, Reason.PAUSED
 
 
 def _is_past_deadline(row: Execution, now: datetime) -> bool:

@@ -62,8 +62,13 @@ def plan_rescue(
     return failed
 
 
-def plan_release(row: Execution, moment: Moment) -> Plan:
-    """Give an execution back unfinished, as a worker that stops does; no attempt is used up."""
+def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> Plan:
+    """Give an execution back unfinished, as a worker that stops does; no attempt is used up.
+
+    Of a schedule that was disabled or paused meanwhile nothing may start again: it is cancelled.
+    """
+    if stopped := _why_stopped(schedule, row, moment):
+        return _ended(row, State.CANCELLED, stopped, moment)
     return _again(row, Reason.RELEASED, moment, attempt=row.attempt - 1)
 
 

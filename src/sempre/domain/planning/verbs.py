@@ -133,13 +133,18 @@ def _supersede_undue(sheet: Sheet, reason: Reason) -> None:
 
 
 def _stop_rows(sheet: Sheet, reason: Reason) -> None:
-    """End whatever of a schedule waits, but for manual rows: those ignore pause and disable."""
+    """End whatever of a schedule waits, but for manual rows: those ignore pause and disable.
+
+    A next row in the future is left to reconcile. One whose slot has passed before it was due is
+    superseded, so that the slot is recorded as passed; one at or before the cursor is what its
+    slot is recorded by, and stays as skipped.
+    """
     for row in list(sheet.rows.values()):
         if not row.is_live or row.kind is Kind.MANUAL:
             continue
-        if row.is_untried and row.kind is Kind.SCHEDULED:
-            due = row.is_due(sheet.now)
-            if due or row.run_at <= sheet.now:
-                sheet.move(row, State.SKIPPED if due else State.SUPERSEDED, reason)
-        else:
+        if not (row.is_untried and row.kind is Kind.SCHEDULED):
             sheet.move(row, State.CANCELLED, reason)
+        elif row.is_due(sheet.now) or row.run_at <= sheet.schedule.cursor:
+            sheet.move(row, State.SKIPPED, reason)
+        elif row.run_at <= sheet.now:
+            sheet.move(row, State.SUPERSEDED, reason)

@@ -1,0 +1,208 @@
+"""Whatever happens to a schedule, in whatever order, its invariants hold after every commit."""
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from sempre import Cron, Every, Grid
+from sempre.domain.definition import define
+from sempre.domain.planning import (
+    Verdict,
+    plan_backfill,
+    plan_claim,
+    plan_delete,
+    plan_disable,
+    plan_edit,
+    plan_enable,
+    plan_failure,
+    plan_pause,
+    plan_reconcile,
+    plan_release,
+    plan_rescue,
+    plan_resume,
+    plan_skip,
+    plan_start,
+    plan_success,
+    plan_trigger,
+    plan_unskip,
+)
+from sempre.domain.states import Kind, State
+from tests.property.planning.world import World
+
+GRIDS: list[Grid] = [
+    Every("1m"),
+    Every("7s", anchor="2026-03-29T00:00:03Z"),
+    Every("5m", anchor="2026-03-29T00:00:30Z"),
+    Every("1h", timezone="Europe/Rome"),
+    Cron("*/2 * * * *"),
+    Cron("30 2,3 * * *", timezone="Europe/Rome"),
+    Cron("0 * * * *", timezone="Europe/Rome"),
+]
+SECONDS = st.integers(0, 400).map(lambda seconds: timedelta(seconds=seconds))
+SHORT = st.sampled_from([timedelta(seconds=seconds) for seconds in (1, 20, 90, 400)])
+POLICIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "grid": st.sampled_from(GRIDS),
+        "args": st.sampled_from([{}, {"n": 1}]),
+        "catch_up": st.booleans(),
+        "catch_up_within": st.none() | SHORT,
+        "catch_up_max": st.none() | st.integers(0, 3),
+        "tolerance": st.sampled_from([timedelta(0), timedelta(seconds=60)]),
+        "deadline": st.none() | SHORT,
+        "overlap": st.sampled_from(["skip", "wait", "allow", "replace"]),
+        "jitter": st.just(timedelta(0)) | SHORT,
+        "limit": st.none() | st.integers(1, 6),
+        "retry": st.integers(0, 2),
+        "on_unknown": st.sampled_from(["rerun", "skip", "hold"]),
+        "enabled": st.booleans(),
+    },
+)
+PICK = st.integers(0, 1000)
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Events of every kind; the world checks the invariants each time something is applied."""
+
+    world: World
+
+    @initialize(grid=st.sampled_from(GRIDS), policies=POLICIES)
+    def begin(self, grid: Grid, policies: dict[str, Any]) -> None:
+        self.world = World(define(**{"job": "bill", "grid": grid, **policies}))
+        self.world.perform(plan_start)
+
+    @rule(by=SECONDS)
+    def time_passes(self, by: timedelta) -> None:
+        self.world.travel(by)
+
+    @rule(hours=st.integers(1, 30))
+    def a_long_downtime(self, hours: int) -> None:
+        if self.world.schedule.definition.grid.times(self.world.now, 2)[-1] > (
+            self.world.now + timedelta(seconds=30)
+        ):
+            self.world.travel(timedelta(hours=hours))
+
+    @rule()
+    def time_comes_to_the_next_row(self) -> None:
+        for row in self.world.next_rows():
+            self.world.travel(max(timedelta(0), row.due_at - self.world.now))
+
+    @rule(by=st.integers(1, 90))
+    def the_store_clock_steps_back(self, by: int) -> None:
+        self.world.now -= timedelta(seconds=by)
+
+    @rule()
+    def the_next_row_is_claimed(self) -> None:
+        for row in self.world.next_rows():
+            self.world.claim(row)
+
+    @rule(pick=PICK)
+    def any_row_is_claimed(self, pick: int) -> None:
+        if rows := self.world.all_rows():
+            row = rows[pick % len(rows)]
+            claim = self.world.claim(row)
+            assert row.is_live or claim.verdict is Verdict.STALE
+
+    @rule()
+    def two_workers_claim_the_same_row(self) -> None:
+        world = self.world
+        for row in world.next_rows():
+            claims = [
+                plan_claim(world.schedule, row, world.all_rows(), world.moment) for _ in range(2)
+            ]
+            if claims[0].verdict in (Verdict.START, Verdict.SKIP, Verdict.MISS):
+                assert [world.apply(claim.plan) for claim in claims] == [True, False]
+
+    @rule(pick=PICK, error=st.booleans())
+    def an_attempt_ends(self, pick: int, *, error: bool) -> None:
+        world = self.world
+        if rows := world.running():
+            row = rows[pick % len(rows)]
+            plan = (
+                plan_failure(world.schedule, row, world.moment, error="boom")
+                if error
+                else plan_success(row, world.moment)
+            )
+            assert world.apply(plan)
+            assert not world.apply(plan)
+
+    @rule()
+    def leases_expire(self) -> None:
+        world = self.world
+        for row in world.running():
+            assert world.apply(plan_rescue(world.schedule, row, world.all_rows(), world.moment))
+
+    @rule(pick=PICK)
+    def a_worker_stops(self, pick: int) -> None:
+        if rows := self.world.running():
+            row = rows[pick % len(rows)]
+            assert self.world.apply(plan_release(self.world.schedule, row, self.world.moment))
+
+    @rule(policies=POLICIES)
+    def it_is_edited(self, policies: dict[str, Any]) -> None:
+        to = self.world.schedule.definition.edited(**policies)
+        self.world.perform(plan_edit, to=to)
+
+    @rule(by=st.none() | st.integers(-200, 900))
+    def its_end_is_edited(self, by: int | None) -> None:
+        until = None if by is None else self.world.now + timedelta(seconds=by)
+        to = self.world.schedule.definition.edited(until=until)
+        self.world.perform(plan_edit, to=to)
+
+    @rule(verb=st.sampled_from([plan_enable, plan_disable, plan_resume, plan_reconcile]))
+    def a_plain_verb(self, verb: Any) -> None:
+        first = self.world.perform(verb)
+        assert self.world.perform(verb).is_empty, (verb, first)
+
+    @rule(seconds=st.none() | st.integers(1, 600))
+    def it_is_paused(self, seconds: int | None) -> None:
+        until = None if seconds is None else self.world.now + timedelta(seconds=seconds)
+        self.world.perform(plan_pause, until=until)
+        assert self.world.perform(plan_pause, until=until).is_empty
+
+    @rule(ahead=st.integers(1, 4))
+    def a_slot_is_skipped(self, ahead: int) -> None:
+        slot = self.world.schedule.definition.grid.times(self.world.now, ahead)[-1]
+        if slot > self.world.schedule.cursor and not self.world.schedule.deleted:
+            self.world.perform(plan_skip, run_at=slot)
+            assert self.world.perform(plan_skip, run_at=slot).is_empty
+
+    @rule(pick=PICK)
+    def a_slot_is_put_back(self, pick: int) -> None:
+        rows = [
+            row
+            for row in self.world.all_rows()
+            if row.state is State.SKIPPED and row.run_at > self.world.latest
+        ]
+        if rows and not self.world.schedule.deleted:
+            self.world.perform(plan_unskip, run_at=rows[pick % len(rows)].run_at)
+
+    @rule()
+    def it_is_triggered(self) -> None:
+        assert self.world.apply(plan_trigger(self.world.schedule, self.world.moment))
+
+    @precondition(lambda self: self.world.schedule.allows_start(self.world.now))
+    @rule(back=st.integers(0, 900))
+    def it_is_backfilled(self, back: int) -> None:
+        world = self.world
+        start = world.now - timedelta(seconds=back)
+        plan = world.perform(plan_backfill, start=start, end=world.now)
+        assert all(draft.kind is Kind.BACKFILL for draft in plan.creates)
+        assert world.perform(plan_backfill, start=start, end=world.now).is_empty
+
+    @precondition(lambda self: self.world.schedule.revision > 4)
+    @rule(really=st.integers(0, 9))
+    def it_is_deleted(self, really: int) -> None:
+        if really == 0:
+            self.world.perform(plan_delete)
+            assert self.world.perform(plan_delete).is_empty
+
+    def teardown(self) -> None:
+        if hasattr(self, "world"):
+            self.world.now = self.world.latest
+            self.world.run_until_quiet()
+
+
+TestAnyOrderOfEvents = AnyOrder.TestCase
