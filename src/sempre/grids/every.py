@@ -66,6 +66,7 @@ class Every(SetOnce, Grid, name="every"):
     """
 
     __slots__ = (
+        "_clock",
         "_day",
         "_early",
         "_keeps_origin",
@@ -112,6 +113,7 @@ class Every(SetOnce, Grid, name="every"):
         self._wall, self._origin = self._place(moment)
         self._month = self._wall_time.year * 12 + self._wall_time.month - 1
         self._day = self._wall_time.day
+        self._clock = self._wall % DAY
 
     def after(self, t: datetime) -> datetime | None:
         """Return the first slot strictly later than `t`; None past the year 9999."""
@@ -202,13 +204,13 @@ class Every(SetOnce, Grid, name="every"):
         return END
 
     def _number_before(self, wall: int) -> int:
-        """Return the largest N whose slot may still be to come, or any smaller one near it."""
+        """Return the first N whose slot may still be to come."""
         if self._step:
             return max(0, (wall - self._wall) // self._step)
-        # A day earlier: a slot at the end of last month may have moved past a gap into this one.
+        # Of yesterday: a slot at the end of last month may have moved past a gap into this one.
         day = date.fromordinal(wall // DAY - 1 + EPOCH_DAY)
-        ahead = day.year * 12 + day.month - 1 - self._month
-        return max(0, ahead // self._months)
+        behind = self._month - day.year * 12 - day.month + 1
+        return max(0, -(behind // self._months))
 
     def _wall_at(self, number: int) -> int:
         """Return the wall time of point N in microseconds; END or more past the calendar."""
@@ -219,7 +221,7 @@ class Every(SetOnce, Grid, name="every"):
             return END
         month += 1
         day = self._day if self._day <= 28 else min(self._day, length_of_month(year, month))
-        return (date(year, month, day).toordinal() - EPOCH_DAY) * DAY + self._wall % DAY
+        return (date(year, month, day).toordinal() - EPOCH_DAY) * DAY + self._clock
 
     def _instants(self, number: int, wall: int) -> tuple[int, ...]:
         """Return the instants of point N in order: one, or none in a gap, or two in a fold."""
