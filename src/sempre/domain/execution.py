@@ -1,11 +1,12 @@
 """An execution: one intended run, from birth to end; and the slots that never became one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, Kind, State, check_transition
+from sempre.domain.values import changed
 
 __all__ = ["Draft", "Execution", "SlotRange"]
 
@@ -109,7 +110,7 @@ class Execution(Draft):
     def to(self, state: State, **changes: Any) -> "Execution":
         """Return it in another state; IllegalTransition if the table has no such way."""
         check_transition(self.state, state)
-        return replace(self, state=state, **changes)
+        return changed(self, state=state, **changes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Whatever happens to a schedule, in whatever order, its invariants hold after every commit."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from sempre import Cron, Every, Grid
 from sempre.domain.definition import define
 from sempre.domain.planning import (
+    Plan,
     Verdict,
     plan_backfill,
     plan_claim,
@@ -89,6 +91,11 @@ class AnyOrder(RuleBasedStateMachine):
         for row in self.world.next_rows():
             self.world.travel(max(timedelta(0), row.due_at - self.world.now))
 
+    @rule()
+    def time_comes_to_the_next_slot(self) -> None:
+        for row in self.world.next_rows():
+            self.world.travel(max(timedelta(0), row.run_at - self.world.now))
+
     @rule(by=st.integers(1, 90))
     def the_store_clock_steps_back(self, by: int) -> None:
         self.world.now -= timedelta(seconds=by)
@@ -152,7 +159,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.world.perform(plan_edit, to=to)
 
     @rule(verb=st.sampled_from([plan_enable, plan_disable, plan_resume, plan_reconcile]))
-    def a_plain_verb(self, verb: Any) -> None:
+    def a_plain_verb(self, verb: Callable[..., Plan]) -> None:
         first = self.world.perform(verb)
         assert self.world.perform(verb).is_empty, (verb, first)
 
@@ -190,6 +197,7 @@ class AnyOrder(RuleBasedStateMachine):
         start = world.now - timedelta(seconds=back)
         plan = world.perform(plan_backfill, start=start, end=world.now)
         assert all(draft.kind is Kind.BACKFILL for draft in plan.creates)
+        assert all(draft.run_at <= world.schedule.cursor for draft in plan.creates)
         assert world.perform(plan_backfill, start=start, end=world.now).is_empty
 
     @precondition(lambda self: self.world.schedule.revision > 4)

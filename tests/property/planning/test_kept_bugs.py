@@ -46,11 +46,6 @@ BUGS = {
         '    if not row.is_due(now):\n        return Verdict.EARLY, ""\n',
         "",
     ),
-    "a claim ignores pause and disable": (
-        "claiming.py",
-        " or schedule.allows_start(now)):",
-        " or True):",
-    ),
     "a backfill does not wait its turn": (
         "claiming.py",
         "    if row.kind is Kind.BACKFILL and (first",
@@ -98,9 +93,8 @@ BUGS = {
     ),
     "a skipped slot is taken again": (
         "slots.py",
-        "    while slot is not None and slot in taken:\n"
-        "        slot = following(declared.grid, slot)\n",
-        "",
+        "    while slot is not None and slot in taken:\n",
+        "    while False:\n",
     ),
     "the cursor follows the clock back": (
         "slots.py",
@@ -149,8 +143,8 @@ BUGS = {
     ),
     "a retry is born after disable": (
         "settling.py",
-        '        return ""\n    return Reason.PAUSED',
-        '        return ""\n    return "" and Reason.PAUSED',
+        "    return Reason.PAUSED if schedule",
+        '    return ""\n    return Reason.PAUSED if schedule',
     ),
     "a released row counts as untried": (
         "settling.py",

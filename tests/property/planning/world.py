@@ -136,9 +136,11 @@ class World:
 
     def _guard(self, plan: Plan) -> bool:
         base, schedule = plan.base, self.schedule
+        if base is not None and base.revision != schedule.revision:
+            return False
         if base is not None and plan.schedule != base:
-            same = (base.revision, base.starts, base.cursor, base.next_run_at)
-            if same != (schedule.revision, schedule.starts, schedule.cursor, schedule.next_run_at):
+            same = (base.starts, base.cursor, base.next_run_at)
+            if same != (schedule.starts, schedule.cursor, schedule.next_run_at):
                 return False
         pairs = ((change.before, self.rows[change.before.id]) for change in plan.changes)
         return all((a.state, a.attempt, a.fence) == (b.state, b.attempt, b.fence) for a, b in pairs)

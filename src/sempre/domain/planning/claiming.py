@@ -60,14 +60,12 @@ def plan_claim(
     if verdict in (Verdict.WAIT, Verdict.EARLY, Verdict.STALE):
         return Claim(verdict, Plan(schedule, schedule), reason)
     if schedule is None:
-        return Claim(verdict, Plan(changes=(Change(row, _started(row, moment.now)),)), reason)
+        return Claim(verdict, Plan(changes=(_decided(row, verdict, reason, moment.now),)), reason)
     sheet = Sheet(schedule, [*others, row], moment, actor=row.actor)
     is_next = row in sheet.next_rows() and not schedule.deleted
     if verdict is Verdict.START:
-        _start(sheet, row, others)
-    else:
-        ended = State.SKIPPED if verdict is Verdict.SKIP else State.MISSED
-        sheet.move(row, ended, reason)
+        _make_room(sheet, row, others)
+    sheet.note(_decided(row, verdict, reason, moment.now))
     if is_next:
         _decide_next(sheet, sheet.rows[row.id])
     elif sheet.schedule.has_reached_limit and not schedule.deleted:
@@ -141,21 +139,24 @@ def _blockers_at(instant: datetime, others: list[Execution]) -> list[Execution]:
     return [other for other in others if other.kind is not Kind.BACKFILL and other.ran_at(instant)]
 
 
-def _started(row: Execution, now: datetime) -> Execution:
-    first = row.first_started_at or now
-    return row.to(
-        State.RUNNING, attempt=row.attempt + 1, first_started_at=first, started_at=now, reason=""
-    )
+def _decided(row: Execution, verdict: Verdict, reason: str, now: datetime) -> Change:
+    """Return what a verdict makes of the row itself."""
+    if verdict is Verdict.START:
+        first = row.first_started_at or now
+        times = {"first_started_at": first, "started_at": now}
+        return Change(row, row.to(State.RUNNING, attempt=row.attempt + 1, reason="", **times))
+    ended = State.SKIPPED if verdict is Verdict.SKIP else State.MISSED
+    return Change(row, row.to(ended, reason=str(reason), finished_at=now))
 
 
-def _start(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
+def _make_room(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
+    """Count a first start, and cancel what the row replaces."""
     if row.snapshot.overlap == "replace" and _came_on_time(row):
         for other in others:
             if other.state is State.RUNNING:
                 sheet.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
     if row.kind is Kind.SCHEDULED and row.is_untried:
         sheet.update(starts=sheet.schedule.starts + 1)
-    sheet.replace(row, _started(row, sheet.now))
 
 
 def _decide_next(sheet: Sheet, row: Execution) -> None:

@@ -36,7 +36,8 @@ def plan_failure(
         reason = stopped or (Reason.RETRIES_EXHAUSTED if row.snapshot.retry.limit else Reason.ERROR)
         return _ended(row, State.FAILED, _told(reason, error), moment, failures=failures)
     wait = row.snapshot.retry.wait(failures)
-    return _again(row, _told(Reason.ERROR, error), moment, wait=wait, failures=failures)
+    again = _again(row, _told(Reason.ERROR, error), moment, wait=wait, failures=failures)
+    return Plan(schedule, schedule, (again,))
 
 
 def plan_rescue(
@@ -53,7 +54,8 @@ def plan_rescue(
     policy = row.snapshot.on_unknown
     stopped = _why_stopped(schedule, row, moment)
     if policy == "rerun" and not stopped and crashes < CRASHES_TO_QUARANTINE:
-        return _again(row, Reason.UNKNOWN_OUTCOME, moment, crashes=crashes)
+        again = _again(row, Reason.UNKNOWN_OUTCOME, moment, crashes=crashes)
+        return Plan(schedule, schedule, (again,))
     quarantined = policy == "rerun" and crashes >= CRASHES_TO_QUARANTINE
     reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
     failed = _ended(row, State.FAILED, reason, moment, crashes=crashes)
@@ -69,7 +71,8 @@ def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> P
     """
     if stopped := _why_stopped(schedule, row, moment):
         return _ended(row, State.CANCELLED, stopped, moment)
-    return _again(row, Reason.RELEASED, moment, attempt=row.attempt - 1)
+    again = _again(row, Reason.RELEASED, moment, attempt=row.attempt - 1)
+    return Plan(schedule, schedule, (again,))
 
 
 def _and_hold(
@@ -106,7 +109,7 @@ def _again(
     *,
     wait: timedelta = timedelta(0),
     **changes: int,
-) -> Plan:
+) -> Change:
     """Let an execution wait for another attempt; its slot stays, only the start moves."""
     after = row.to(
         State.SCHEDULED,
@@ -117,4 +120,4 @@ def _again(
         session="",
         **changes,
     )
-    return Plan(changes=(Change(row, after),))
+    return Change(row, after)

@@ -5,13 +5,14 @@ here looks at a clock or a store, so the same question always gets the same plan
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sempre.domain.execution import Draft, Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
+from sempre.domain.values import changed
 
 __all__ = ["TICK", "Change", "Moment", "Plan", "Sheet"]
 
@@ -38,7 +39,9 @@ class Plan:
     """Everything that has to happen together, or not at all.
 
     Attributes:
-        base: the schedule the plan was made from; its revision, starts and cursor guard it.
+        base: the schedule the plan was made from, or None if it does not matter. The plan is
+            refused if its revision has changed since, or, where the schedule is to change, its
+            starts or cursor.
         schedule: the schedule as it shall be.
         changes: executions that change their state.
         creates: executions that come into being.
@@ -76,17 +79,17 @@ class Sheet:
 
     def update(self, **changes: Any) -> None:
         """Set fields of the schedule."""
-        self.schedule = replace(self.schedule, **changes)
+        self.schedule = changed(self.schedule, **changes)
 
     def move(self, row: Execution, state: State, reason: str = "", **changes: Any) -> None:
         """End an execution, or what is left of its waiting, and stamp it with the time."""
         ended = {"reason": str(reason), "actor": self.actor, "finished_at": self.now}
-        self.replace(row, row.to(state, **(ended | changes)))
+        self.note(Change(row, row.to(state, **(ended | changes))))
 
-    def replace(self, before: Execution, after: Execution) -> None:
+    def note(self, change: Change) -> None:
         """Put an execution in place of its earlier self."""
-        self._before.setdefault(before.id, before)
-        self.rows[before.id] = after
+        self._before.setdefault(change.before.id, change.before)
+        self.rows[change.before.id] = change.after
 
     def create(self, run_at: datetime, **fields: Any) -> None:
         """Bring an execution into being, by default one of kind scheduled that waits."""

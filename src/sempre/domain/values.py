@@ -1,0 +1,22 @@
+"""Copies of immutable values with some fields changed, fast enough for every claim."""
+
+from typing import Any, TypeVar
+
+__all__ = ["changed"]
+
+T = TypeVar("T")
+
+
+def changed(value: T, **fields: Any) -> T:
+    """Return a copy of a frozen dataclass with some fields set; TypeError for an unknown field.
+
+    As `dataclasses.replace`, but it does not run the constructor again, which would cost more
+    than all the rest of a claim. For plain dataclasses only: without slots, checks of their own
+    or fields that others are computed from.
+    """
+    if not fields.keys() <= vars(value).keys():
+        message = f"{type(value).__name__} has no {', '.join(fields.keys() - vars(value).keys())}"
+        raise TypeError(message)
+    copy = object.__new__(type(value))
+    vars(copy).update(vars(value), **fields)
+    return copy
