@@ -14,7 +14,10 @@
     ├── UnknownGrid             a stored grid that this process has no class for
     ├── BrokenGrid              a grid that answered with an instant it must not answer with
     ├── IllegalTransition       an execution was asked to go where its state does not lead
-    └── Refused                 a valid request that the present state does not allow
+    ├── Refused                 a valid request that the present state does not allow
+    └── StoreError              the store
+        ├── StoreUnavailable    it cannot be reached, or did not answer: nobody knows what happened
+        └── StoreRefused        it must not be used as it is set up
 
 Catch `SempreError` for everything this package raises on purpose.
 """
@@ -39,6 +42,9 @@ __all__ = [
     "PolicyError",
     "Refused",
     "SempreError",
+    "StoreError",
+    "StoreRefused",
+    "StoreUnavailable",
     "UnknownGrid",
     "ZoneError",
     "nearest",
@@ -139,6 +145,18 @@ class IllegalTransition(SempreError):
 
 class Refused(SempreError):
     """A valid request that the present state of a schedule or execution does not allow."""
+
+
+class StoreError(SempreError):
+    """Something is wrong with the store, not with the request."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or did not answer; what was asked may have happened."""
+
+
+class StoreRefused(StoreError):
+    """The store is set up in a way, or of a version, that would break our promises."""
 
 
 def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:

@@ -43,6 +43,7 @@ class Schedule:
         started: whether it has begun to have a next row.
         pause: the operator's stop, if any.
         broken: what is wrong with the grid, or an empty text.
+        ended: whether no slot is left: past `until`, at its `limit`, or the grid has no more.
         deleted: whether it is gone; its due rows still run from their snapshot.
         next_run_at: the slot of its next row, so that a missing one is found by an index.
     """
@@ -57,6 +58,7 @@ class Schedule:
     started: bool = False
     pause: Pause | None = None
     broken: str = ""
+    ended: bool = False
     deleted: bool = False
     next_run_at: datetime | None = None
 

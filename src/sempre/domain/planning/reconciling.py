@@ -66,14 +66,15 @@ def _place_next_row(sheet: Sheet) -> None:
             sheet.move(row, State.SUPERSEDED, drift[row.id] or Reason.DRIFT)
     if kept is None and slot is not None:
         sheet.create(slot, due_at=due_at(sheet.schedule, slot, now=sheet.now))
-    sheet.update(next_run_at=kept.run_at if kept else slot, broken="")
+    run_at = kept.run_at if kept else slot
+    sheet.update(next_run_at=run_at, broken="", ended=run_at is None)
 
 
 def _remove_next_rows(sheet: Sheet, reason: Reason) -> None:
     for row in sheet.next_rows():
         due = row.is_due(sheet.now)
         sheet.move(row, State.SKIPPED if due else State.SUPERSEDED, reason)
-    sheet.update(next_run_at=None)
+    sheet.update(next_run_at=None, ended=sheet.schedule.has_reached_limit)
 
 
 def _why_none(schedule: Schedule) -> Reason:

@@ -1,0 +1,281 @@
+"""What crosses the port of a store: questions, orders and answers, as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Generic, Literal, TypeVar
+
+from sempre.domain.arguments import Json
+from sempre.domain.execution import Execution
+from sempre.domain.planning.sheet import Plan
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+
+__all__ = [
+    "Attempt",
+    "Birth",
+    "Candidate",
+    "ExecutionQuery",
+    "Order",
+    "Page",
+    "Pass",
+    "Reading",
+    "Receipt",
+    "Rollup",
+    "ScheduleQuery",
+    "Session",
+    "Settled",
+    "Settlement",
+    "Switch",
+    "Tick",
+    "Unique",
+    "View",
+    "Wanted",
+    "Work",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reading(Generic[T]):
+    """An answer and the store's now when it was given, by which whoever asked goes on planning."""
+
+    now: datetime
+    value: T
+
+
+@dataclass(frozen=True)
+class View:
+    """A schedule and those of its rows that planning looks at.
+
+    They are the live and the running ones, those of kind scheduled after the cursor that are not
+    superseded, and those that ended after the earliest of the live ones was due.
+    """
+
+    schedule: Schedule
+    rows: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An execution that somebody may want to start or take back, and what that depends on."""
+
+    execution: Execution
+    view: View | None = None
+
+
+@dataclass(frozen=True)
+class Birth:
+    """A schedule to be created, and the orders' rows that come with it: normally its first one."""
+
+    schedule: Schedule
+    rows: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True)
+class Order:
+    """A plan to be carried out, with an id for each execution that it creates.
+
+    The ids make it safe to repeat an order whose reply was lost: it is then found done.
+    """
+
+    plan: Plan
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which work a worker can do, and how much of it it wants now."""
+
+    queues: frozenset[str]
+    jobs: frozenset[str]
+    limit: int
+
+
+class Settled(StrEnum):
+    """What became of a settlement."""
+
+    DONE = "done"
+    """It is recorded; repeating it gives the same answer."""
+    LATE = "late"
+    """The execution is no longer this claim's; the result was kept beside it as late."""
+    REPLAN = "replan"
+    """Its schedule has changed since it was planned: read and plan again."""
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """The end of an attempt: a plan for the execution, and what it returned or raised.
+
+    Attributes:
+        execution: as it was claimed; its fence tells whether the claim still holds.
+        plan: made by `plan_success`, `plan_failure` or `plan_release`.
+        result: what it returned, as JSON.
+        error: what it raised, shortened.
+    """
+
+    execution: Execution
+    plan: Plan
+    result: Json = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at an execution, kept for the people who look into what happened."""
+
+    execution_id: str
+    fence: int
+    session: str
+    started_at: datetime
+    finished_at: datetime
+    state: State
+    result: Json = None
+    error: str = ""
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class Unique:
+    """Among which executions a piece of one-off work may exist once.
+
+    Attributes:
+        key: what is unique, usually the job and some of its arguments.
+        mode: "live" ones; "active" ones, that is live or running; or "period", any not older.
+        period: how long the last one counts, for "period".
+    """
+
+    key: str
+    mode: Literal["live", "active", "period"] = "active"
+    period: timedelta = timedelta(0)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A piece of one-off work to be put in: an execution without a schedule."""
+
+    execution: Execution
+    unique: Unique | None = None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a piece of work: its own id, or that of the one that already exists."""
+
+    id: str
+    created: bool = True
+    rejected_by: str = ""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One worker process, which holds the leases of what it runs.
+
+    Attributes:
+        id: random and never used again; a host and pid may be.
+        leased_until: set by the store at every tick; past it, others take its work back.
+    """
+
+    id: str
+    host: str = ""
+    pid: int = 0
+    queues: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    tzdata: str = ""
+    release: int = 0
+    started_at: datetime | None = None
+    leased_until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A kill switch: what it stops, how, why and until when.
+
+    Attributes:
+        name: of the switch.
+        target: `job:name`, `queue:name`, `tag:name`, `pair:name` or `all`.
+        mode: "reject" refuses new work and skips slots; "hold" keeps it waiting.
+        until: when it goes on again by itself; None is when somebody does it.
+    """
+
+    name: str
+    target: str
+    mode: Literal["reject", "hold"] = "reject"
+    reason: str = ""
+    actor: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What a worker has to know each time it shows that it is alive.
+
+    Attributes:
+        alive: whether the session still holds its leases; if not, it must stop what it runs.
+        next_due_at: when the next live row that it could run is due.
+        pass_due_at: when the next maintenance pass is due.
+        cancelled: which of its executions somebody wants to end.
+        switches: the switches that are off.
+    """
+
+    alive: bool
+    next_due_at: datetime | None = None
+    pass_due_at: datetime | None = None
+    cancelled: tuple[str, ...] = ()
+    switches: tuple[Switch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pass:
+    """The maintenance pass: when it is due, who has it, and what the last one reported."""
+
+    due_at: datetime
+    holder: str = ""
+    finished_at: datetime | None = None
+    report: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionQuery:
+    """Which executions to list, newest slot first."""
+
+    schedule_id: str | None = None
+    job: str | None = None
+    states: frozenset[State] = frozenset()
+    kinds: frozenset[Kind] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+    limit: int = 50
+    after: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleQuery:
+    """Which schedules to list, by name."""
+
+    tag: str | None = None
+    job: str | None = None
+    text: str = ""
+    limit: int = 50
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A stretch of a list, and where the next one begins; an empty text at its end."""
+
+    items: tuple[T, ...]
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Rollup:
+    """What a schedule did on one day, kept when its rows are gone."""
+
+    schedule_id: str
+    day: str
+    state: State
+    count: int
+    seconds: float = 0.0

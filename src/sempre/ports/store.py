@@ -1,0 +1,250 @@
+"""The port of a store: the authority that decides safety.
+
+Every operation is atomic, takes a batch where work comes in batches, and may be repeated after
+an unknown outcome. Reads change nothing and return the store's now, by which planning goes on;
+the server's clock decides what is due and what has expired. Nothing depends on a connection
+staying the same between two operations.
+
+Failures: `StoreUnavailable` if the store cannot be reached or did not answer in time (what was
+asked may or may not have happened), `StoreRefused` if it must not be used as it is set up.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sempre.domain.arguments import Json
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.ports.messages import (
+    Attempt,
+    Birth,
+    Candidate,
+    ExecutionQuery,
+    Order,
+    Page,
+    Pass,
+    Reading,
+    Receipt,
+    Rollup,
+    ScheduleQuery,
+    Session,
+    Settled,
+    Settlement,
+    Switch,
+    Tick,
+    View,
+    Wanted,
+    Work,
+)
+
+__all__ = ["Capabilities", "Store"]
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a store can do, declared; nobody finds out by trying.
+
+    Attributes:
+        durable: whether an acknowledged write survives the end of the process.
+        shared: whether several processes can use it at once.
+        own_clock: whether its now comes from a server rather than from this host.
+        transactional: whether a user's own rows can commit together with ours.
+    """
+
+    durable: bool
+    shared: bool
+    own_clock: bool
+    transactional: bool
+
+
+class Store(Protocol):
+    """What every store promises. The memory store is its shortest statement as code."""
+
+    capabilities: Capabilities
+
+    @property
+    def uuid(self) -> str:
+        """The store's own identity, made once when it is set up; tickets carry it."""
+        ...
+
+    def upgrade(self) -> None:
+        """Set the store up, or bring its schema to this version; nothing if it is current.
+
+        Raises:
+            StoreRefused: the schema is newer than this code knows.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back every connection. Closing twice is fine; any later use is an error."""
+        ...
+
+    # Schedules
+
+    def create(self, births: Sequence[Birth]) -> list[bool]:
+        """Create schedules with their first rows, each as a whole, in one round trip.
+
+        False where a schedule of that name exists that is not deleted, unless it is this very
+        one by id: an order repeated is an order done.
+        """
+        ...
+
+    def views(self, names: Sequence[str]) -> Reading[list[View]]:
+        """Return the schedules of these names that exist, with the rows that planning needs."""
+        ...
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        """Carry out plans, each wholly or not at all; True where it was, or already had been.
+
+        A plan is refused, False, if the revision of its base has changed, or, where it changes
+        the schedule, the starts or cursor; or if an execution it changes is not in the state,
+        attempt and fence it was planned from. Created rows get the store's now as their birth.
+        """
+        ...
+
+    # Work
+
+    def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
+        """Return rows of schedules that are due, by priority and then due_at, not held.
+
+        At most `limit`; only of the queues and jobs wanted. Others may read the same ones: the
+        claim decides.
+        """
+        ...
+
+    def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
+        """Return the executions of these ids that exist, in any state, with what they depend on."""
+        ...
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        """Carry out plans that start one execution each, as `apply` does, for a session.
+
+        The started execution is returned with its session and with a fence above every fence
+        given before, by this store, to anyone. None where the plan was refused, or the
+        session has lost its lease. Never early: a row whose due_at is after the store's now is
+        refused.
+        """
+        ...
+
+    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+        """Start one-off work that is due, in one round trip, past rows that others hold."""
+        ...
+
+    def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
+        """Record how attempts ended, each if its claim still holds.
+
+        A result that comes when the execution is no longer this claim's changes nothing but is
+        kept as a late attempt.
+        """
+        ...
+
+    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+        """Put one-off work in, in one round trip. A duplicate is a receipt, not an error.
+
+        Uniqueness holds under races. A switch that rejects gives a receipt that names it; one
+        that holds lets the row be born held.
+        """
+        ...
+
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+        """End live executions, and ask the holders of running ones to end them. False if over."""
+        ...
+
+    # Sessions
+
+    def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
+        """Begin a session, leased from the store's now on."""
+        ...
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        """Renew a session that has not expired and tell it what it has to know, in one trip."""
+        ...
+
+    def retire(self, session: str) -> None:
+        """End a session; whatever it still runs counts as expired at once."""
+        ...
+
+    def sessions(self) -> Reading[list[Session]]:
+        """Return the sessions that have not been retired or purged, expired ones included."""
+        ...
+
+    def expired(self, limit: int) -> Reading[list[Candidate]]:
+        """Return running executions whose session is gone or expired, with `leased_until` set."""
+        ...
+
+    # The bell
+
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+        """Return pending rows that are due within the horizon, earliest first: orphans."""
+        ...
+
+    def mark_rung(self, ids: Sequence[str]) -> int:
+        """Turn pending rows to scheduled, after the broker was told; return how many."""
+        ...
+
+    # Maintenance
+
+    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+        """Return schedules that may be wrong, found by index and not by looking at all.
+
+        Those are never started, or want a next row and have none, or have one that was stamped
+        by older zones. What has ended or is broken is not among them.
+        """
+        ...
+
+    def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
+        """Return schedules in order of id, for the slow round that looks at every one."""
+        ...
+
+    def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
+        """Take the maintenance pass if it is due and set when the next one is; None otherwise."""
+        ...
+
+    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+        """Record what a pass did, if this holder was the last to begin one."""
+        ...
+
+    def last_pass(self) -> Reading[Pass]:
+        """Return when the next pass is due and what the last finished one reported."""
+        ...
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        """Delete rows that ended before an instant, in a small transaction; return how many.
+
+        Their counts go into the daily roll-ups in the same one. A skipped slot that is still to
+        come, and everything after a cursor, stays.
+        """
+        ...
+
+    # Looking
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        """Return a page of history, newest slot first, by key and not by counting."""
+        ...
+
+    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
+        """Return a page of schedules that are not deleted, by name."""
+        ...
+
+    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+        """Return the latest stretches of slots that passed without a row, newest first."""
+        ...
+
+    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
+        """Return every try at an execution, late results included, in order."""
+        ...
+
+    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
+        """Return what is left of purged rows, by day."""
+        ...
+
+    # Switches
+
+    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+        """Turn a switch off, so that it stops its target, or on again; return those that are off.
+
+        Once it has returned, no claim of what it stops commits. On again, held rows are free.
+        """
+        ...

@@ -1,0 +1,110 @@
+"""What the memory store knows of the past, and how it forgets it."""
+
+from datetime import datetime
+
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import TRANSITIONS, State
+from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery
+from sempre.stores.memory.tables import Tables
+
+__all__ = ["executions", "is_astray", "maintenance", "purge", "schedules"]
+
+
+def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
+    """Return a page of executions, newest slot first."""
+    rows = [row for row in tables.executions.values() if _is_asked_for(row, query)]
+    rows.sort(key=_key, reverse=True)
+    rest = [row for row in rows if not query.after or _key(row) < query.after]
+    page = rest[: query.limit]
+    more = len(rest) > query.limit
+    return Page(tuple(map(tables.leased, page)), _key(page[-1]) if more else "")
+
+
+def schedules(tables: Tables, query: ScheduleQuery) -> Page[Schedule]:
+    """Return a page of schedules, by name."""
+    found = [each for each in tables.schedules.values() if _is_listed(each, query)]
+    found.sort(key=lambda schedule: schedule.name)
+    rest = [schedule for schedule in found if schedule.name > query.after]
+    page = rest[: query.limit]
+    return Page(tuple(page), page[-1].name if len(rest) > query.limit else "")
+
+
+def maintenance(tables: Tables, now: datetime) -> Pass:
+    """Return the pass row; a new store is due for a pass at once."""
+    return tables.maintenance or Pass(due_at=now)
+
+
+def is_astray(tables: Tables, schedule: Schedule, tzdata: str) -> bool:
+    """Tell whether a schedule may lack its next row, or have one of older zones."""
+    if not schedule.started:
+        return schedule.definition.enabled
+    if not schedule.wants_next_row or schedule.ended:
+        return False
+    if schedule.next_run_at is None:
+        return True
+    rows = (row for row in tables.rows_of(schedule.id) if row.is_untried and row.occupies_slot)
+    stamps = [row.tzdata for row in rows if row.run_at == schedule.next_run_at]
+    return not stamps or _version(stamps[0]) < _version(tzdata)
+
+
+def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
+    """Forget executions that ended before an instant; their counts stay."""
+    old = [row for row in tables.executions.values() if _is_over(tables, row, before, now)]
+    old.sort(key=lambda row: (row.finished_at or row.run_at, row.id))
+    for row in old[:limit]:
+        _roll_up(tables, row)
+        del tables.executions[row.id]
+        tables.attempts.pop(row.id, None)
+        if row.schedule_id is not None:
+            tables.of_schedule[row.schedule_id].discard(row.id)
+    tables.ranges[:] = [each for each in tables.ranges if each.last >= before]
+    return len(old[:limit])
+
+
+def _is_over(tables: Tables, row: Execution, before: datetime, now: datetime) -> bool:
+    final = row.state is State.SKIPPED or not TRANSITIONS[row.state]
+    ended = row.finished_at or row.run_at
+    schedule = tables.schedules.get(row.schedule_id or "")
+    to_come = schedule is not None and row.occupies_slot and row.run_at > schedule.cursor
+    return final and ended < before and row.run_at <= now and not to_come
+
+
+def _roll_up(tables: Tables, row: Execution) -> None:
+    if row.schedule_id is None:
+        return
+    key = row.schedule_id, row.run_at.date().isoformat(), row.state
+    known = tables.rollups.get(key) or Rollup(*key, count=0)
+    took = 0.0
+    if row.started_at and row.finished_at:
+        took = (row.finished_at - row.started_at).total_seconds()
+    tables.rollups[key] = Rollup(*key, count=known.count + 1, seconds=known.seconds + took)
+
+
+def _is_asked_for(row: Execution, query: ExecutionQuery) -> bool:
+    return (
+        (query.schedule_id is None or row.schedule_id == query.schedule_id)
+        and (query.job is None or row.snapshot.job == query.job)
+        and (not query.states or row.state in query.states)
+        and (not query.kinds or row.kind in query.kinds)
+        and (query.since is None or row.run_at >= query.since)
+        and (query.until is None or row.run_at <= query.until)
+    )
+
+
+def _is_listed(schedule: Schedule, query: ScheduleQuery) -> bool:
+    declared = schedule.definition
+    return (
+        not schedule.deleted
+        and (query.tag is None or query.tag in declared.tags)
+        and (query.job is None or declared.job == query.job)
+        and query.text.casefold() in schedule.name.casefold()
+    )
+
+
+def _key(row: Execution) -> str:
+    return f"{row.run_at.isoformat()} {row.id}"
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdigit())

@@ -1,0 +1,270 @@
+"""The memory store: one lock, plain tables, every operation a few lines.
+
+It is what the other stores are tested against, what the simulator runs on, and what runs jobs
+per process where nothing has to outlive it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from threading import RLock
+from uuid import uuid4
+
+from sempre.clock import Clock, SystemClock
+from sempre.domain.arguments import Json
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.ports.messages import (
+    Attempt,
+    Birth,
+    Candidate,
+    ExecutionQuery,
+    Order,
+    Page,
+    Pass,
+    Reading,
+    Receipt,
+    Rollup,
+    ScheduleQuery,
+    Session,
+    Settled,
+    Settlement,
+    Switch,
+    Tick,
+    View,
+    Wanted,
+    Work,
+)
+from sempre.ports.store import Capabilities
+from sempre.stores.memory import history, work
+from sempre.stores.memory.tables import Tables
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore:
+    """A store in this process, for this process."""
+
+    capabilities = Capabilities(durable=False, shared=False, own_clock=False, transactional=False)
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        """Begin empty, on the host's clock or another one."""
+        self.uuid = str(uuid4())
+        self._clock = clock or SystemClock()
+        self._lock = RLock()
+        self._tables = Tables()
+
+    def upgrade(self) -> None:
+        """Nothing to set up."""
+
+    def close(self) -> None:
+        """Nothing to give back; what is stored stays until the object is gone."""
+
+    @contextmanager
+    def _at_once(self) -> Iterator[tuple[Tables, datetime]]:
+        """Hold everybody else off for the length of one operation."""
+        with self._lock:
+            yield self._tables, self._clock.now()
+
+    # Schedules
+
+    def create(self, births: Sequence[Birth]) -> list[bool]:
+        """Create schedules with their first rows, each as a whole."""
+        with self._at_once() as (tables, _):
+            return [work.create(tables, birth) for birth in births]
+
+    def views(self, names: Sequence[str]) -> Reading[list[View]]:
+        """Return the schedules of these names that exist, with the rows that planning needs."""
+        with self._at_once() as (tables, now):
+            found = (tables.named(name) for name in names)
+            return Reading(now, [tables.view(schedule) for schedule in found if schedule])
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        """Carry out plans, each wholly or not at all."""
+        with self._at_once() as (tables, now):
+            return [work.apply(tables, order, now) for order in orders]
+
+    # Work
+
+    def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
+        """Return rows of schedules that are due."""
+        with self._at_once() as (tables, now):
+            rows = work.due_rows(tables, wanted, now, of_schedules=True)
+            return Reading(now, [tables.candidate(row) for row in rows])
+
+    def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
+        """Return the executions of these ids that exist."""
+        with self._at_once() as (tables, now):
+            found = (tables.executions.get(each) for each in ids)
+            return Reading(now, [tables.candidate(row) for row in found if row])
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        """Start executions for a session, as planned."""
+        with self._at_once() as (tables, now):
+            return [work.claim(tables, order, session, now) for order in orders]
+
+    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+        """Start one-off work that is due."""
+        with self._at_once() as (tables, now):
+            return Reading(now, work.take(tables, wanted, session, now))
+
+    def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
+        """Record how attempts ended."""
+        with self._at_once() as (tables, now):
+            return [work.settle(tables, each, session, now) for each in settlements]
+
+    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+        """Put one-off work in."""
+        with self._at_once() as (tables, now):
+            return [work.enqueue(tables, each, now) for each in works]
+
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+        """End live executions, and ask for the end of running ones."""
+        with self._at_once() as (tables, now):
+            return [work.cancel(tables, each, actor, now) for each in ids]
+
+    # Sessions
+
+    def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
+        """Begin a session."""
+        with self._at_once() as (tables, now):
+            begun = changed(session, started_at=now, leased_until=now + lease)
+            tables.sessions[session.id] = begun
+            return Reading(now, begun)
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        """Renew a session and tell it what it has to know."""
+        with self._at_once() as (tables, now):
+            known = tables.sessions.get(session)
+            alive = work.is_alive(known, now)
+            if known and alive:
+                tables.sessions[session] = changed(known, leased_until=now + lease)
+            running = {row.id for row in tables.executions.values() if row.session == session}
+            return Reading(
+                now,
+                Tick(
+                    alive=alive,
+                    next_due_at=work.next_due_at(tables, wanted),
+                    pass_due_at=history.maintenance(tables, now).due_at,
+                    cancelled=tuple(sorted(running & tables.cancelled)),
+                    switches=work.active_switches(tables, now),
+                ),
+            )
+
+    def retire(self, session: str) -> None:
+        """End a session."""
+        with self._at_once() as (tables, _):
+            tables.sessions.pop(session, None)
+
+    def sessions(self) -> Reading[list[Session]]:
+        """Return the sessions that have not been retired or purged."""
+        with self._at_once() as (tables, now):
+            return Reading(now, sorted(tables.sessions.values(), key=lambda each: each.id))
+
+    def expired(self, limit: int) -> Reading[list[Candidate]]:
+        """Return running executions whose session is gone or expired."""
+        with self._at_once() as (tables, now):
+            running = [row for row in tables.executions.values() if row.state is State.RUNNING]
+            lost = [row for row in running if not work.is_held(tables, row, now)]
+            return Reading(now, [tables.candidate(row) for row in lost[:limit]])
+
+    # The bell
+
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+        """Return pending rows that are due within the horizon."""
+        with self._at_once() as (tables, now):
+            rows = (row for row in tables.executions.values() if row.state is State.PENDING)
+            near = [row for row in rows if row.due_at <= now + horizon and not row.held_by]
+            return Reading(now, sorted(near, key=lambda row: (row.due_at, row.id))[:limit])
+
+    def mark_rung(self, ids: Sequence[str]) -> int:
+        """Turn pending rows to scheduled."""
+        with self._at_once() as (tables, _):
+            rows = [tables.executions[each] for each in ids if each in tables.executions]
+            pending = [row for row in rows if row.state is State.PENDING]
+            for row in pending:
+                tables.put(row.to(State.SCHEDULED))
+            return len(pending)
+
+    # Maintenance
+
+    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+        """Return schedules that may be wrong."""
+        with self._at_once() as (tables, now):
+            found = (each for each in tables.schedules.values() if not each.deleted)
+            wrong = [each for each in found if history.is_astray(tables, each, tzdata)]
+            return Reading(now, [tables.view(schedule) for schedule in wrong[:limit]])
+
+    def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
+        """Return schedules in order of id."""
+        with self._at_once() as (tables, now):
+            ids = sorted(each for each in tables.schedules if each > after)
+            found = [tables.schedules[each] for each in ids]
+            live = [schedule for schedule in found if not schedule.deleted]
+            return Reading(now, [tables.view(schedule) for schedule in live[:limit]])
+
+    def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
+        """Take the maintenance pass if it is due."""
+        with self._at_once() as (tables, now):
+            known = history.maintenance(tables, now)
+            if known.due_at > now:
+                return None
+            tables.maintenance = changed(known, due_at=now + every, holder=holder)
+            return tables.maintenance
+
+    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+        """Record what a pass did."""
+        with self._at_once() as (tables, now):
+            known = history.maintenance(tables, now)
+            if known.holder == holder:
+                tables.maintenance = changed(known, finished_at=now, report=dict(report))
+
+    def last_pass(self) -> Reading[Pass]:
+        """Return when the next pass is due and what the last one reported."""
+        with self._at_once() as (tables, now):
+            return Reading(now, history.maintenance(tables, now))
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        """Delete rows that ended before an instant."""
+        with self._at_once() as (tables, now):
+            return history.purge(tables, before, limit, now)
+
+    # Looking
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        """Return a page of history."""
+        with self._at_once() as (tables, now):
+            return Reading(now, history.executions(tables, query))
+
+    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
+        """Return a page of schedules."""
+        with self._at_once() as (tables, now):
+            return Reading(now, history.schedules(tables, query))
+
+    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+        """Return the latest stretches of slots that passed without a row."""
+        with self._at_once() as (tables, now):
+            found = [each for each in tables.ranges if each.schedule_id == schedule_id]
+            newest = sorted(found, key=lambda each: each.first, reverse=True)
+            return Reading(now, newest[:limit])
+
+    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
+        """Return every try at an execution."""
+        with self._at_once() as (tables, now):
+            return Reading(now, list(tables.attempts.get(execution_id, ())))
+
+    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
+        """Return what is left of purged rows."""
+        with self._at_once() as (tables, now):
+            found = [each for each in tables.rollups.values() if each.schedule_id == schedule_id]
+            return Reading(now, sorted(found, key=lambda each: (each.day, each.state)))
+
+    # Switches
+
+    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+        """Turn a switch off or on again."""
+        with self._at_once() as (tables, now):
+            work.turn(tables, switch, off=off)
+            return Reading(now, list(work.active_switches(tables, now)))

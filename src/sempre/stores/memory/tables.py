@@ -1,0 +1,140 @@
+"""The tables of the memory store, and the guards that every write of it passes.
+
+Owns what a database's constraints own: which rows may stand beside each other, and whether a
+plan still fits what it was made from.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning.sheet import Plan
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+from sempre.domain.values import changed
+from sempre.ports.messages import Attempt, Candidate, Order, Pass, Rollup, Session, Switch, View
+
+__all__ = ["Tables"]
+
+
+@dataclass
+class Tables:
+    """Rows by id, with the indexes that the operations need."""
+
+    schedules: dict[str, Schedule] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
+    of_schedule: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    ranges: list[SlotRange] = field(default_factory=list)
+    attempts: dict[str, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
+    sessions: dict[str, Session] = field(default_factory=dict)
+    switches: dict[str, Switch] = field(default_factory=dict)
+    rollups: dict[tuple[str, str, State], Rollup] = field(default_factory=dict)
+    unique: dict[str, str] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    fence: int = 0
+    maintenance: Pass | None = None
+
+    def named(self, name: str) -> Schedule | None:
+        """Return the schedule of a name that is not deleted."""
+        found = (each for each in self.schedules.values() if each.name == name)
+        return next((schedule for schedule in found if not schedule.deleted), None)
+
+    def rows_of(self, schedule_id: str) -> Iterator[Execution]:
+        """Yield every execution of a schedule."""
+        return (self.executions[each] for each in self.of_schedule.get(schedule_id, ()))
+
+    def view(self, schedule: Schedule) -> View:
+        """Return a schedule with the rows that planning looks at."""
+        rows = list(self.rows_of(schedule.id))
+        earliest = min((row.due_at for row in rows if row.is_live), default=None)
+        wanted = (row for row in rows if _matters(row, schedule.cursor, earliest))
+        return View(schedule, tuple(sorted(map(self.leased, wanted), key=lambda row: row.id)))
+
+    def candidate(self, row: Execution) -> Candidate:
+        """Return an execution with its schedule's view, if it has a schedule."""
+        schedule = self.schedules.get(row.schedule_id or "")
+        return Candidate(self.leased(row), self.view(schedule) if schedule else None)
+
+    def leased(self, row: Execution) -> Execution:
+        """Return a running execution with the lease of its session."""
+        if row.state is not State.RUNNING:
+            return row
+        session = self.sessions.get(row.session)
+        until = session.leased_until if session else row.started_at
+        return changed(row, leased_until=until)
+
+    def put(self, row: Execution) -> None:
+        """Write one execution."""
+        self.executions[row.id] = row
+        if row.schedule_id is not None:
+            self.of_schedule[row.schedule_id].add(row.id)
+
+    def is_done(self, order: Order) -> bool:
+        """Tell whether an order was carried out before: the rows it creates exist."""
+        return bool(order.ids) and all(each in self.executions for each in order.ids)
+
+    def fits(self, plan: Plan) -> bool:
+        """Tell whether a plan still fits what it was made from, and breaks no constraint."""
+        if plan.base is not None and not self._base_stands(plan, plan.base):
+            return False
+        if not all(self._stands(change.before) for change in plan.changes):
+            return False
+        return plan.base is None or self._slots_stay_unique(plan, plan.base.id)
+
+    def write(self, order: Order, now: datetime) -> None:
+        """Carry out an order that fits."""
+        plan = order.plan
+        for change in plan.changes:
+            self.put(change.after)
+        for identity, draft in zip(order.ids, plan.creates, strict=True):
+            self.put(draft.born(identity, now))
+        self.ranges.extend(plan.ranges)
+        if plan.schedule is not None:
+            self.schedules[plan.schedule.id] = plan.schedule
+
+    def _base_stands(self, plan: Plan, base: Schedule) -> bool:
+        current = self.schedules.get(base.id)
+        if current is None or current.revision != base.revision:
+            return False
+        same = (current.starts, current.cursor) == (base.starts, base.cursor)
+        return same or plan.schedule == base
+
+    def _stands(self, before: Execution) -> bool:
+        current = self.executions.get(before.id)
+        if current is None:
+            return False
+        return (current.state, current.attempt, current.fence, current.held_by) == (
+            before.state,
+            before.attempt,
+            before.fence,
+            before.held_by,
+        )
+
+    def _slots_stay_unique(self, plan: Plan, schedule_id: str) -> bool:
+        """Tell whether each slot still has one row of kind scheduled and one active backfill."""
+        after = {change.before.id: change.after for change in plan.changes}
+        rows = [after.get(row.id, row) for row in self.rows_of(schedule_id)]
+        scheduled = [row.run_at for row in rows if row.occupies_slot]
+        scheduled += [draft.run_at for draft in plan.creates if draft.kind is Kind.SCHEDULED]
+        backfills = [row.run_at for row in rows if _is_active_backfill(row)]
+        backfills += [draft.run_at for draft in plan.creates if draft.kind is Kind.BACKFILL]
+        return _are_unique(scheduled) and _are_unique(backfills)
+
+
+def _matters(row: Execution, cursor: datetime, earliest: datetime | None) -> bool:
+    if row.is_live or row.state is State.RUNNING:
+        return True
+    if row.occupies_slot and row.run_at > cursor:
+        return True
+    return earliest is not None and row.finished_at is not None and row.finished_at > earliest
+
+
+def _is_active_backfill(row: Execution) -> bool:
+    return row.kind is Kind.BACKFILL and (row.is_live or row.state is State.RUNNING)
+
+
+def _are_unique(slots: Iterable[datetime]) -> bool:
+    listed = list(slots)
+    return len(listed) == len(set(listed))

@@ -1,0 +1,244 @@
+"""The writing operations of the memory store, on tables that nobody else touches meanwhile."""
+
+from datetime import datetime
+
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.ports.messages import (
+    Attempt,
+    Birth,
+    Order,
+    Receipt,
+    Session,
+    Settled,
+    Settlement,
+    Switch,
+    Unique,
+    Wanted,
+    Work,
+)
+from sempre.stores.memory.tables import Tables
+
+__all__ = [
+    "active_switches",
+    "apply",
+    "cancel",
+    "claim",
+    "create",
+    "due_rows",
+    "enqueue",
+    "is_alive",
+    "is_held",
+    "next_due_at",
+    "settle",
+    "take",
+    "turn",
+]
+
+
+def create(tables: Tables, birth: Birth) -> bool:
+    """Create one schedule; True also if this very one exists."""
+    schedule = birth.schedule
+    if schedule.id in tables.schedules:
+        return True
+    if tables.named(schedule.name):
+        return False
+    tables.schedules[schedule.id] = schedule
+    for row in birth.rows:
+        tables.put(row)
+    return True
+
+
+def apply(tables: Tables, order: Order, now: datetime) -> bool:
+    """Carry out one plan, wholly or not at all."""
+    if tables.is_done(order):
+        return True
+    if not tables.fits(order.plan):
+        return False
+    tables.write(order, now)
+    return True
+
+
+def claim(tables: Tables, order: Order, session: str, now: datetime) -> Execution | None:
+    """Start the execution that a plan starts."""
+    change = next(each for each in order.plan.changes if each.after.state is State.RUNNING)
+    current = tables.executions.get(change.before.id)
+    if current and _is_own_claim(current, change.after, session):
+        return tables.leased(current)
+    stopped = change.before.due_at > now or _stopping(tables, change.before, now)
+    if stopped or not is_alive(tables.sessions.get(session), now) or not tables.fits(order.plan):
+        return None
+    tables.write(order, now)
+    return _hand_over(tables, change.after, session)
+
+
+def take(tables: Tables, wanted: Wanted, session: str, now: datetime) -> list[Execution]:
+    """Start one-off work that is due."""
+    if not is_alive(tables.sessions.get(session), now):
+        return []
+    taken = []
+    for row in due_rows(tables, wanted, now, of_schedules=False):
+        first = row.first_started_at or now
+        times = {"first_started_at": first, "started_at": now}
+        started = row.to(State.RUNNING, attempt=row.attempt + 1, reason="", **times)
+        taken.append(_hand_over(tables, started, session))
+    return taken
+
+
+def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) -> Settled:
+    """Record how one attempt ended."""
+    claimed = settlement.execution
+    current = tables.executions.get(claimed.id)
+    if _has_attempt(tables, claimed):
+        return Settled.DONE
+    holds = current and (current.state, current.fence) == (State.RUNNING, claimed.fence)
+    if not holds or claimed.session != session:
+        _note_attempt(tables, settlement, State.RUNNING, now, late=True)
+        return Settled.LATE
+    if not tables.fits(settlement.plan):
+        return Settled.REPLAN
+    tables.write(Order(settlement.plan), now)
+    tables.cancelled.discard(claimed.id)
+    _note_attempt(tables, settlement, tables.executions[claimed.id].state, now)
+    return Settled.DONE
+
+
+def enqueue(tables: Tables, work: Work, now: datetime) -> Receipt:
+    """Put one piece of work in, or say which one stands in its way."""
+    row = work.execution
+    if row.id in tables.executions:
+        return Receipt(row.id)
+    switch = _stopping(tables, row, now)
+    if switch and switch.mode == "reject":
+        return Receipt(row.id, created=False, rejected_by=switch.name)
+    if work.unique:
+        other = tables.executions.get(tables.unique.get(work.unique.key, ""))
+        if other and _stands_in_the_way(other, work.unique, now):
+            return Receipt(other.id, created=False)
+        tables.unique[work.unique.key] = row.id
+    held_by = switch.name if switch else ""
+    tables.put(changed(row, created_at=now, held_by=held_by))
+    return Receipt(row.id)
+
+
+def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> bool:
+    """End a live execution, or ask for the end of a running one."""
+    row = tables.executions.get(identity)
+    if row and row.is_live:
+        tables.put(row.to(State.CANCELLED, reason="requested", actor=actor, finished_at=now))
+        return True
+    if row and row.state is State.RUNNING:
+        tables.cancelled.add(identity)
+        return True
+    return False
+
+
+def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
+    """Turn a switch off, or on again, which frees what it held."""
+    if off:
+        tables.switches[switch.name] = switch
+        return
+    tables.switches.pop(switch.name, None)
+    for row in list(tables.executions.values()):
+        if row.held_by == switch.name:
+            tables.put(changed(row, held_by=""))
+
+
+def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
+    """Return the switches that are off; one whose time is over is on again."""
+    for switch in list(tables.switches.values()):
+        if switch.until is not None and switch.until <= now:
+            turn(tables, switch, off=False)
+    return tuple(sorted(tables.switches.values(), key=lambda switch: switch.name))
+
+
+def due_rows(
+    tables: Tables, wanted: Wanted, now: datetime, *, of_schedules: bool
+) -> list[Execution]:
+    """Return live rows that are due and wanted, most urgent first."""
+    rows = (row for row in tables.executions.values() if _is_wanted(row, wanted))
+    due = [
+        row
+        for row in rows
+        if row.due_at <= now
+        and (row.schedule_id is not None) == of_schedules
+        and not _stopping(tables, row, now)
+    ]
+    return sorted(due, key=lambda row: (row.snapshot.priority, row.due_at, row.id))[: wanted.limit]
+
+
+def next_due_at(tables: Tables, wanted: Wanted) -> datetime | None:
+    """Return when the next wanted row is due."""
+    rows = (row.due_at for row in tables.executions.values() if _is_wanted(row, wanted))
+    return min(rows, default=None)
+
+
+def is_alive(session: Session | None, now: datetime) -> bool:
+    """Tell whether a session exists and has not expired."""
+    return session is not None and session.leased_until is not None and session.leased_until > now
+
+
+def is_held(tables: Tables, row: Execution, now: datetime) -> bool:
+    """Tell whether the session that runs an execution still has its lease."""
+    return is_alive(tables.sessions.get(row.session), now)
+
+
+def _hand_over(tables: Tables, row: Execution, session: str) -> Execution:
+    tables.fence += 1
+    tables.put(changed(row, session=session, fence=tables.fence))
+    return tables.leased(tables.executions[row.id])
+
+
+def _is_own_claim(current: Execution, planned: Execution, session: str) -> bool:
+    own = current.state is State.RUNNING and current.session == session
+    return own and current.attempt == planned.attempt
+
+
+def _is_wanted(row: Execution, wanted: Wanted) -> bool:
+    known = row.snapshot.queue in wanted.queues and row.snapshot.job in wanted.jobs
+    return known and row.is_live and not row.held_by
+
+
+def _stopping(tables: Tables, row: Execution, now: datetime) -> Switch | None:
+    """Return a switch that is off for an execution."""
+    schedule = tables.schedules.get(row.schedule_id or "")
+    targets = _targets(row, schedule)
+    return next((each for each in active_switches(tables, now) if each.target in targets), None)
+
+
+def _targets(row: Execution, schedule: Schedule | None) -> set[str]:
+    tags = schedule.definition.tags if schedule else ()
+    named = {f"job:{row.snapshot.job}", f"queue:{row.snapshot.queue}", f"pair:{row.snapshot.name}"}
+    return {"all", *named, *(f"tag:{tag}" for tag in tags)}
+
+
+def _stands_in_the_way(other: Execution, unique: Unique, now: datetime) -> bool:
+    if unique.mode == "period":
+        return other.created_at > now - unique.period
+    return other.is_live or (unique.mode == "active" and other.state is State.RUNNING)
+
+
+def _has_attempt(tables: Tables, claimed: Execution) -> bool:
+    attempts = tables.attempts.get(claimed.id, ())
+    return any(each.fence == claimed.fence and not each.late for each in attempts)
+
+
+def _note_attempt(
+    tables: Tables, settlement: Settlement, state: State, now: datetime, *, late: bool = False
+) -> None:
+    claimed = settlement.execution
+    tables.attempts[claimed.id].append(
+        Attempt(
+            execution_id=claimed.id,
+            fence=claimed.fence,
+            session=claimed.session,
+            started_at=claimed.started_at or now,
+            finished_at=now,
+            state=state,
+            result=settlement.result,
+            error=settlement.error,
+            late=late,
+        )
+    )
