@@ -1,0 +1,348 @@
+"""Whatever is wrong with an input, it is refused at once, by its name, with what is allowed."""
+
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from itertools import takewhile
+from time import process_time
+from typing import Any
+
+import pytest
+
+from sempre import Cron, Every, Grid
+from sempre.errors import (
+    CronError,
+    InstantError,
+    IntervalError,
+    InvalidInput,
+    NeverFires,
+    PolicyError,
+    SempreError,
+    ZoneError,
+)
+from tests.unit.grids.clocks import at
+
+NOW = at("2026-01-01 00:00Z")
+LONG = 1_000_000
+WRONG_TYPES: list[Any] = [None, 5, 1.5, True, b"x", [], {}, ..., date, "\x00"]
+
+
+def refusal(build: Callable[[], object]) -> InvalidInput:
+    """Return the refusal, having checked that it tells everything and came at once."""
+    begun = process_time()
+    with pytest.raises(SempreError) as raised:
+        build()
+    spent = process_time() - begun
+
+    error = raised.value
+    assert isinstance(error, InvalidInput)
+    assert error.field
+    assert error.allowed
+    assert error.allowed in str(error)
+    assert spent < 0.5
+    assert len(str(error)) < 1000
+    return error
+
+
+def tells(error: InvalidInput, value: object) -> bool:
+    """Tell whether an error has a value and shows it, or at least its beginning."""
+    shown = value if isinstance(value, str) else repr(value)
+    beginning = "".join(takewhile(str.isprintable, shown[:60]))
+    return error.value == value and beginning in str(error)
+
+
+# Cron texts
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("75 * * * *", "minute", "75"),
+        ("60 * * * * *", "second", "60"),
+        ("* 24 * * *", "hour", "24"),
+        ("0 0 0 * *", "day", "0"),
+        ("0 0 32 * *", "day", "32"),
+        ("0 0 * 13 *", "month", "13"),
+        ("0 0 * 0 *", "month", "0"),
+        ("0 0 * * 8", "weekday", "8"),
+        ("-5 * * * *", "minute", "-5"),
+        ("*/0 * * * *", "minute", "*/0"),
+        ("*/60 * * * *", "minute", "*/60"),
+        ("1-60 * * * *", "minute", "60"),
+        ("5/x * * * *", "minute", "5/X"),
+        ("1.5 * * * *", "minute", "1.5"),
+        ("1,, * * * *", "minute", ""),
+        ("0 0 L-31 * *", "day", "L-31"),
+        ("0 0 32W * *", "day", "32"),
+        ("0 0 * * 5#6", "weekday", "5#6"),
+        ("0 0 * * 5#0", "weekday", "5#0"),
+        ("0 0 * * 8L", "weekday", "8"),
+        ("0 0 * * L", "weekday", "L"),
+        ("0 0 * foo *", "month", "FOO"),
+        ("0 0 * january *", "month", "JANUARY"),
+        ("0 9 * * *\x00", "weekday", "*\x00"),
+        ("0 9 * * \x1b[31m", "weekday", "\x1b[31M"),
+    ],
+)
+def test_a_cron_text_is_refused_by_the_field_at_fault(text: str, field: str, value: str) -> None:
+    error = refusal(lambda: Cron(text))
+
+    assert isinstance(error, CronError)
+    assert not isinstance(error, NeverFires)
+    assert error.field == field
+    assert tells(error, value)
+    assert error.whole == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "\x00",
+        "*",
+        "* * * *",
+        "* * * * * * *",
+        "0 0 1 1 * 2026 2027",
+        "@reboot",
+        "@every 5m",
+        "@",
+        "@daily @daily",
+        "CRON_TZ=Europe/Rome",
+        "\u0663 * * * *",
+        "\uff13 * * * *",
+        "\u00b9 * * * *",
+        "0 9 * * * \N{SNOWMAN}",
+        "every day",
+        "0 9 * * *" + " " * 300,
+        "*" * LONG,
+        "1," * LONG + "1 * * * *",
+        "9" * LONG + " * * * *",
+        " " * LONG,
+        "@" * LONG,
+        *WRONG_TYPES,
+    ],
+    ids=lambda text: repr(text)[:30],
+)
+def test_what_is_no_cron_text_is_refused_as_a_whole(text: Any) -> None:  # noqa: ANN401 - any at all
+    error = refusal(lambda: Cron(text))
+
+    assert isinstance(error, CronError)
+    assert error.field == "cron"
+    assert tells(error, text)
+
+
+def test_a_date_that_no_year_has_is_its_own_error() -> None:
+    error = refusal(lambda: Cron("0 0 30 2 *"))
+
+    assert isinstance(error, NeverFires)
+    assert tells(error, "0 0 30 2 *")
+
+
+@pytest.mark.xfail(strict=True, reason="str.split() takes the separators \\x1c to \\x1f for spaces")
+@pytest.mark.parametrize("space", ["\x1c", "\x1d", "\x1e", "\x1f"])
+def test_a_control_character_is_no_space(space: str) -> None:
+    refusal(lambda: Cron(space.join("09***")))
+
+
+# Zones and policies
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", " ", "Europe/Rom", "europe/rome", "Europe/Rome ", "Mars/Base", "Europe", "UTC\n"),
+        *("../../etc/passwd", "/etc/localtime", "Europe/Rome\x00", "\ud800", "x" * LONG),
+        *WRONG_TYPES,
+    ],
+    ids=lambda name: repr(name)[:30],
+)
+def test_an_unknown_zone_is_refused(name: Any) -> None:  # noqa: ANN401 - any at all
+    for build in (lambda: Cron("@daily", timezone=name), lambda: Every("1d", timezone=name)):
+        error = refusal(build)
+
+        assert isinstance(error, ZoneError)
+        assert error.field == "timezone"
+        assert tells(error, name)
+
+
+@pytest.mark.parametrize(("field", "other"), [("gap", "first"), ("fold", "shift")])
+@pytest.mark.parametrize(
+    "value",
+    ["", "SHIFT", "First", " skip", "x" * LONG, *WRONG_TYPES],
+    ids=lambda value: repr(value)[:30],
+)
+def test_an_unknown_policy_is_refused(field: str, other: str, value: Any) -> None:  # noqa: ANN401
+    for chosen in (value, other):
+        policy: dict[str, Any] = {field: chosen}
+        for build in (lambda: Cron("@daily", **policy), lambda: Every("1d", **policy)):  # noqa: B023
+            error = refusal(build)
+
+            assert isinstance(error, PolicyError)
+            assert error.field == field
+            assert tells(error, chosen)
+
+
+# Intervals
+
+LEAK = pytest.mark.xfail(strict=True, reason="a bare ValueError or OverflowError of float() leaks")
+ACCEPTED = pytest.mark.xfail(strict=True, reason="float() reads digits of any script, and 1_0")
+SLOW = pytest.mark.xfail(strict=True, reason="the length of an interval's text has no limit")
+CONVERTED = pytest.mark.xfail(strict=True, reason="the value told is a float, not the timedelta")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(0, -1, -0.0, 0.5, 1.5, 1e-9, 1e308, float("nan"), float("inf"), float("-inf")),
+        *(True, False, None, [], {}, ..., b"5m", 1j, Decimal(5), Fraction(5), NOW),
+        *("", " ", "5", "m", "0m", "-5m", "0.5s", "1.5h", "nan s", "inf h", "1e3 s", "5 parsecs"),
+        *("5 m o", "m5", "5m!", "5m,3s", "five minutes", "0x10 s", "1_0m", "1 day 2 hours"),
+        *(
+            "\u0665m",
+            "\uff15m",
+            "5\x00m",
+            "5m\x00",
+            "\u00bdh",
+            "x" * LONG,
+            "9" * LONG + "s",
+            "* * * * *",
+        ),
+        *(timedelta(0), timedelta(days=-1), timedelta.max, timedelta.min),
+        pytest.param(10**400, marks=LEAK, id="10**400"),
+        pytest.param(-(10**400), marks=LEAK, id="-10**400"),
+        pytest.param(timedelta(milliseconds=500), marks=CONVERTED),
+        pytest.param("1s" * LONG, marks=SLOW, id="1s1s1s..."),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_what_is_no_interval_is_refused(value: Any) -> None:  # noqa: ANN401 - any at all
+    error = refusal(lambda: Every(value))
+
+    assert isinstance(error, IntervalError)
+    assert error.field in ("interval", "unit")
+    if isinstance(value, str):
+        assert str(error.value) in value
+    else:
+        assert repr(error.value) == repr(value)
+    assert tells(error, error.value) or isinstance(value, float)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "field"),
+    [
+        (0, "days", "interval"),
+        (-1, "days", "interval"),
+        (1.5, "days", "interval"),
+        (True, "days", "interval"),
+        (None, "days", "interval"),
+        (float("nan"), "days", "interval"),
+        ([], "days", "interval"),
+        ("nan", "days", "interval"),
+        (timedelta(days=1), "days", "interval"),
+        (1, "", "unit"),
+        (1, "fortnights", "unit"),
+        (1, 5, "unit"),
+        (1, [], "unit"),
+        (1, True, "unit"),
+        (1, b"days", "unit"),
+        (1, "d" * LONG, "unit"),
+        (1, "days\x00", "unit"),
+        (1, "\uff44ays", "unit"),
+        pytest.param("one", "days", "interval", marks=LEAK),
+        pytest.param("2 weeks", "days", "interval", marks=LEAK),
+        pytest.param("", "days", "interval", marks=LEAK),
+        pytest.param("\x00", "days", "interval", marks=LEAK),
+        pytest.param(10**400, "days", "interval", marks=LEAK, id="10**400"),
+        pytest.param("\uff12", "days", "interval", marks=ACCEPTED),
+        pytest.param("1_0", "days", "interval", marks=ACCEPTED),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_a_number_or_unit_that_is_none_is_refused(value: Any, unit: Any, field: str) -> None:  # noqa: ANN401
+    error = refusal(lambda: Every(value, unit))
+
+    assert isinstance(error, IntervalError)
+    assert error.field == field
+
+
+# Instants
+
+ABSURD: list[Any] = [
+    *(None, 5, 1.5, True, "2026-01-01T00:00Z", b"", [], timedelta(1), time(9), date(2026, 1, 1)),
+    *(datetime.fromisoformat(day) for day in ("2026-01-01", "9999-12-31", "0001-01-01")),
+]
+GRIDS: list[Grid] = [Cron("0 9 * * *"), Cron("* * * * * *"), Every("1h"), Every("1 day")]
+BARE = pytest.mark.xfail(strict=True, reason="a bare AttributeError or TypeError leaks")
+
+
+@pytest.mark.parametrize("t", ABSURD, ids=repr)
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_only_an_instant_can_be_asked_about(grid: Grid, t: Any) -> None:  # noqa: ANN401
+    for ask in (
+        lambda: grid.after(t),
+        lambda: grid.times(t, 1),
+        lambda: grid.between(t, NOW),
+        lambda: grid.passed(t, NOW),
+    ):
+        error = refusal(ask)
+
+        assert isinstance(error, InstantError)
+        assert tells(error, t)
+
+
+@pytest.mark.parametrize(
+    "until",
+    [
+        pytest.param(t, marks=() if isinstance(t, datetime | time) else BARE, id=repr(t))
+        for t in ABSURD
+    ],
+)
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_only_an_instant_can_be_the_end(grid: Grid, until: Any) -> None:  # noqa: ANN401
+    for ask in (lambda: grid.between(NOW, until), lambda: grid.passed(NOW, until)):
+        error = refusal(ask)
+
+        assert isinstance(error, InstantError)
+        assert error.field == "until"
+        assert tells(error, until)
+
+
+@BARE
+@pytest.mark.parametrize("count", [None, "3", 1.5, [], float("nan")], ids=repr)
+def test_only_a_whole_number_can_be_a_count(count: Any) -> None:  # noqa: ANN401 - any at all
+    refusal(lambda: Cron("0 9 * * *").times(NOW, count))
+
+
+def test_the_ends_of_the_calendar_in_far_zones_do_no_harm() -> None:
+    last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-14)))
+    first = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
+
+    for grid in GRIDS:
+        assert grid.after(last) is None
+        assert isinstance(refusal(lambda: grid.after(first)), InstantError)  # noqa: B023
+        assert isinstance(refusal(lambda: grid.between(NOW, last)), InstantError)  # noqa: B023
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        *("", "now", "tomorrow", "2026-13-01", "2026-02-30", "2026-01-01 25:00", "1799-12-31"),
+        *(
+            "\uff12\uff10\uff12\uff16-01-01",
+            "2026-01-01\x00",
+            "2026-01-01T09:00 Europe/Rome",
+            "\ud800",
+            "x" * LONG,
+        ),
+        *("9999-12-31T23:59-14:00", "0001-01-01", "2026-W60-1", "1" * LONG),
+        *(5, 1.5, True, b"2026-01-01", [], time(9), timedelta(1), date.min),
+    ],
+    ids=lambda anchor: repr(anchor)[:30],
+)
+def test_what_is_no_anchor_is_refused(anchor: Any) -> None:  # noqa: ANN401 - any at all
+    error = refusal(lambda: Every("1 day", anchor=anchor))
+
+    assert isinstance(error, InstantError)
+    assert error.field == "anchor"
