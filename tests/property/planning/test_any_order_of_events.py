@@ -139,7 +139,10 @@ class AnyOrder(RuleBasedStateMachine):
     def leases_expire(self) -> None:
         world = self.world
         for row in world.running():
-            assert world.apply(plan_rescue(world.schedule, row, world.all_rows(), world.moment))
+            plan = plan_rescue(world.schedule, row, world.all_rows(), world.moment)
+            assert row.leased_until is not None
+            assert plan.is_empty == (row.leased_until > world.now)
+            assert world.apply(plan)
 
     @rule(pick=PICK)
     def a_worker_stops(self, pick: int) -> None:

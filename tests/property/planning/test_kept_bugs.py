@@ -116,11 +116,6 @@ BUGS = {
         "    kept = due[0] if due else next",
         "    kept = next",
     ),
-    "a due row of a stopped schedule is superseded": (
-        "reconciling.py",
-        "State.SKIPPED if due else State.SUPERSEDED",
-        "State.SUPERSEDED",
-    ),
     "drift is never noticed": (
         "reconciling.py",
         "    if changed:\n",
