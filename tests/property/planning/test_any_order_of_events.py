@@ -121,6 +121,8 @@ class AnyOrder(RuleBasedStateMachine):
             ]
             if claims[0].verdict in (Verdict.START, Verdict.SKIP, Verdict.MISS):
                 assert [world.apply(claim.plan) for claim in claims] == [True, False]
+            if claims[0].verdict is Verdict.START:
+                world.lease(row.id)
 
     @rule(pick=PICK, error=st.booleans())
     def an_attempt_ends(self, pick: int, *, error: bool) -> None:

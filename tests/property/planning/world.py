@@ -79,7 +79,7 @@ class World:
             self._check_start(row)
         assert self.apply(claim.plan)
         if claim.verdict is Verdict.START:
-            self._lease(row.id)
+            self.lease(row.id)
         return claim
 
     def apply(self, plan: Plan) -> bool:
@@ -145,7 +145,7 @@ class World:
         pairs = ((change.before, self.rows[change.before.id]) for change in plan.changes)
         return all((a.state, a.attempt, a.fence) == (b.state, b.attempt, b.fence) for a, b in pairs)
 
-    def _lease(self, identity: str) -> None:
+    def lease(self, identity: str) -> None:
         self.fence += 1
         row = self.rows[identity]
         self.rows[identity] = replace(row, fence=self.fence, leased_until=self.now + LEASE)
