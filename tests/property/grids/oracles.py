@@ -117,7 +117,7 @@ class Expression:
         second, minute, hour, self.day, month, self.weekday = ["0", *words][-6:]
         self.is_fixed = not any(field[0] in "*?" for field in (second, minute, hour))
         self.seconds = [n for n in range(60) if holds(second, n, 0, 59)]
-        self.minutes = {n for n in range(60) if holds(minute, n, 0, 59)}
+        self.minutes = [n for n in range(60) if holds(minute, n, 0, 59)]
         self.hours = {n for n in range(24) if holds(hour, n, 0, 23)}
         self.months = {n for n in range(1, 13) if holds(month, n, 1, 12, MONTHS)}
         self._dates: dict[date, bool] = {}
@@ -136,15 +136,16 @@ class Expression:
 
     def walls(self, start: int, end: int) -> Iterator[int]:
         """Yield the matching wall seconds from `start` up to but without `end`, one by one."""
-        for minute in range(start // MINUTE, -(-end // MINUTE)):
-            hour, minute_of_hour = divmod(minute, 60)
-            if minute_of_hour not in self.minutes or hour % 24 not in self.hours:
+        for hour in range(start // HOUR, -(-end // HOUR)):
+            if hour % 24 not in self.hours:
                 continue
             if not self.matches_date(date(1970, 1, 1) + timedelta(days=hour // 24)):
                 continue
-            for second in self.seconds:
-                if start <= minute * MINUTE + second < end:
-                    yield minute * MINUTE + second
+            for minute in self.minutes:
+                for second in self.seconds:
+                    wall = hour * HOUR + minute * MINUTE + second
+                    if start <= wall < end:
+                        yield wall
 
 
 def holds(field: str, value: int, low: int, high: int, names: list[str] | None = None) -> bool:

@@ -116,7 +116,8 @@ def plan_delete(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = 
     if not schedule.deleted:
         _supersede_undue(sheet, Reason.DELETED)
         advance(sheet, sheet.now)
-        sheet.update(deleted=True, revision=schedule.revision + 1, next_run_at=None)
+        sheet.update(deleted=True, revision=schedule.revision + 1)
+        reconcile(sheet)
     return sheet.plan()
 
 
