@@ -68,7 +68,7 @@ def plan_claim(
     sheet.note(_decided(row, verdict, reason, moment.now))
     if is_next:
         _decide_next(sheet, sheet.rows[row.id])
-    elif sheet.schedule.has_reached_limit and not schedule.deleted:
+    elif sheet.schedule.has_reached_limit:
         reconcile(sheet)
     return Claim(verdict, sheet.plan(), reason)
 
