@@ -1,0 +1,3 @@
+"""What users and authors of adapters test with; nothing here is needed to run jobs."""
+
+__all__: list[str] = []

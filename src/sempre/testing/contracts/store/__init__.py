@@ -1,0 +1,16 @@
+"""The contract of a store, as tests: import them all beside a fixture `store`, an empty store.
+
+Each theme is a module of plain functions. Only what `sempre.ports.store` promises is asked for.
+"""
+
+from sempre.testing.contracts.store import applying, schedules, slots, verbs
+from sempre.testing.contracts.store.applying import *  # noqa: F403
+from sempre.testing.contracts.store.schedules import *  # noqa: F403
+from sempre.testing.contracts.store.slots import *  # noqa: F403
+from sempre.testing.contracts.store.verbs import *  # noqa: F403
+
+__all__: list[str] = []
+__all__ += applying.__all__
+__all__ += schedules.__all__
+__all__ += slots.__all__
+__all__ += verbs.__all__

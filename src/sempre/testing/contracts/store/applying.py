@@ -1,0 +1,263 @@
+"""Contracts of apply: a plan is carried out wholly or not at all, and only where it still fits."""
+
+# ruff: noqa: S101 - a contract asserts, with literals
+
+from datetime import timedelta
+
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning import (
+    Change,
+    Plan,
+    plan_edit,
+    plan_pause,
+    plan_trigger,
+)
+from sempre.domain.states import Kind, State
+from sempre.domain.values import changed
+from sempre.grids import Every
+from sempre.ports.messages import Order
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    MINUTE,
+    check_invariants,
+    claimed,
+    due_schedule,
+    moment_of,
+    new_id,
+    now_of,
+    order_of,
+    perform,
+    read,
+    session_of,
+    view_of,
+    waiting_schedule,
+)
+from sempre.testing.contracts.store.refusals import check_refused, draft_of
+
+__all__ = [
+    "test_a_batch_carries_out_what_fits_and_refuses_the_rest",
+    "test_a_plan_from_another_revision_is_refused",
+    "test_a_plan_is_refused_if_an_execution_has_another_attempt",
+    "test_a_plan_is_refused_if_an_execution_has_another_fence",
+    "test_a_plan_is_refused_if_an_execution_is_in_another_state",
+    "test_a_plan_is_refused_if_an_execution_is_unknown",
+    "test_a_plan_of_an_unknown_schedule_is_refused",
+    "test_a_plan_that_changes_the_schedule_is_refused_after_a_claim",
+    "test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved",
+    "test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim",
+    "test_a_plan_whose_last_part_does_not_fit_leaves_no_trace",
+    "test_an_order_repeated_is_done_and_doubles_nothing",
+    "test_created_rows_are_born_at_the_stores_now",
+    "test_nothing_to_apply_is_nothing_done",
+    "test_the_second_of_two_plans_from_one_base_is_refused",
+]
+
+
+def _noted(store: Store, note: str) -> Plan:
+    """Return a plan that changes nothing but the definition, by its base's revision."""
+    view = view_of(store)
+    to = view.schedule.definition.edited(note=note)
+    return plan_edit(view.schedule, view.rows, moment_of(store), to=to)
+
+
+def _every_minute(store: Store, *, odd: bool = False) -> Every:
+    anchor = now_of(store) - 2 * HOUR + (MINUTE / 4 if odd else MINUTE / 2)
+    return Every("1m", anchor=anchor)
+
+
+def _cancelling(row: Execution) -> Change:
+    return Change(row, row.to(State.CANCELLED))
+
+
+# The schedule's guards
+
+
+def test_nothing_to_apply_is_nothing_done(store: Store) -> None:
+    """Neither no order nor an empty plan changes anything."""
+    view = waiting_schedule(store)
+
+    assert store.apply([]) == []
+    assert store.apply([Order(Plan(view.schedule, view.schedule))]) == [True]
+
+    assert view_of(store) == view
+
+
+def test_a_plan_from_another_revision_ischeck_refused(store: Store) -> None:
+    """Of a base that was changed since, and of one that never was."""
+    waiting_schedule(store)
+    stale = _noted(store, "late")
+    perform(store, plan_pause)
+
+    check_refused(store, stale)
+
+    fresh = _noted(store, "ahead")
+    assert fresh.base is not None
+    ahead = changed(fresh.base, revision=fresh.base.revision + 1)
+    check_refused(store, changed(fresh, base=ahead))
+
+
+def test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved(
+    store: Store,
+) -> None:
+    """Each of them alone is enough, by one start and by one microsecond."""
+    waiting_schedule(store)
+    plan = _noted(store, "edited")
+    assert plan.base is not None
+
+    check_refused(store, changed(plan, base=changed(plan.base, starts=1)))
+    moved = plan.base.cursor - timedelta(microseconds=1)
+    check_refused(store, changed(plan, base=changed(plan.base, cursor=moved)))
+
+    assert store.apply([order_of(plan)]) == [True]
+
+
+def test_a_plan_that_changes_the_schedule_is_refused_after_a_claim(store: Store) -> None:
+    """A claim moves starts and cursor without a new revision."""
+    row = due_schedule(store).rows[0]
+    stale = _noted(store, "late")
+    claimed(store, row.id, session_of(store))
+
+    check_refused(store, stale)
+    check_invariants(store)
+
+
+def test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim(store: Store) -> None:
+    """It is guarded by the revision only, and takes nothing back of what the claim moved."""
+    view = due_schedule(store)
+    stale = plan_trigger(view.schedule, moment_of(store))
+    claimed(store, view.rows[0].id, session_of(store))
+    before = view_of(store).schedule
+
+    assert store.apply([order_of(stale)]) == [True]
+
+    assert view_of(store).schedule == before
+    check_invariants(store)
+
+
+def test_a_plan_of_an_unknown_schedule_ischeck_refused(store: Store) -> None:
+    """A base that does not exist is no base."""
+    view = waiting_schedule(store)
+    stranger = changed(view.schedule, id=new_id())
+
+    check_refused(store, Plan(stranger, stranger, creates=(draft_of(view, now_of(store)),)))
+
+
+def test_the_second_of_two_plans_from_one_base_ischeck_refused(store: Store) -> None:
+    """Also within one batch: each order is judged after the one before it."""
+    waiting_schedule(store)
+    orders = [order_of(_noted(store, note)) for note in ("first", "second")]
+
+    assert store.apply(orders) == [True, False]
+
+    assert view_of(store).schedule.definition.note == "first"
+
+
+# The executions' guards
+
+
+def test_a_plan_is_refused_if_an_execution_is_in_another_state(store: Store) -> None:
+    """Even if it has only been rung since, and even if it is live as before."""
+    row = waiting_schedule(store).rows[0]
+    assert store.mark_rung([row.id]) == 1
+
+    check_refused(store, Plan(changes=(_cancelling(row),)))
+
+    assert store.apply([Order(Plan(changes=(_cancelling(read(store, row.id)),)))]) == [True]
+    assert read(store, row.id).state is State.CANCELLED
+
+
+def test_a_plan_is_refused_if_an_execution_has_another_attempt(store: Store) -> None:
+    """The same state of another try is another state."""
+    row = waiting_schedule(store).rows[0]
+
+    check_refused(store, Plan(changes=(_cancelling(changed(row, attempt=1)),)))
+
+
+def test_a_plan_is_refused_if_an_execution_has_another_fence(store: Store) -> None:
+    """The same attempt under another claim is another claim."""
+    row = claimed(store, due_schedule(store).rows[0].id, session_of(store))
+
+    check_refused(store, Plan(changes=(_cancelling(changed(row, fence=row.fence - 1)),)))
+    check_refused(store, Plan(changes=(_cancelling(changed(row, fence=row.fence + 1)),)))
+
+
+def test_a_plan_is_refused_if_an_execution_is_unknown(store: Store) -> None:
+    """There is nothing to compare with."""
+    row = waiting_schedule(store).rows[0]
+
+    check_refused(store, Plan(changes=(_cancelling(changed(row, id=new_id())),)))
+
+
+def test_a_plan_whose_last_part_does_not_fit_leaves_no_trace(store: Store) -> None:
+    """No change, creation, range or field of the schedule of it remains."""
+    view = waiting_schedule(store)
+    now = now_of(store)
+    perform(store, lambda schedule, _rows, moment: plan_trigger(schedule, moment))
+    [manual] = [row for row in view_of(store).rows if row.kind is Kind.MANUAL]
+    misfit = changed(manual, attempt=7)
+    passed = SlotRange(
+        schedule_id=view.schedule.id, first=now - HOUR, last=now, count=2, reason="missed"
+    )
+
+    check_refused(
+        store,
+        Plan(
+            view.schedule,
+            changed(view.schedule, revision=view.schedule.revision + 1, next_run_at=None),
+            (_cancelling(view.rows[0]), _cancelling(misfit)),
+            (draft_of(view, now - 2 * HOUR),),
+            (passed,),
+        ),
+    )
+
+
+# Repetition and birth
+
+
+def test_an_order_repeated_is_done_and_doubles_nothing(store: Store) -> None:
+    """The reply to the first one may have been lost: rows, ranges and revision stay single."""
+    view = due_schedule(store, grid=_every_minute(store))
+    moment = moment_of(store)
+    to = view.schedule.definition.edited(grid=_every_minute(store, odd=True))
+    order = order_of(plan_edit(view.schedule, view.rows, moment, to=to))
+    assert order.plan.ranges
+    assert order.ids
+    assert store.apply([order]) == [True]
+    before = view_of(store), store.ranges(view.schedule.id, limit=100).value
+
+    assert store.apply([order, order]) == [True, True]
+
+    assert (view_of(store), store.ranges(view.schedule.id, limit=100).value) == before
+    check_invariants(store)
+
+
+def test_a_batch_carries_out_what_fits_and_refuses_the_rest(store: Store) -> None:
+    """Answers come in the order of the orders."""
+    names = [f"billing-{number}" for number in range(9)]
+    views = [waiting_schedule(store, name) for name in names]
+    moment = moment_of(store)
+    bases = [
+        changed(view.schedule, revision=view.schedule.revision + number % 3)
+        for number, view in enumerate(views)
+    ]
+    orders = [order_of(plan_trigger(base, moment)) for base in bases]
+
+    assert store.apply(orders) == [True, False, False] * 3
+
+    counts = [len(view_of(store, name).rows) for name in names]
+    assert counts == [2, 1, 1] * 3
+
+
+def test_created_rows_are_born_at_the_stores_now(store: Store) -> None:
+    """Not at the time by which they were planned, which may be older."""
+    view = waiting_schedule(store)
+    old = moment_of(store)._replace(now=now_of(store) - HOUR)
+    order = order_of(plan_trigger(view.schedule, old, actor="ana"))
+    before = now_of(store)
+
+    assert store.apply([order]) == [True]
+
+    row = read(store, order.ids[0])
+    assert before <= row.created_at <= now_of(store)
+    assert row == order.plan.creates[0].born(row.id, row.created_at)

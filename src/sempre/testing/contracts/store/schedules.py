@@ -1,0 +1,329 @@
+"""Contracts of schedules: created once, found by name, and read back as they were written."""
+
+# ruff: noqa: S101 - a contract asserts
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from sempre.domain.planning import plan_delete, plan_edit, plan_skip
+from sempre.domain.policies import Retry
+from sempre.domain.schedule import Pause
+from sempre.domain.states import Kind, State
+from sempre.domain.values import changed
+from sempre.grids import Cron, Every, Grid
+from sempre.ports.messages import Birth, View
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    MINUTE,
+    claimed,
+    draft_schedule,
+    due_schedule,
+    first_row,
+    history_of,
+    new_id,
+    now_of,
+    perform,
+    read,
+    row_of,
+    session_of,
+    started,
+    succeed,
+    view_of,
+    waiting_schedule,
+)
+
+__all__ = [
+    "test_a_birth_is_refused_as_a_whole_if_its_name_is_taken",
+    "test_a_name_is_free_again_once_its_schedule_is_deleted",
+    "test_a_schedule_comes_with_its_first_row",
+    "test_a_schedule_in_the_middle_of_its_life_reads_back_equal",
+    "test_a_schedule_that_is_created_again_stays_as_it_is",
+    "test_a_slot_skipped_in_advance_is_in_the_view",
+    "test_a_view_has_what_ended_after_a_live_row_was_due",
+    "test_a_view_has_what_lives_and_runs",
+    "test_a_view_leaves_out_what_is_over_and_superseded",
+    "test_arguments_read_back_unchanged",
+    "test_every_field_of_a_definition_reads_back_equal",
+    "test_every_field_of_an_execution_reads_back_equal",
+    "test_grids_read_back_equal",
+    "test_many_schedules_are_created_in_one_call",
+    "test_names_are_told_apart_by_case_and_accent",
+    "test_of_two_births_of_one_name_in_a_batch_one_is_made",
+    "test_the_stores_now_is_utc_and_does_not_go_back",
+    "test_views_are_of_names_that_exist",
+]
+
+
+def test_a_schedule_comes_with_its_first_row(store: Store) -> None:
+    """A birth writes the schedule and its rows, equal to what was given."""
+    schedule = draft_schedule(store)
+    birth = started(schedule, at=schedule.created_at)
+
+    assert store.create([birth]) == [True]
+
+    assert view_of(store) == View(birth.schedule, birth.rows)
+
+
+def test_many_schedules_are_created_in_one_call(store: Store) -> None:
+    """A batch of births is created as a whole, in any order of names."""
+    drafts = [draft_schedule(store, f"billing-{number}") for number in range(60)]
+    births = [started(each, at=each.created_at) for each in drafts]
+
+    assert store.create(births) == [True] * 60
+
+    views = store.views([each.name for each in drafts]).value
+    expected = {birth.schedule.name: View(birth.schedule, birth.rows) for birth in births}
+    assert {view.schedule.name: view for view in views} == expected
+
+
+def test_a_birth_is_refused_as_a_whole_if_its_name_is_taken(store: Store) -> None:
+    """The second of a name is refused with its rows, and its neighbours in the batch are not."""
+    before = due_schedule(store)
+    rival = draft_schedule(store, "billing")
+    birth = started(rival, at=rival.created_at)
+    other = started(draft_schedule(store, "other"), at=rival.created_at)
+
+    assert store.create([birth, other]) == [False, True]
+
+    assert view_of(store) == before
+    assert store.candidates([row.id for row in birth.rows]).value == []
+    assert view_of(store, "other").schedule == other.schedule
+
+
+def test_of_two_births_of_one_name_in_a_batch_one_is_made(store: Store) -> None:
+    """A name is taken by what came before it in the same call."""
+    births = [started(each, at=each.created_at) for each in map(draft_schedule, [store, store])]
+
+    assert store.create(births) == [True, False]
+
+    assert view_of(store).schedule == births[0].schedule
+
+
+def test_a_schedule_that_is_created_again_stays_as_it_is(store: Store) -> None:
+    """A birth repeated is a birth done, whatever has happened to the schedule since."""
+    schedule = draft_schedule(store)
+    birth = started(schedule, at=schedule.created_at)
+    assert store.create([birth, birth]) == [True, True]
+    to = schedule.definition.edited(note="edited")
+    perform(store, plan_edit, to=to)
+    before = view_of(store)
+
+    assert store.create([birth]) == [True]
+
+    assert view_of(store) == before
+    assert len(history_of(store, schedule)) == len(birth.rows)
+
+
+def test_a_name_is_free_again_once_its_schedule_is_deleted(store: Store) -> None:
+    """A deleted schedule keeps its row, but neither its name nor its place in the views."""
+    waiting_schedule(store)
+    perform(store, plan_delete)
+    assert store.views(["billing"]).value == []
+
+    view = due_schedule(store)
+
+    assert view_of(store) == view
+
+
+def test_names_are_told_apart_by_case_and_accent(store: Store) -> None:
+    """A name is the text itself, not what a collation takes it for."""
+    names = ["billing", "Billing", "bílling", "billing ß", "billing ss", "請求"]
+
+    births = [Birth(draft_schedule(store, name)) for name in names]
+    assert store.create(births) == [True] * len(names)
+
+    for birth in births:
+        assert view_of(store, birth.schedule.name).schedule == birth.schedule
+
+
+def test_views_are_of_names_that_exist(store: Store) -> None:
+    """Unknown names are left out, and no name at all is no view at all."""
+    view = due_schedule(store)
+
+    assert store.views(["nobody", "billing", "bill", "billing%"]).value == [view]
+    assert store.views([]).value == []
+
+
+def test_the_stores_now_is_utc_and_does_not_go_back(store: Store) -> None:
+    """Every read says when it was made, by one clock, in UTC."""
+    readings = [store.views([]).now, store.last_pass().now, store.sessions().now]
+    readings += [store.candidates([]).now, store.slice(after="", limit=1).now]
+
+    assert readings == sorted(readings)
+    assert {now.tzinfo for now in readings} == {UTC}
+
+
+def test_every_field_of_a_definition_reads_back_equal(store: Store) -> None:
+    """Whatever a user can declare is stored, to the microsecond."""
+    odd = timedelta(days=3, microseconds=7)
+    schedule = draft_schedule(
+        store,
+        args={"region": "eu"},
+        queue="slow.lane",
+        priority=2**31 - 1,
+        enabled=False,
+        catch_up=True,
+        catch_up_within=odd,
+        catch_up_max=0,
+        tolerance=odd,
+        deadline=odd,
+        overlap="replace",
+        jitter=timedelta(microseconds=999_999),
+        until=datetime(2999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+        limit=12,
+        retry=Retry(5, base=timedelta(seconds=1, microseconds=1), cap="1d"),
+        timeout=odd,
+        on_unknown="hold",
+        tags=["eu", "a.b:c/d-e"],
+        owner="payments",
+        note="first line\nsecond ✓ 'quoted' \"twice\" \\ %s {} ?",
+    )
+    assert store.create([Birth(schedule)]) == [True]
+
+    assert view_of(store) == View(schedule)
+
+
+def test_a_schedule_in_the_middle_of_its_life_reads_back_equal(store: Store) -> None:
+    """How far a schedule has got is stored as exactly as what was declared."""
+    now = now_of(store).replace(microsecond=123_457)
+    pause = Pause(until=now + HOUR, note="deploy ✓", actor="ana")
+    schedule = changed(
+        draft_schedule(store),
+        cursor=now - HOUR,
+        revision=2**40,
+        starts=41,
+        started=True,
+        pause=pause,
+        broken="raised ValueError",
+        ended=True,
+        next_run_at=now + timedelta(microseconds=1),
+    )
+    other = changed(schedule, id=new_id(), name="other", pause=Pause())
+    assert store.create([Birth(schedule), Birth(other)]) == [True, True]
+
+    assert view_of(store).schedule == schedule
+    assert view_of(store, "other").schedule == other
+
+
+def test_every_field_of_an_execution_reads_back_equal(store: Store) -> None:
+    """All that a row knows is stored, to the microsecond."""
+    schedule = draft_schedule(store, retry=3, timeout="1h", deadline="1d", overlap="allow")
+    begun = schedule.cursor.replace(microsecond=1)
+    row = row_of(
+        View(schedule),
+        begun,
+        kind=Kind.BACKFILL,
+        due_at=begun + timedelta(microseconds=1),
+        state=State.FAILED,
+        reason="error: ✗ 'boom'",
+        actor="ana",
+        tzdata="2025.12",
+        created_at=begun - timedelta(microseconds=3),
+        attempt=4,
+        failures=2,
+        crashes=1,
+        first_started_at=begun + timedelta(microseconds=2),
+        started_at=begun + timedelta(microseconds=999_999),
+        finished_at=begun + timedelta(seconds=1),
+        fence=0,
+        session=new_id(),
+        held_by="maintenance",
+    )
+    assert store.create([Birth(schedule, (row,))]) == [True]
+
+    assert read(store, row.id) == row
+    assert history_of(store, schedule) == [row]
+
+
+def test_arguments_read_back_unchanged(store: Store) -> None:
+    """Arguments are JSON values of their own type, not what a database takes them for."""
+    args = {
+        "text": "Ünïcödé ✓ 😀 \u2028 'single' \"double\" back\\slash %s :name ?",
+        "numbers": [2**53 + 1, -(2**63) + 1, 2**63 - 1, 0, 1.0, 0.1, -1.5e300, 5e-324],
+        "nested": {"deep": [[], {}, [None, [True, False, 1, 0]]], "": ""},
+        "null": None,
+        "schlüssel.mit:punkt": {"a": {"b": {"c": [{"d": "e"}]}}},
+    }
+    schedule = draft_schedule(store, args=args)
+    assert store.create([started(schedule, at=schedule.created_at)]) == [True]
+
+    view = view_of(store)
+
+    told = json.dumps(args, sort_keys=True)
+    assert json.dumps(view.schedule.definition.args, sort_keys=True) == told
+    assert json.dumps(view.rows[0].snapshot.args, sort_keys=True) == told
+
+
+def test_grids_read_back_equal(store: Store) -> None:
+    """A grid comes back as the same rule, with its zone and what it does at clock changes."""
+    rome = "Europe/Rome"
+    grids: list[Grid] = [
+        Every(90),
+        Every("1 month", anchor="2026-01-31 09:00:00.000001", timezone=rome, gap="skip"),
+        Every("1d", timezone="America/New_York", fold="both"),
+        Cron("0 2,14 * * *", timezone=rome, gap="skip", fold="last"),
+        Cron("*/5 0 2 L * ?", timezone="Australia/Lord_Howe"),
+        Cron("@daily"),
+    ]
+    schedules = [draft_schedule(store, f"b{at}", grid=grid) for at, grid in enumerate(grids)]
+    assert store.create([started(each, at=each.created_at) for each in schedules]) == [True] * 6
+
+    for schedule in schedules:
+        view = view_of(store, schedule.name)
+        assert view.schedule.definition == schedule.definition
+        assert view.rows[0].snapshot.grid == schedule.definition.grid
+
+
+# Which rows are in a view
+
+
+def test_a_view_has_what_lives_and_runs(store: Store) -> None:
+    """A running row and its successor are both there, and nothing of other schedules."""
+    running = due_schedule(store).rows[0]
+    waiting_schedule(store, "other")
+    claimed(store, running.id, session_of(store))
+
+    view = view_of(store)
+
+    assert {row.state for row in view.rows} == {State.RUNNING, State.PENDING}
+    assert {row.schedule_id for row in view.rows} == {view.schedule.id}
+
+
+def test_a_slot_skipped_in_advance_is_in_the_view(store: Store) -> None:
+    """Or nobody could tell that the slot is taken."""
+    slot = waiting_schedule(store).rows[0].run_at + 2 * HOUR
+    perform(store, plan_skip, run_at=slot)
+
+    skipped = [row for row in view_of(store).rows if row.state is State.SKIPPED]
+
+    assert [row.run_at for row in skipped] == [slot]
+
+
+def test_a_view_leaves_out_what_is_over_and_superseded(store: Store) -> None:
+    """A row that ended before the next one is due, and one that was replaced, do not matter."""
+    execution = claimed(store, due_schedule(store).rows[0].id, session_of(store))
+    succeed(store, execution)
+    replaced = first_row(store)
+    perform(store, plan_edit, to=view_of(store).schedule.definition.edited(priority=1))
+
+    view = view_of(store)
+
+    assert view.rows == (first_row(store),)
+    assert replaced.id != view.rows[0].id
+    assert read(store, replaced.id).state is State.SUPERSEDED
+
+
+def test_a_view_has_what_ended_after_a_live_row_was_due(store: Store) -> None:
+    """Overlap is judged at the time a row was due, so what ran then is there; what ended is not."""
+    schedule = draft_schedule(store)
+    birth = started(schedule, at=schedule.created_at)
+    due_at = birth.rows[0].due_at
+    begun = {"state": State.SUCCEEDED, "started_at": due_at - 10 * MINUTE, "attempt": 1}
+    ran, over = (
+        row_of(View(schedule), due_at - wait, kind=Kind.MANUAL, finished_at=ended, **begun)
+        for wait, ended in [(2 * MINUTE, due_at + MINUTE), (3 * MINUTE, due_at - MINUTE)]
+    )
+    assert store.create([changed(birth, rows=(*birth.rows, ran, over))]) == [True]
+
+    assert {row.id for row in view_of(store).rows} == {birth.rows[0].id, ran.id}
