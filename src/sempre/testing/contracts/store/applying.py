@@ -1,6 +1,6 @@
 """Contracts of apply: a plan is carried out wholly or not at all, and only where it still fits."""
 
-# ruff: noqa: S101 - a contract asserts, with literals
+# ruff: noqa: S101 - a contract asserts
 
 from datetime import timedelta
 
@@ -83,7 +83,7 @@ def test_nothing_to_apply_is_nothing_done(store: Store) -> None:
     assert view_of(store) == view
 
 
-def test_a_plan_from_another_revision_ischeck_refused(store: Store) -> None:
+def test_a_plan_from_another_revision_is_refused(store: Store) -> None:
     """Of a base that was changed since, and of one that never was."""
     waiting_schedule(store)
     stale = _noted(store, "late")
@@ -135,7 +135,7 @@ def test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim(store: Store) 
     check_invariants(store)
 
 
-def test_a_plan_of_an_unknown_schedule_ischeck_refused(store: Store) -> None:
+def test_a_plan_of_an_unknown_schedule_is_refused(store: Store) -> None:
     """A base that does not exist is no base."""
     view = waiting_schedule(store)
     stranger = changed(view.schedule, id=new_id())
@@ -143,7 +143,7 @@ def test_a_plan_of_an_unknown_schedule_ischeck_refused(store: Store) -> None:
     check_refused(store, Plan(stranger, stranger, creates=(draft_of(view, now_of(store)),)))
 
 
-def test_the_second_of_two_plans_from_one_base_ischeck_refused(store: Store) -> None:
+def test_the_second_of_two_plans_from_one_base_is_refused(store: Store) -> None:
     """Also within one batch: each order is judged after the one before it."""
     waiting_schedule(store)
     orders = [order_of(_noted(store, note)) for note in ("first", "second")]
