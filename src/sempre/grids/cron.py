@@ -23,7 +23,7 @@ from sempre.grids.instants import (
     seconds_of,
 )
 from sempre.grids.notes import cron_notes
-from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, zone
+from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, shown_policies, zone
 
 __all__ = ["Cron"]
 
@@ -64,7 +64,8 @@ class Cron(SetOnce, Grid, name="cron"):
     ) -> None:
         """Read the text; the same text is read once."""
         self.text, self._rule, named_zone = _compile(text) if isinstance(text, str) else _read(text)
-        self._zone = zone(named_zone or timezone)
+        given_zone = zone(timezone)
+        self._zone = zone(named_zone) if named_zone else given_zone
         self.timezone = self._zone.name
         self.gap = check_gap(gap)
         self.fold = check_fold(fold)
@@ -112,7 +113,7 @@ class Cron(SetOnce, Grid, name="cron"):
 
     def __repr__(self) -> str:
         """Write it as code."""
-        return f"Cron({self.text!r}, timezone={self.timezone!r})"
+        return f"Cron({self.text!r}, timezone={self.timezone!r}{shown_policies(self)})"
 
     @property
     def _showings(self) -> Fold:
@@ -128,15 +129,18 @@ class Cron(SetOnce, Grid, name="cron"):
         rule = self._rule
         at = bisect_right(line.starts, second) - 1
         # In a fold the first seconds of the span may belong to the one before.
-        wall = rule.after(max(second + line.offsets[at], line.opens[at] - 1))
+        asked = max(second + line.offsets[at], line.opens[at] - 1)
+        wall = rule.after(asked)
         while wall >= line.closes[at]:
             at += 1
             opens, closed = line.opens[at], line.closes[at - 1]
             if wall < opens and opens - closed <= self._made_up:
                 return line.starts[at]
-            if wall < opens or opens < closed:
-                wall = rule.after(opens - 1)
-        return wall - line.offsets[at]
+            # In a gap, or the clock went back behind what was asked about.
+            if wall < opens or asked >= opens:
+                asked = opens - 1
+                wall = rule.after(asked)
+        return wall - line.offsets[at] if wall < line.listed else END
 
 
 def _read(text: str) -> tuple[str, WallRule, str | None]:

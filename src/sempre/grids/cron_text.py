@@ -29,6 +29,8 @@ WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 SHAPE = "five fields (minute hour day month weekday), six with seconds in front, or @daily"
 
 _ZONE_LIKE = re.compile(r"[A-Za-z]{5}|[A-Za-z]{4,}[/_]")
+# Python takes these for spaces; nobody else does.
+_SEPARATORS = re.compile(r"[\x1c-\x1f]")
 _RANGE = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/([0-9]+))?", re.ASCII)
 _FROM_END = re.compile(r"L(?:-([0-9]+))?(W)?|-([0-9]+)", re.ASCII)
 _NEAREST = re.compile(r"([0-9]+)W", re.ASCII)
@@ -86,7 +88,7 @@ def _words(text: object) -> list[str]:
         raise CronError("cron", text, allowed=SHAPE)
     if len(text) > LONGEST:
         raise CronError("cron", text, allowed=f"at most {LONGEST} characters")
-    if not text.isascii():
+    if not text.isascii() or _SEPARATORS.search(text):
         allowed = "plain digits, names and * , - / # ? L W"
         raise CronError("cron", text, allowed=allowed)
     words = text.split()

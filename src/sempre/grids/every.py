@@ -25,7 +25,7 @@ from sempre.grids.instants import (
 )
 from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
 from sempre.grids.notes import every_notes
-from sempre.grids.zones import FIRST_REACH, Timeline, check_fold, check_gap, zone
+from sempre.grids.zones import FIRST_REACH, Timeline, check_fold, check_gap, shown_policies, zone
 
 __all__ = ["Every"]
 
@@ -164,7 +164,8 @@ class Every(SetOnce, Grid, name="every"):
     def __repr__(self) -> str:
         """Write it as code."""
         anchor = "" if self.anchor is None else f", anchor={self.anchor.isoformat(' ')!r}"
-        return f"Every({str(self.interval)!r}{anchor}, timezone={self.timezone!r})"
+        zone_name = f"timezone={self.timezone!r}{shown_policies(self)}"
+        return f"Every({str(self.interval)!r}{anchor}, {zone_name})"
 
     @property
     def _wall_time(self) -> datetime:

@@ -8,10 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, ClassVar
 
-from sempre.errors import BrokenGrid, GridError, SempreError, UnknownGrid
-from sempre.grids.instants import END_OF_CALENDAR, as_instant
+from sempre.errors import BrokenGrid, GridError, InstantError, SempreError, UnknownGrid
+from sempre.grids.instants import END_OF_CALENDAR, as_instant, not_an_instant
 
 __all__ = ["Grid", "Passed", "SetOnce", "following"]
 
@@ -36,6 +37,11 @@ class SetOnce:
             message = f"{type(self).__name__} is a value and does not change; build another one"
             raise AttributeError(message)
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a value keeps what it has."""
+        message = f"{type(self).__name__} is a value and does not change; build another one"
+        raise AttributeError(message)
 
 
 class Grid(ABC):
@@ -69,6 +75,8 @@ class Grid(ABC):
         cls.name = name
         if name is None:
             return
+        if not isinstance(name, str) or not name or not name.isprintable():
+            raise GridError("name", name, allowed="a text of printable characters")
         taken = Grid._classes.get(name)
         if taken is not None and (taken.__module__, taken.__qualname__) != (
             cls.__module__,
@@ -83,8 +91,9 @@ class Grid(ABC):
 
     def times(self, after: datetime, count: int) -> list[datetime]:
         """Return the next `count` slots strictly later than `after`; fewer if the grid ends."""
-        slots = self._slots(after)
-        return [slot for slot, _ in zip(slots, range(count), strict=False)]
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise GridError("count", count, allowed="a whole number")
+        return list(islice(self._slots(after), max(count, 0)))
 
     def between(self, after: datetime, until: datetime) -> list[datetime]:
         """Return every slot strictly later than `after` and not later than `until`."""
@@ -119,14 +128,17 @@ class Grid(ABC):
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> "Grid":
         """Return the grid of a stored form; UnknownGrid if this process has no such class."""
-        parameters = dict(stored)
+        parameters = dict(stored) if isinstance(stored, Mapping) else {}
         name = parameters.pop("grid", None)
         if not isinstance(name, str):
             allowed = 'an object with a "grid" that names the class'
             raise GridError("grid", stored, allowed=allowed)
         if name not in Grid._classes:
             raise UnknownGrid(name, known=Grid._classes)
-        return Grid._classes[name](**parameters)
+        try:
+            return Grid._classes[name](**parameters)
+        except TypeError as error:
+            raise GridError("grid", stored, allowed=f"the parameters of {name}: {error}") from None
 
     def identity(self) -> tuple[object, ...]:
         """Return what equal grids have in common; by default class and parameters."""
@@ -147,10 +159,11 @@ class Grid(ABC):
         return Passed(first, last, count) if first and last else None
 
     def _slots(self, after: datetime) -> Iterator[datetime]:
-        slot = following(self, after)
-        while slot is not None:
+        if not isinstance(after, datetime) or after.utcoffset() is None:
+            raise not_an_instant("after", after)
+        slot: datetime | None = after
+        while slot is not None and (slot := following(self, slot)):
             yield slot
-            slot = following(self, slot)
 
     def _slots_until(self, after: datetime, until: datetime) -> Iterator[datetime]:
         for slot in self._slots(after):
@@ -172,6 +185,13 @@ def following(grid: Grid, t: datetime) -> datetime | None:
     if slot is None:
         return None
     if not isinstance(slot, datetime) or slot.utcoffset() is None or slot <= t:
-        message = f"the grid {grid!r}, asked for the slot after {t}, answered {slot!r}"
-        raise BrokenGrid(f"{message}: not a later instant with a zone.")
-    return as_instant("slot", slot)
+        raise BrokenGrid(_answered(grid, t, slot))
+    try:
+        return as_instant("slot", slot)
+    except InstantError:
+        raise BrokenGrid(_answered(grid, t, slot)) from None
+
+
+def _answered(grid: Grid, t: datetime, slot: object) -> str:
+    answer = f"the grid {grid!r}, asked for the slot after {t}, answered {slot!r}"
+    return f"{answer}: not a later instant with a zone."

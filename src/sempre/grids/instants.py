@@ -70,8 +70,10 @@ def read_instant(field: str, value: object) -> datetime:
     return as_instant(field, moment)
 
 
-def as_instant(field: str, value: datetime) -> datetime:
+def as_instant(field: str, value: object) -> datetime:
     """Return an aware datetime in UTC; InstantError if it is naive or out of the calendar."""
+    if not isinstance(value, datetime):
+        raise InstantError(field, value, allowed="a datetime with a zone")
     if value.utcoffset() is None:
         hint = f"Without a zone it could be {value}Z or many other instants."
         raise InstantError(field, value, allowed="a datetime with a zone", hint=hint)
@@ -90,11 +92,10 @@ def _parse(field: str, text: str) -> datetime:
 
 def not_an_instant(field: str, value: object) -> InstantError:
     """Return the error for something that is no datetime, or one without a zone."""
-    if isinstance(value, datetime):
-        try:
-            as_instant(field, value)
-        except InstantError as error:
-            return error
+    try:
+        as_instant(field, value)
+    except InstantError as error:
+        return error
     return InstantError(field, value, allowed="a datetime with a zone")
 
 

@@ -6,7 +6,6 @@ An interval spaces a grid and may be of months; a duration bounds a wait and is 
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from math import isfinite
 from typing import Literal
 
 from sempre.errors import IntervalError, nearest
@@ -38,8 +37,11 @@ UNITS: dict[str, Unit] = {
 # A century of years, and the same span in every other unit: further apart is a mistake.
 LONGEST_SECONDS = 100 * 366 * 86_400
 LONGEST_MONTHS = 1200
+LARGEST = 10**15
+LONGEST_TEXT = 100
 
-_PART = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", re.ASCII)
 _WRITTEN = 'a text such as "15m", "1h30m" or "2 weeks", a timedelta, or a number of seconds'
 
 
@@ -64,8 +66,7 @@ def read_interval(value: object, unit: object = None) -> Interval:
         return _checked(_sum_of_parts(value), value)
     if unit is not None:
         return _checked(Interval(_whole(value), _unit(unit)), value)
-    seconds = value / timedelta(seconds=1) if isinstance(value, timedelta) else value
-    return _checked(_of_seconds(_whole(seconds)), value)
+    return _checked(_of_seconds(_whole(value)), value)
 
 
 def read_duration(field: str, value: object, *, least: timedelta = timedelta(0)) -> timedelta:
@@ -79,11 +80,9 @@ def read_duration(field: str, value: object, *, least: timedelta = timedelta(0))
 def _duration(field: str, value: object) -> timedelta:
     if isinstance(value, timedelta):
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-        return _timedelta(field, value, float(value))
     if isinstance(value, str):
         return _timedelta(field, value, sum(_duration_parts(field, value)))
-    raise IntervalError(field, value, allowed=_WRITTEN)
+    return _timedelta(field, value, _number(value, field))
 
 
 def _timedelta(field: str, value: object, seconds: float) -> timedelta:
@@ -116,6 +115,8 @@ def _sum_of_parts(text: str) -> Interval:
 def _parts(text: str, field: str) -> list[tuple[str, str]]:
     stripped = text.strip().removeprefix("every ")
     parts, at = [], 0
+    if len(text) > LONGEST_TEXT:
+        raise IntervalError(field, text, allowed=f"at most {LONGEST_TEXT} characters")
     while at < len(stripped) and (found := _PART.match(stripped, at)):
         parts.append((found[1], found[2]))
         at = found.end()
@@ -141,11 +142,16 @@ def _whole(value: object) -> int:
     raise IntervalError("interval", value, allowed="whole numbers, of whole seconds", hint=hint)
 
 
-def _number(value: object) -> float:
-    number = float(value) if isinstance(value, str) else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
-        raise IntervalError("interval", value, allowed=_WRITTEN)
-    return number
+def _number(value: object, field: str = "interval") -> float:
+    if isinstance(value, timedelta):
+        return value / timedelta(seconds=1)
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = float(value)
+    # Compared, not converted: an integer of 400 digits has no float.
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and -LARGEST < value < LARGEST:  # type: ignore[operator]
+        return value  # type: ignore[return-value]
+    raise IntervalError(field, value, allowed=_WRITTEN)
 
 
 def _unit(name: object) -> Unit:

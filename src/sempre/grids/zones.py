@@ -11,7 +11,7 @@ from datetime import MAXYEAR
 from functools import cache
 from importlib import resources
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from sempre.errors import InvalidInput, PolicyError, ZoneError, nearest
 from sempre.grids.tzif import Compiled, read_tzif
@@ -20,10 +20,12 @@ __all__ = [
     "FIRST_REACH",
     "Fold",
     "Gap",
+    "HasPolicies",
     "Timeline",
     "Zone",
     "check_fold",
     "check_gap",
+    "shown_policies",
     "tzdata_version",
     "zone",
     "zone_names",
@@ -41,6 +43,14 @@ YEAR = 31_556_952
 FIRST_REACH = 2_524_608_000  # 2050
 # No cron text waits longer for its next match: 29 February on a given weekday takes 40 years.
 LONGEST_WAIT = 50 * YEAR
+CENTURY = 100 * YEAR
+
+
+class HasPolicies(Protocol):
+    """A grid on the wall clock of a zone."""
+
+    gap: Gap
+    fold: Fold
 
 
 class Timeline(NamedTuple):
@@ -49,7 +59,8 @@ class Timeline(NamedTuple):
     Span i lasts from the UTC second `starts[i]`, has `offsets[i]`, and owns the wall seconds
     from `opens[i]` up to but without `closes[i]`. With "first" or "last" no wall second has two
     owners; one with none lies in a gap. Listed until well past `reach`, so that the next match
-    after any second below it can be looked up, be it decades later.
+    after any second below it can be looked up, be it decades later; beyond the wall second
+    `listed` nothing is known.
     """
 
     starts: list[int]
@@ -57,6 +68,7 @@ class Timeline(NamedTuple):
     opens: list[int]
     closes: list[int]
     reach: int
+    listed: int
 
     def span_at(self, second: int) -> int:
         """Return the index of the span that this UTC second lies in."""
@@ -86,7 +98,8 @@ class Zone:
         """Return the timeline under a fold policy, for questions about seconds below `reach`."""
         known = self._timelines.get(fold)
         if known is None or known.reach <= reach:
-            known = _lay_out(self._compiled, fold, reach)
+            # Further than asked for: whoever walks on does not lay it out anew at every step.
+            known = _lay_out(self._compiled, fold, reach if known is None else reach + CENTURY)
             self._timelines[fold] = known
         return known
 
@@ -128,6 +141,13 @@ def check_fold(value: str) -> Fold:
     return _check("fold", value, get_args(Fold))  # type: ignore[return-value]
 
 
+def shown_policies(grid: "HasPolicies") -> str:
+    """Write the keywords of a grid's gap and fold, or nothing if both are the usual ones."""
+    if (grid.gap, grid.fold) == ("shift", "first"):
+        return ""
+    return f", gap={grid.gap!r}, fold={grid.fold!r}"
+
+
 def _check(field: str, value: str, allowed: tuple[str, ...]) -> str:
     if value in allowed:
         return value
@@ -144,21 +164,23 @@ def _load(name: str) -> Zone:
 
 
 def _lay_out(compiled: Compiled, fold: Fold, reach: int) -> Timeline:
-    starts, offsets, known_until = [-ALWAYS], [compiled.first], ALWAYS
+    starts, offsets, listed = [-ALWAYS], [compiled.first], ALWAYS
     changes = list(compiled.changes)
     if compiled.rule:
         last = changes[-1][0] if changes else 0
-        ends = min(1974 + (max(reach, last) + LONGEST_WAIT) // YEAR, MAXYEAR)
+        ends = min(1974 + (max(reach, last) + LONGEST_WAIT) // YEAR, MAXYEAR + 1)
         years = range(1969 + last // YEAR, ends)
         later = (change for year in years for change in compiled.rule.changes(year))
         changes += [change for change in later if change[0] > last]
-        known_until = ALWAYS if ends == MAXYEAR else changes[-1][0] - LONGEST_WAIT
+        listed = ALWAYS if ends > MAXYEAR else changes[-1][0] - YEAR
     for start, offset in changes:
         # Only the name or the daylight flag changed: to the wall clock nothing happened.
         if offset != offsets[-1]:
             starts.append(start)
             offsets.append(offset)
-    return Timeline(starts, offsets, *_owned_walls(starts, offsets, fold), known_until)
+    return Timeline(
+        starts, offsets, *_owned_walls(starts, offsets, fold), listed - LONGEST_WAIT, listed
+    )
 
 
 def _owned_walls(starts: list[int], offsets: list[int], fold: Fold) -> tuple[list[int], list[int]]:

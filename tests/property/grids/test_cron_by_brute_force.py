@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-import pytest
 from hypothesis import example, given, reject, settings
 
 from sempre import Cron
@@ -30,10 +29,6 @@ LAST_SHOWING = CronCase(
     "shift",
     "last",
 )
-LAST_SHOWING_IS_LOST = pytest.mark.xfail(
-    strict=True,
-    reason='Cron(fold="last").after(t) loses the last showing if t lies in the first one',
-)
 
 
 def build(case: CronCase) -> Cron:
@@ -56,7 +51,6 @@ def slots_around(case: CronCase) -> list[datetime]:
     return [utc(slot) for slot in slots]
 
 
-@LAST_SHOWING_IS_LOST
 @settings(max_examples=300)
 @given(cron_cases())
 @example(LAST_SHOWING)
@@ -69,7 +63,6 @@ def test_every_answer_is_the_next_match_of_the_wall_clock(case: CronCase) -> Non
     assert not wrong_answers(grid, slots, asked, end)
 
 
-@LAST_SHOWING_IS_LOST
 @settings(max_examples=100)
 @given(cron_cases())
 @example(LAST_SHOWING)
@@ -86,7 +79,6 @@ def test_lists_and_counts_agree_with_the_wall_clock(case: CronCase) -> None:
     assert not passed or (passed.first, passed.last) == (slots[0], slots[-1])
 
 
-@LAST_SHOWING_IS_LOST
 @settings(max_examples=100)
 @given(cron_cases())
 @example(LAST_SHOWING)
@@ -121,7 +113,6 @@ def test_a_slot_shows_a_match_or_comes_right_after_a_gap(case: CronCase) -> None
     assert slots == sorted(set(slots))
 
 
-@LAST_SHOWING_IS_LOST
 @settings(max_examples=150)
 @given(cron_cases())
 @example(LAST_SHOWING)

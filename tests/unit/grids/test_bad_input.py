@@ -140,7 +140,6 @@ def test_a_date_that_no_year_has_is_its_own_error() -> None:
     assert tells(error, "0 0 30 2 *")
 
 
-@pytest.mark.xfail(strict=True, reason="str.split() takes the separators \\x1c to \\x1f for spaces")
 @pytest.mark.parametrize("space", ["\x1c", "\x1d", "\x1e", "\x1f"])
 def test_a_control_character_is_no_space(space: str) -> None:
     refusal(lambda: Cron(space.join("09***")))
@@ -186,11 +185,6 @@ def test_an_unknown_policy_is_refused(field: str, other: str, value: Any) -> Non
 
 # Intervals
 
-LEAK = pytest.mark.xfail(strict=True, reason="a bare ValueError or OverflowError of float() leaks")
-ACCEPTED = pytest.mark.xfail(strict=True, reason="float() reads digits of any script, and 1_0")
-SLOW = pytest.mark.xfail(strict=True, reason="the length of an interval's text has no limit")
-CONVERTED = pytest.mark.xfail(strict=True, reason="the value told is a float, not the timedelta")
-
 
 @pytest.mark.parametrize(
     "value",
@@ -210,10 +204,10 @@ CONVERTED = pytest.mark.xfail(strict=True, reason="the value told is a float, no
             "* * * * *",
         ),
         *(timedelta(0), timedelta(days=-1), timedelta.max, timedelta.min),
-        pytest.param(10**400, marks=LEAK, id="10**400"),
-        pytest.param(-(10**400), marks=LEAK, id="-10**400"),
-        pytest.param(timedelta(milliseconds=500), marks=CONVERTED),
-        pytest.param("1s" * LONG, marks=SLOW, id="1s1s1s..."),
+        pytest.param(10**400, id="10**400"),
+        pytest.param(-(10**400), id="-10**400"),
+        pytest.param(timedelta(milliseconds=500)),
+        pytest.param("1s" * LONG, id="1s1s1s..."),
     ],
     ids=lambda value: repr(value)[:30],
 )
@@ -250,13 +244,13 @@ def test_what_is_no_interval_is_refused(value: Any) -> None:  # noqa: ANN401 - a
         (1, "d" * LONG, "unit"),
         (1, "days\x00", "unit"),
         (1, "\uff44ays", "unit"),
-        pytest.param("one", "days", "interval", marks=LEAK),
-        pytest.param("2 weeks", "days", "interval", marks=LEAK),
-        pytest.param("", "days", "interval", marks=LEAK),
-        pytest.param("\x00", "days", "interval", marks=LEAK),
-        pytest.param(10**400, "days", "interval", marks=LEAK, id="10**400"),
-        pytest.param("\uff12", "days", "interval", marks=ACCEPTED),
-        pytest.param("1_0", "days", "interval", marks=ACCEPTED),
+        pytest.param("one", "days", "interval"),
+        pytest.param("2 weeks", "days", "interval"),
+        pytest.param("", "days", "interval"),
+        pytest.param("\x00", "days", "interval"),
+        pytest.param(10**400, "days", "interval", id="10**400"),
+        pytest.param("\uff12", "days", "interval"),
+        pytest.param("1_0", "days", "interval"),
     ],
     ids=lambda value: repr(value)[:30],
 )
@@ -274,7 +268,6 @@ ABSURD: list[Any] = [
     *(datetime.fromisoformat(day) for day in ("2026-01-01", "9999-12-31", "0001-01-01")),
 ]
 GRIDS: list[Grid] = [Cron("0 9 * * *"), Cron("* * * * * *"), Every("1h"), Every("1 day")]
-BARE = pytest.mark.xfail(strict=True, reason="a bare AttributeError or TypeError leaks")
 
 
 @pytest.mark.parametrize("t", ABSURD, ids=repr)
@@ -292,13 +285,7 @@ def test_only_an_instant_can_be_asked_about(grid: Grid, t: Any) -> None:  # noqa
         assert tells(error, t)
 
 
-@pytest.mark.parametrize(
-    "until",
-    [
-        pytest.param(t, marks=() if isinstance(t, datetime | time) else BARE, id=repr(t))
-        for t in ABSURD
-    ],
-)
+@pytest.mark.parametrize("until", ABSURD, ids=repr)
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 def test_only_an_instant_can_be_the_end(grid: Grid, until: Any) -> None:  # noqa: ANN401
     for ask in (lambda: grid.between(NOW, until), lambda: grid.passed(NOW, until)):
@@ -309,7 +296,6 @@ def test_only_an_instant_can_be_the_end(grid: Grid, until: Any) -> None:  # noqa
         assert tells(error, until)
 
 
-@BARE
 @pytest.mark.parametrize("count", [None, "3", 1.5, [], float("nan")], ids=repr)
 def test_only_a_whole_number_can_be_a_count(count: Any) -> None:  # noqa: ANN401 - any at all
     refusal(lambda: Cron("0 9 * * *").times(NOW, count))

@@ -28,7 +28,6 @@ CENTURY = 100 * 366 * 86_400
         ("1 hour 30 minutes 15 seconds", 5415, "seconds"),
         ("1h60m", 2, "hours"),
         ("1.0h", 1, "hours"),
-        ("+5m", 5, "minutes"),
         ("1d", 1, "days"),
         ("3 days", 3, "days"),
         ("2w", 2, "weeks"),
@@ -128,7 +127,6 @@ def test_an_unknown_unit_is_refused_with_the_nearest_one() -> None:
     assert refused.value.value == "huors"
 
 
-@pytest.mark.xfail(strict=True, reason="parts with a sign are added up")
 @pytest.mark.parametrize("text", ["1h-30m", "1h -30m", "-30m 1h"])
 def test_a_sign_inside_a_text_is_refused(text: str) -> None:
     with pytest.raises(IntervalError):
@@ -181,7 +179,6 @@ def test_what_is_no_duration_is_refused_by_its_field(value: object) -> None:
     assert refused.value.allowed
 
 
-@pytest.mark.xfail(strict=True, reason="isfinite() of an int past 1.8e308 raises OverflowError")
 def test_a_duration_too_large_for_a_float_is_refused() -> None:
     with pytest.raises(IntervalError):
         read_duration("timeout", 10**400)

@@ -84,7 +84,6 @@ def test_a_wrong_stored_form_is_refused(stored: dict[str, object], error: type[E
         Grid.from_json(stored)
 
 
-@pytest.mark.xfail(strict=True, reason="from_json passes on the TypeError of dict() or the class")
 @pytest.mark.parametrize(
     "stored",
     [
@@ -131,7 +130,6 @@ def test_neither_can_the_rule(attribute: str) -> None:
         setattr(Every("1 day"), "interval", "2 days")  # noqa: B010 - mypy would refuse the plain form
 
 
-@pytest.mark.xfail(strict=True, reason="an attribute can be deleted, and then set again")
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 def test_an_attribute_cannot_be_deleted(grid: Grid) -> None:
     mine = copy.copy(grid)
@@ -164,7 +162,6 @@ def test_all_grids_differ_from_each_other() -> None:
     assert Cron("@daily") != "@daily"
 
 
-@pytest.mark.xfail(strict=True, reason="repr leaves gap and fold out, so it is another grid's")
 @pytest.mark.parametrize("grid", [GRIDS[3], GRIDS[8], GRIDS[10]], ids=str)
 def test_a_grid_is_shown_as_the_code_that_builds_it(grid: Grid) -> None:
     assert grid.gap in repr(grid)  # type: ignore[attr-defined]
