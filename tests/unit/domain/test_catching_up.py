@@ -4,6 +4,7 @@ import pytest
 
 from sempre.domain.planning import plan_pause, plan_resume, plan_skip
 from sempre.domain.states import State
+from sempre.errors import InvalidInput
 from sempre.grids import Cron, Every
 from tests.unit.domain.builders import Story, at, gap
 
@@ -180,10 +181,18 @@ OVERFLOWS = pytest.mark.xfail(
 
 @pytest.mark.parametrize(
     "most",
-    [10**6, 2**31, pytest.param(10**11, marks=OVERFLOWS), pytest.param(10**18, marks=OVERFLOWS)],
+    [
+        10**6,
+        2**31 - 1,
+        pytest.param(10**11, marks=OVERFLOWS),
+        pytest.param(10**18, marks=OVERFLOWS),
+    ],
 )
 def test_any_maximum_that_was_accepted_lets_the_claim_happen(most: int) -> None:
-    story = Story("10m", catch_up=True, catch_up_max=most).go("13:05")
+    try:
+        story = Story("10m", catch_up=True, catch_up_max=most).go("13:05")
+    except InvalidInput:
+        return
 
     story.claim()
 

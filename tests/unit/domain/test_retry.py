@@ -32,7 +32,7 @@ def test_a_cap_equal_to_the_base_makes_every_wait_the_same() -> None:
 
 @pytest.mark.parametrize("failures", [100, 10_000, 10**9, 10**30])
 def test_a_huge_number_of_failures_waits_for_the_cap(failures: int) -> None:
-    assert Retry(2**31, base="1s", cap="100d").wait(failures) == timedelta(days=100)
+    assert Retry(10**6, base="1s", cap="100d").wait(failures) == timedelta(days=100)
 
 
 @given(
@@ -95,10 +95,6 @@ def test_a_wait_that_no_calendar_holds_is_refused(longest: timedelta) -> None:
     assert caught.value.field == "retry cap"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="isfinite() of a huge integer raises OverflowError",
-)
 def test_a_wait_of_absurd_seconds_is_refused_as_bad_input() -> None:
     with pytest.raises(InvalidInput):
         Retry(3, base=10**400)
