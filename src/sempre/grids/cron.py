@@ -14,14 +14,7 @@ from sempre.grids.cron_text import read_cron
 from sempre.grids.cron_walls import DAY, WallRule
 from sempre.grids.explain import explain_cron
 from sempre.grids.grid import Grid, Passed, SetOnce
-from sempre.grids.instants import (
-    EARLIEST,
-    EPOCH,
-    LATEST,
-    check_calendar,
-    not_an_instant,
-    seconds_of,
-)
+from sempre.grids.instants import EPOCH, LATEST, seconds_of, since_epoch
 from sempre.grids.notes import cron_notes
 from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, shown_policies, zone
 
@@ -75,12 +68,8 @@ class Cron(SetOnce, Grid, name="cron"):
 
     def after(self, t: datetime) -> datetime | None:
         """Return the first slot strictly later than `t`; None past the year 9999."""
-        try:
-            since = t - EPOCH
-        except TypeError:
-            raise not_an_instant("t", t) from None
-        if not EARLIEST <= since.days < LATEST:
-            check_calendar("t", t)
+        since = since_epoch(t)
+        if since is None:
             return None
         found = self._after(since.days * DAY + since.seconds)
         return None if found >= END else EPOCH + timedelta(0, found)

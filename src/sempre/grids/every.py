@@ -11,17 +11,15 @@ from sempre.grids.cron_fields import length_of_month
 from sempre.grids.explain import explain_every
 from sempre.grids.grid import Grid, Passed, SetOnce
 from sempre.grids.instants import (
-    EARLIEST,
     EPOCH,
     EPOCH_DAY,
     LATEST,
     MICROSECOND,
     as_instant,
-    check_calendar,
     instant_of,
     microseconds_of,
-    not_an_instant,
     read_moment,
+    since_epoch,
 )
 from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
 from sempre.grids.notes import every_notes
@@ -117,12 +115,8 @@ class Every(SetOnce, Grid, name="every"):
 
     def after(self, t: datetime) -> datetime | None:
         """Return the first slot strictly later than `t`; None past the year 9999."""
-        try:
-            since = t - EPOCH
-        except TypeError:
-            raise not_an_instant("t", t) from None
-        if not EARLIEST <= since.days < LATEST:
-            check_calendar("t", t)
+        since = since_epoch(t)
+        if since is None:
             return None
         micros = since // MICROSECOND
         found = self._elapsed_after(micros) if self.is_elapsed else self._calendar_after(micros)

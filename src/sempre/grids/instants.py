@@ -15,13 +15,13 @@ __all__ = [
     "EPOCH_DAY",
     "LATEST",
     "as_instant",
-    "check_calendar",
     "instant_of",
     "microseconds_of",
     "not_an_instant",
     "read_instant",
     "read_moment",
     "seconds_of",
+    "since_epoch",
 ]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -99,7 +99,18 @@ def not_an_instant(field: str, value: object) -> InstantError:
     return InstantError(field, value, allowed="a datetime with a zone")
 
 
-def check_calendar(field: str, value: datetime) -> None:
-    """Raise InstantError for an instant before the calendar; past its end there are no slots."""
-    if value.year <= EARLIEST_YEAR:
-        raise InstantError(field, value, allowed=f"the year {EARLIEST_YEAR} or later")
+def since_epoch(t: datetime) -> timedelta | None:
+    """Return the time from 1970 to an instant; None past the calendar, where no slots are.
+
+    Raises:
+        InstantError: it is no datetime, has no zone, or lies before the calendar.
+    """
+    try:
+        since = t - EPOCH
+    except TypeError:
+        raise not_an_instant("t", t) from None
+    if EARLIEST <= since.days < LATEST:
+        return since
+    if since.days < EARLIEST:
+        raise InstantError("t", t, allowed=f"the year {EARLIEST_YEAR} or later")
+    return None
