@@ -1,55 +1,26 @@
 """Whatever is wrong with an input, it is refused at once, by its name, with what is allowed."""
 
-from collections.abc import Callable
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from itertools import takewhile
-from time import process_time
 from typing import Any
 
 import pytest
 
-from sempre import Cron, Every, Grid
+from sempre import Cron, Every
 from sempre.errors import (
     CronError,
-    InstantError,
     IntervalError,
-    InvalidInput,
     NeverFires,
     PolicyError,
-    SempreError,
     ZoneError,
 )
 from tests.unit.grids.clocks import at
+from tests.unit.grids.refusals import refusal, tells
 
 NOW = at("2026-01-01 00:00Z")
 LONG = 1_000_000
 WRONG_TYPES: list[Any] = [None, 5, 1.5, True, b"x", [], {}, ..., date, "\x00"]
-
-
-def refusal(build: Callable[[], object]) -> InvalidInput:
-    """Return the refusal, having checked that it tells everything and came at once."""
-    begun = process_time()
-    with pytest.raises(SempreError) as raised:
-        build()
-    spent = process_time() - begun
-
-    error = raised.value
-    assert isinstance(error, InvalidInput)
-    assert error.field
-    assert error.allowed
-    assert error.allowed in str(error)
-    assert spent < 0.5
-    assert len(str(error)) < 1000
-    return error
-
-
-def tells(error: InvalidInput, value: object) -> bool:
-    """Tell whether an error has a value and shows it, or at least its beginning."""
-    shown = value if isinstance(value, str) else repr(value)
-    beginning = "".join(takewhile(str.isprintable, shown[:60]))
-    return error.value == value and beginning in str(error)
 
 
 # Cron texts
@@ -185,6 +156,8 @@ def test_an_unknown_policy_is_refused(field: str, other: str, value: Any) -> Non
 
 # Intervals
 
+AS_A_NUMBER = pytest.mark.xfail(strict=True, reason="a timedelta counts as its number of seconds")
+
 
 @pytest.mark.parametrize(
     "value",
@@ -206,7 +179,7 @@ def test_an_unknown_policy_is_refused(field: str, other: str, value: Any) -> Non
         *(timedelta(0), timedelta(days=-1), timedelta.max, timedelta.min),
         pytest.param(10**400, id="10**400"),
         pytest.param(-(10**400), id="-10**400"),
-        pytest.param(timedelta(milliseconds=500)),
+        timedelta(milliseconds=500),
         pytest.param("1s" * LONG, id="1s1s1s..."),
     ],
     ids=lambda value: repr(value)[:30],
@@ -235,6 +208,8 @@ def test_what_is_no_interval_is_refused(value: Any) -> None:  # noqa: ANN401 - a
         ([], "days", "interval"),
         ("nan", "days", "interval"),
         (timedelta(days=1), "days", "interval"),
+        pytest.param(timedelta(seconds=3), "days", "interval", marks=AS_A_NUMBER),
+        pytest.param(timedelta(hours=1), "minutes", "interval", marks=AS_A_NUMBER),
         (1, "", "unit"),
         (1, "fortnights", "unit"),
         (1, 5, "unit"),
@@ -244,13 +219,13 @@ def test_what_is_no_interval_is_refused(value: Any) -> None:  # noqa: ANN401 - a
         (1, "d" * LONG, "unit"),
         (1, "days\x00", "unit"),
         (1, "\uff44ays", "unit"),
-        pytest.param("one", "days", "interval"),
-        pytest.param("2 weeks", "days", "interval"),
-        pytest.param("", "days", "interval"),
-        pytest.param("\x00", "days", "interval"),
+        ("one", "days", "interval"),
+        ("2 weeks", "days", "interval"),
+        ("", "days", "interval"),
+        ("\x00", "days", "interval"),
         pytest.param(10**400, "days", "interval", id="10**400"),
-        pytest.param("\uff12", "days", "interval"),
-        pytest.param("1_0", "days", "interval"),
+        ("\uff12", "days", "interval"),
+        ("1_0", "days", "interval"),
     ],
     ids=lambda value: repr(value)[:30],
 )
@@ -259,76 +234,3 @@ def test_a_number_or_unit_that_is_none_is_refused(value: Any, unit: Any, field: 
 
     assert isinstance(error, IntervalError)
     assert error.field == field
-
-
-# Instants
-
-ABSURD: list[Any] = [
-    *(None, 5, 1.5, True, "2026-01-01T00:00Z", b"", [], timedelta(1), time(9), date(2026, 1, 1)),
-    *(datetime.fromisoformat(day) for day in ("2026-01-01", "9999-12-31", "0001-01-01")),
-]
-GRIDS: list[Grid] = [Cron("0 9 * * *"), Cron("* * * * * *"), Every("1h"), Every("1 day")]
-
-
-@pytest.mark.parametrize("t", ABSURD, ids=repr)
-@pytest.mark.parametrize("grid", GRIDS, ids=str)
-def test_only_an_instant_can_be_asked_about(grid: Grid, t: Any) -> None:  # noqa: ANN401
-    for ask in (
-        lambda: grid.after(t),
-        lambda: grid.times(t, 1),
-        lambda: grid.between(t, NOW),
-        lambda: grid.passed(t, NOW),
-    ):
-        error = refusal(ask)
-
-        assert isinstance(error, InstantError)
-        assert tells(error, t)
-
-
-@pytest.mark.parametrize("until", ABSURD, ids=repr)
-@pytest.mark.parametrize("grid", GRIDS, ids=str)
-def test_only_an_instant_can_be_the_end(grid: Grid, until: Any) -> None:  # noqa: ANN401
-    for ask in (lambda: grid.between(NOW, until), lambda: grid.passed(NOW, until)):
-        error = refusal(ask)
-
-        assert isinstance(error, InstantError)
-        assert error.field == "until"
-        assert tells(error, until)
-
-
-@pytest.mark.parametrize("count", [None, "3", 1.5, [], float("nan")], ids=repr)
-def test_only_a_whole_number_can_be_a_count(count: Any) -> None:  # noqa: ANN401 - any at all
-    refusal(lambda: Cron("0 9 * * *").times(NOW, count))
-
-
-def test_the_ends_of_the_calendar_in_far_zones_do_no_harm() -> None:
-    last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-14)))
-    first = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
-
-    for grid in GRIDS:
-        assert grid.after(last) is None
-        assert isinstance(refusal(lambda: grid.after(first)), InstantError)  # noqa: B023
-        assert isinstance(refusal(lambda: grid.between(NOW, last)), InstantError)  # noqa: B023
-
-
-@pytest.mark.parametrize(
-    "anchor",
-    [
-        *("", "now", "tomorrow", "2026-13-01", "2026-02-30", "2026-01-01 25:00", "1799-12-31"),
-        *(
-            "\uff12\uff10\uff12\uff16-01-01",
-            "2026-01-01\x00",
-            "2026-01-01T09:00 Europe/Rome",
-            "\ud800",
-            "x" * LONG,
-        ),
-        *("9999-12-31T23:59-14:00", "0001-01-01", "2026-W60-1", "1" * LONG),
-        *(5, 1.5, True, b"2026-01-01", [], time(9), timedelta(1), date.min),
-    ],
-    ids=lambda anchor: repr(anchor)[:30],
-)
-def test_what_is_no_anchor_is_refused(anchor: Any) -> None:  # noqa: ANN401 - any at all
-    error = refusal(lambda: Every("1 day", anchor=anchor))
-
-    assert isinstance(error, InstantError)
-    assert error.field == "anchor"

@@ -187,3 +187,25 @@ def test_a_name_that_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch, name
 
     with pytest.raises(SempreError):
         type("Nameless", (Tides,), {}, name=name)
+
+
+@pytest.mark.xfail(strict=True, reason="parameters() may overwrite the name, or not be JSON at all")
+@pytest.mark.parametrize("parameters", [{"grid": "cron"}, {"since": NOW}, {1: 2}, {"x": {1, 2}}])
+def test_parameters_that_cannot_be_stored_are_refused(parameters: dict[str, object]) -> None:
+    class Odd(Tides, name="test-odd"):
+        def parameters(self) -> dict[str, object]:
+            return parameters
+
+    with pytest.raises(GridError):
+        Odd().to_json()
+
+
+@pytest.mark.xfail(strict=True, reason="a subclass of Cron or Every has the identity of its parent")
+def test_a_subclass_that_fires_otherwise_is_not_equal() -> None:
+    class Later(Cron):
+        def after(self, t: datetime) -> datetime | None:
+            slot = super().after(t)
+            return slot and slot + timedelta(minutes=5)
+
+    assert Later("@daily") == Later("0 0 * * *")
+    assert Later("@daily") != Cron("@daily")
