@@ -5,20 +5,26 @@ Each theme is a module of plain functions. Only what `sempre.ports.store` promis
 
 from sempre.testing.contracts.store import (
     applying,
+    bell,
     claiming,
     due,
+    maintenance,
     one_off,
     schedules,
+    sessions,
     settling,
     slots,
     unique,
     verbs,
 )
 from sempre.testing.contracts.store.applying import *  # noqa: F403
+from sempre.testing.contracts.store.bell import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
+from sempre.testing.contracts.store.maintenance import *  # noqa: F403
 from sempre.testing.contracts.store.one_off import *  # noqa: F403
 from sempre.testing.contracts.store.schedules import *  # noqa: F403
+from sempre.testing.contracts.store.sessions import *  # noqa: F403
 from sempre.testing.contracts.store.settling import *  # noqa: F403
 from sempre.testing.contracts.store.slots import *  # noqa: F403
 from sempre.testing.contracts.store.unique import *  # noqa: F403
@@ -26,10 +32,13 @@ from sempre.testing.contracts.store.verbs import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += applying.__all__
+__all__ += bell.__all__
 __all__ += claiming.__all__
 __all__ += due.__all__
+__all__ += maintenance.__all__
 __all__ += one_off.__all__
 __all__ += schedules.__all__
+__all__ += sessions.__all__
 __all__ += settling.__all__
 __all__ += slots.__all__
 __all__ += unique.__all__

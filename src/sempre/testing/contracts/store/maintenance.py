@@ -1,0 +1,217 @@
+"""Contracts of maintenance: what may be wrong is found, one pass at a time, and the old goes."""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from datetime import timedelta
+
+from sempre.domain.arguments import Json
+from sempre.domain.planning import plan_delete, plan_disable, plan_edit, plan_pause, plan_reconcile
+from sempre.domain.schedule import Schedule
+from sempre.domain.values import changed
+from sempre.ports.messages import Birth
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    MINUTE,
+    TZDATA,
+    check_invariants,
+    claimed,
+    draft_schedule,
+    due_schedule,
+    first_row,
+    new_id,
+    now_of,
+    perform,
+    session_of,
+    started,
+    view_of,
+    waiting_schedule,
+)
+
+__all__ = [
+    "test_a_healthy_schedule_is_not_astray",
+    "test_a_new_store_is_due_for_a_pass",
+    "test_a_pass_begins_only_when_it_is_due",
+    "test_a_pass_is_reported_by_whoever_began_the_last_one",
+    "test_a_pass_that_is_due_again_goes_to_whoever_asks_first",
+    "test_a_schedule_that_should_have_no_row_is_not_astray",
+    "test_a_schedule_that_was_never_started_is_astray",
+    "test_a_schedule_whose_next_row_has_an_older_stamp_is_astray",
+    "test_a_schedule_without_its_next_row_is_astray_until_it_is_reconciled",
+    "test_slices_go_through_every_schedule_once",
+    "test_what_is_astray_comes_as_many_as_asked_for",
+]
+
+
+def _astray(store: Store, tzdata: str = TZDATA) -> set[str]:
+    found = store.astray(tzdata=tzdata, limit=100).value
+    return {view.schedule.name for view in found}
+
+
+def _bare(store: Store, name: str, **fields: object) -> Schedule:
+    """Create a schedule that says it has started, without any row."""
+    schedule = changed(draft_schedule(store, name), started=True, **fields)
+    assert store.create([Birth(schedule)]) == [True]
+    return schedule
+
+
+# What is astray
+
+
+def test_a_healthy_schedule_is_not_astray(store: Store) -> None:
+    """Waiting, due, running or paused until an instant: each has its next row."""
+    waiting_schedule(store, "waiting")
+    due_schedule(store, "due")
+    claimed(store, due_schedule(store, "running").rows[0].id, session_of(store))
+    waiting_schedule(store, "paused")
+    perform(store, plan_pause, "paused", until=now_of(store) + 9 * HOUR)
+    waiting_schedule(store, "rung")
+    store.mark_rung([first_row(store, "rung").id])
+
+    assert _astray(store) == set()
+
+
+def test_a_schedule_that_was_never_started_is_astray(store: Store) -> None:
+    """With its view; one that is disabled is to be left alone."""
+    schedule = draft_schedule(store, "new")
+    off = draft_schedule(store, "off", enabled=False)
+    assert store.create([Birth(schedule), Birth(off)]) == [True, True]
+
+    [view] = store.astray(tzdata=TZDATA, limit=100).value
+
+    assert view == view_of(store, "new")
+
+
+def test_a_schedule_without_its_next_row_is_astray_until_it_is_reconciled(store: Store) -> None:
+    """Whether it knows that it has none, or only thinks that it has one."""
+    _bare(store, "knows")
+    _bare(store, "thinks", next_run_at=now_of(store) + HOUR)
+    assert _astray(store) == {"knows", "thinks"}
+
+    for name in ("knows", "thinks"):
+        perform(store, plan_reconcile, name)
+        check_invariants(store, name)
+
+    assert _astray(store) == set()
+
+
+def test_a_schedule_whose_next_row_has_an_older_stamp_is_astray(store: Store) -> None:
+    """Older by version, not by spelling; a newer one is left to those who know better."""
+    now = now_of(store)
+    for name, stamp in [("old", "2025.9"), ("same", "2025.10"), ("new", "2026.1"), ("none", "")]:
+        schedule = changed(draft_schedule(store, name), created_at=now, cursor=now)
+        assert store.create([started(schedule, at=now, tzdata=stamp)]) == [True]
+
+    assert _astray(store, "2025.10") == {"old", "none"}
+    assert _astray(store, "2025.9") == {"none"}
+    assert _astray(store, "2026.2") == {"old", "same", "new", "none"}
+
+
+def test_a_schedule_that_should_have_no_row_is_not_astray(store: Store) -> None:
+    """Disabled, paused for good, deleted, broken, ended, or at its limit."""
+    for name in ("disabled", "paused", "deleted", "ending"):
+        waiting_schedule(store, name)
+    perform(store, plan_disable, "disabled")
+    perform(store, plan_pause, "paused")
+    perform(store, plan_delete, "deleted")
+    ending = view_of(store, "ending").schedule
+    to = ending.definition.edited(until=now_of(store) + timedelta(seconds=1))
+    perform(store, plan_edit, "ending", to=to)
+    assert view_of(store, "ending").schedule.ended
+    _bare(store, "broken", broken="raised ValueError")
+    limited = draft_schedule(store, "limited", limit=1)
+    assert store.create([Birth(changed(limited, started=True, starts=1))]) == [True]
+
+    assert _astray(store) == set()
+    assert _astray(store, "2999.1") == set()
+
+
+def test_what_is_astray_comes_as_many_as_asked_for(store: Store) -> None:
+    """The rest is there the next time, once these have been mended."""
+    names = {f"billing-{number}" for number in range(7)}
+    for name in names:
+        _bare(store, name)
+    seen: set[str] = set()
+
+    while found := store.astray(tzdata=TZDATA, limit=3).value:
+        assert len(found) <= 3
+        for view in found:
+            perform(store, plan_reconcile, view.schedule.name)
+            seen.add(view.schedule.name)
+
+    assert seen == names
+
+
+def test_slices_go_through_every_schedule_once(store: Store) -> None:
+    """In order of id, with their views; deleted ones are left out."""
+    views = {}
+    for number in range(11):
+        view = waiting_schedule(store, f"billing-{number}")
+        views[view.schedule.id] = view
+    waiting_schedule(store, "gone")
+    perform(store, plan_delete, "gone")
+    found, after = [], ""
+
+    while page := store.slice(after=after, limit=4).value:
+        assert len(page) <= 4
+        found += page
+        after = page[-1].schedule.id
+
+    assert found == [views[each] for each in sorted(views)]
+
+
+# The pass
+
+
+def test_a_new_store_is_due_for_a_pass(store: Store) -> None:
+    """Nobody has to begin one before somebody can."""
+    reading = store.last_pass()
+
+    assert reading.value.due_at <= reading.now
+    assert (reading.value.holder, reading.value.finished_at) == ("", None)
+    assert reading.value.report == {}
+
+
+def test_a_pass_begins_only_when_it_is_due(store: Store) -> None:
+    """Winning it is the lock; the next one is due an interval later, by the store's clock."""
+    before = now_of(store)
+
+    begun = store.begin_pass(holder="a", every=5 * MINUTE)
+
+    assert begun is not None
+    assert begun.holder == "a"
+    assert before + 5 * MINUTE <= begun.due_at <= now_of(store) + 5 * MINUTE
+    assert store.last_pass().value == begun
+    assert store.begin_pass(holder="b", every=5 * MINUTE) is None
+    assert store.begin_pass(holder="a", every=timedelta(0)) is None
+    assert store.last_pass().value == begun
+
+
+def test_a_pass_that_is_due_again_goes_to_whoever_asks_first(store: Store) -> None:
+    """Also if the last one never finished."""
+    assert store.begin_pass(holder="a", every=-MINUTE) is not None
+
+    begun = store.begin_pass(holder="b", every=MINUTE)
+
+    assert begun is not None
+    assert begun.holder == "b"
+    assert store.begin_pass(holder="c", every=MINUTE) is None
+
+
+def test_a_pass_is_reported_by_whoever_began_the_last_one(store: Store) -> None:
+    """What one who was overtaken has to say is not written."""
+    holders = [new_id(), new_id()]
+    assert store.begin_pass(holder=holders[0], every=-MINUTE) is not None
+    assert store.begin_pass(holder=holders[1], every=MINUTE) is not None
+    report: dict[str, Json] = {"processed": 2**53 + 1, "failed": ["✗", {"a": None}], "late": True}
+
+    store.finish_pass(holder=holders[0], report={"processed": 1})
+    assert store.last_pass().value.finished_at is None
+    before = now_of(store)
+    store.finish_pass(holder=holders[1], report=report)
+
+    last = store.last_pass().value
+    assert last.report == report
+    assert last.holder == holders[1]
+    assert last.finished_at is not None
+    assert before <= last.finished_at <= now_of(store)

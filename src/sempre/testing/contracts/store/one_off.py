@@ -1,0 +1,278 @@
+"""Contracts of one-off work: put in once, taken once, ended on request."""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from datetime import timedelta
+from typing import Any
+
+from sempre.domain.planning import plan_failure, plan_release, plan_success
+from sempre.domain.policies import Retry
+from sempre.domain.states import Kind, State
+from sempre.domain.values import changed
+from sempre.ports.messages import Receipt, Settled, Settlement
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    LEASE,
+    MINUTE,
+    claimed,
+    due_schedule,
+    enqueued,
+    expire,
+    moment_of,
+    new_id,
+    now_of,
+    read,
+    rescued,
+    session_of,
+    succeed,
+    wanted,
+    without_lease,
+    work_of,
+)
+
+__all__ = [
+    "test_a_cancelled_execution_is_over",
+    "test_a_crashed_execution_is_taken_again_with_a_higher_fence",
+    "test_a_failed_execution_is_taken_again_when_its_retry_is_due",
+    "test_a_released_execution_is_taken_again_at_once",
+    "test_a_running_execution_is_asked_to_end",
+    "test_cancelling_what_is_over_or_unknown_is_refused",
+    "test_early_work_is_not_taken",
+    "test_nothing_is_taken_for_a_session_without_a_lease",
+    "test_taking_takes_by_priority_and_then_by_time",
+    "test_taking_takes_no_rows_of_schedules",
+    "test_taking_takes_what_is_wanted_and_no_more",
+    "test_work_is_put_in_in_bulk",
+    "test_work_is_taken_once",
+    "test_work_put_in_again_is_put_in_once",
+    "test_work_reads_back_equal",
+]
+
+
+# Enqueue
+
+
+def test_work_reads_back_equal(store: Store) -> None:
+    """All but its birth, which is the store's now."""
+    snapshot: dict[str, Any] = {
+        "args": {"to": "ana@example.org", "id": 2**53 + 1, "nested": [{"✓": [None, 0.1]}]},
+        "queue": "mail",
+        "priority": 3,
+        "retry": Retry(4, base="2s", cap="3m"),
+        "timeout": timedelta(seconds=5, microseconds=1),
+        "on_unknown": "skip",
+        "overlap": "allow",
+        "revision": 1,
+    }
+    work = work_of(store, due_in=timedelta(microseconds=1), **snapshot)
+    derived = changed(work.execution, kind=Kind.DERIVED, actor="pair", reason="found")
+    before = now_of(store)
+
+    assert store.enqueue([changed(work, execution=derived)]) == [Receipt(derived.id)]
+
+    row = read(store, derived.id)
+    assert before <= row.created_at <= now_of(store)
+    assert row == changed(derived, created_at=row.created_at)
+
+
+def test_work_is_put_in_in_bulk(store: Store) -> None:
+    """One receipt each, in order; nothing in is nothing out."""
+    works = [work_of(store) for _ in range(250)]
+
+    receipts = store.enqueue(works)
+
+    assert receipts == [Receipt(work.execution.id) for work in works]
+    assert len(store.candidates([each.id for each in receipts]).value) == 250
+    assert store.enqueue([]) == []
+
+
+def test_work_put_in_again_is_put_in_once(store: Store) -> None:
+    """The reply to the first time may have been lost; by now it may even be over."""
+    work = work_of(store)
+    assert store.enqueue([work, work]) == [Receipt(work.execution.id)] * 2
+    [row] = store.take(wanted(), session=session_of(store)).value
+    succeed(store, row)
+
+    assert store.enqueue([work]) == [Receipt(work.execution.id)]
+
+    assert read(store, row.id).state is State.SUCCEEDED
+    assert store.take(wanted(), session=session_of(store)).value == []
+
+
+# Take
+
+
+def test_work_is_taken_once(store: Store) -> None:
+    """It runs then, for its session, by the store's now and under a fence of its own."""
+    identity = enqueued(store)
+    session = session_of(store)
+    waiting = read(store, identity)
+
+    reading = store.take(wanted(), session=session)
+
+    [row] = reading.value
+    times = {"first_started_at": reading.now, "started_at": reading.now}
+    held = {"session": session, "fence": row.fence, "leased_until": row.leased_until}
+    assert row == waiting.to(State.RUNNING, attempt=1, **times, **held)
+    assert row.fence > 0
+    assert row.leased_until is not None
+    assert row.leased_until > reading.now + LEASE / 2
+    assert read(store, identity) == row
+    assert store.take(wanted(), session=session).value == []
+    assert store.take(wanted(), session=session_of(store)).value == []
+
+
+def test_taking_takes_by_priority_and_then_by_time(store: Store) -> None:
+    """A lower priority is sooner; among equals what has waited longest."""
+    expected = {}
+    for name, priority, minutes in [("a", 5, 1), ("b", 2000, 9), ("c", 5, 7), ("d", 10, 8)]:
+        due_in = -minutes * MINUTE
+        expected[name] = enqueued(store, name=name, priority=priority, due_in=due_in)
+    session = session_of(store)
+
+    first = store.take(wanted(limit=3), session=session).value
+    second = store.take(wanted(limit=3), session=session).value
+
+    assert [row.snapshot.name for row in first] == ["c", "a", "d"]
+    assert [row.snapshot.name for row in second] == ["b"]
+    assert {row.snapshot.name: row.id for row in (*first, *second)} == expected
+
+
+def test_taking_takes_what_is_wanted_and_no_more(store: Store) -> None:
+    """Of the queues and jobs that the worker knows."""
+    enqueued(store, name="slow", queue="slow")
+    enqueued(store, name="other", job="other")
+    for _ in range(5):
+        enqueued(store)
+    session = session_of(store)
+
+    assert len(store.take(wanted(limit=2), session=session).value) == 2
+    assert store.take(wanted(limit=0), session=session).value == []
+    assert store.take(wanted(queues="", jobs="mail"), session=session).value == []
+    assert len(store.take(wanted(limit=99), session=session).value) == 3
+    taken = store.take(wanted(queues="default slow", jobs="mail other"), session=session).value
+    assert sorted(row.snapshot.name for row in taken) == ["other", "slow"]
+
+
+def test_taking_takes_no_rows_of_schedules(store: Store) -> None:
+    """Those need a plan for their successor."""
+    due_schedule(store)
+
+    assert store.take(wanted(), session=session_of(store)).value == []
+
+
+def test_early_work_is_not_taken(store: Store) -> None:
+    """Delayed work waits, and is nobody's until it is due."""
+    identity = enqueued(store, due_in=HOUR)
+
+    assert store.take(wanted(), session=session_of(store)).value == []
+
+    assert read(store, identity).state is State.PENDING
+
+
+def test_nothing_is_taken_for_a_session_without_a_lease(store: Store) -> None:
+    """Unknown, expired or retired."""
+    identity = enqueued(store)
+    expired, retired = session_of(store), session_of(store)
+    expire(store, expired)
+    store.retire(retired)
+
+    for session in (new_id(), expired, retired, session_of(store, lease=-MINUTE)):
+        assert store.take(wanted(), session=session).value == []
+
+    assert read(store, identity).state is State.PENDING
+
+
+def test_a_failed_execution_is_taken_again_when_its_retry_is_due(store: Store) -> None:
+    """Not before: the wait of its policy has to pass."""
+    enqueued(store, retry=Retry(1, base="1h", cap="1h"))
+    session = session_of(store)
+    [row] = store.take(wanted(), session=session).value
+    plan = plan_failure(None, row, moment_of(store), error="boom")
+
+    assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
+
+    assert store.take(wanted(), session=session).value == []
+    assert read(store, row.id) == plan.changes[0].after
+    assert read(store, row.id).due_at > now_of(store) + HOUR / 2
+
+
+def test_a_released_execution_is_taken_again_at_once(store: Store) -> None:
+    """With its first start kept, its attempt not used up, and a higher fence."""
+    enqueued(store)
+    session, other = session_of(store), session_of(store)
+    [row] = store.take(wanted(), session=session).value
+    plan = plan_release(None, row, moment_of(store))
+    assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
+
+    [again] = store.take(wanted(), session=other).value
+
+    assert (again.id, again.session, again.attempt) == (row.id, other, 1)
+    assert again.first_started_at == row.first_started_at
+    assert again.fence > row.fence
+
+
+def test_a_crashed_execution_is_taken_again_with_a_higher_fence(store: Store) -> None:
+    """And what its first holder says afterwards is late."""
+    enqueued(store)
+    session = session_of(store)
+    [row] = store.take(wanted(), session=session).value
+    expire(store, session)
+    rescued(store, row.id)
+
+    [again] = store.take(wanted(), session=session_of(store)).value
+
+    assert (again.id, again.attempt, again.crashes) == (row.id, 2, 1)
+    assert again.fence > row.fence
+    late = Settlement(row, plan_success(row, moment_of(store)))
+    assert store.settle([late], session=session) == [Settled.LATE]
+    assert read(store, row.id) == again
+
+
+# Cancel
+
+
+def test_a_cancelled_execution_is_over(store: Store) -> None:
+    """A live one ends at once, with who wanted it."""
+    ids = [enqueued(store), enqueued(store, due_in=HOUR)]
+    assert store.mark_rung(ids[:1]) == 1
+    before = [read(store, each) for each in ids]
+
+    assert store.cancel(ids, actor="ana") == [True, True]
+
+    for row in before:
+        over = read(store, row.id)
+        assert over.finished_at is not None
+        ended = {"reason": "requested", "actor": "ana", "finished_at": over.finished_at}
+        assert over == row.to(State.CANCELLED, **ended)
+    assert store.take(wanted(), session=session_of(store)).value == []
+
+
+def test_a_running_execution_is_asked_to_end(store: Store) -> None:
+    """Its holder, and nobody else, is told at the next tick, until it has settled."""
+    row = due_schedule(store).rows[0]
+    session, other = session_of(store), session_of(store)
+    execution = claimed(store, row.id, session)
+    assert store.tick(session, wanted(), lease=LEASE).value.cancelled == ()
+
+    assert store.cancel([row.id]) == [True]
+
+    assert without_lease(read(store, row.id)) == without_lease(execution)
+    assert store.tick(session, wanted(), lease=LEASE).value.cancelled == (row.id,)
+    assert store.tick(other, wanted(), lease=LEASE).value.cancelled == ()
+    assert succeed(store, execution) is Settled.DONE
+    assert store.tick(session, wanted(), lease=LEASE).value.cancelled == ()
+
+
+def test_cancelling_what_is_over_or_unknown_is_refused(store: Store) -> None:
+    """Terminal stays terminal."""
+    identity = enqueued(store)
+    [row] = store.take(wanted(), session=session_of(store)).value
+    succeed(store, row)
+    before = read(store, identity)
+
+    assert store.cancel([identity, new_id()]) == [False, False]
+
+    assert read(store, identity) == before
+    assert store.cancel([]) == []

@@ -1,0 +1,232 @@
+"""Contracts of sessions: leases are given, renewed and lost by the store's clock."""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from datetime import datetime
+
+from sempre.domain.planning import plan_disable, plan_rescue
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.ports.messages import Session
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    LEASE,
+    MINUTE,
+    TZDATA,
+    claimed,
+    due_schedule,
+    enqueued,
+    expire,
+    moment_of,
+    new_id,
+    now_of,
+    order_of,
+    perform,
+    read,
+    rescued,
+    session_of,
+    succeed,
+    view_of,
+    waiting_schedule,
+    wanted,
+)
+
+__all__ = [
+    "test_a_rescue_is_refused_once_somebody_else_has_rescued",
+    "test_a_retired_session_is_gone_and_what_it_runs_is_expired",
+    "test_a_session_begins_with_a_lease_from_the_stores_now",
+    "test_a_session_that_is_registered_again_is_one_session",
+    "test_a_tick_renews_a_session_that_is_alive",
+    "test_a_tick_says_when_the_next_pass_is_due",
+    "test_a_tick_says_when_the_next_row_is_due",
+    "test_an_expired_session_cannot_renew",
+    "test_expired_executions_are_as_many_as_asked_for",
+    "test_expired_executions_come_with_the_lease_that_ran_out",
+    "test_sessions_lists_expired_ones_too",
+    "test_what_a_live_session_runs_is_not_expired",
+]
+
+
+def test_a_session_begins_with_a_lease_from_the_stores_now(store: Store) -> None:
+    """All it says of itself is kept; the store adds when it began and when it loses its lease."""
+    session = Session(
+        new_id(),
+        host="worker-1.example",
+        pid=2**22,
+        queues=("default", "slow"),
+        jobs=("bill", "Rechnung ✓"),
+        tzdata=TZDATA,
+        release=7,
+    )
+
+    reading = store.register(session, lease=LEASE)
+
+    expected = changed(session, started_at=reading.now, leased_until=reading.now + LEASE)
+    assert reading.value == expected
+    assert store.sessions().value == [expected]
+
+
+def test_a_session_that_is_registered_again_is_one_session(store: Store) -> None:
+    """The reply to the first time may have been lost."""
+    session = Session(new_id(), host="worker")
+    store.register(session, lease=LEASE)
+
+    again = store.register(session, lease=LEASE)
+
+    assert store.sessions().value == [again.value]
+
+
+def test_a_tick_renews_a_session_that_is_alive(store: Store) -> None:
+    """From the store's now on, for itself only; what it runs is leased as long."""
+    session, other = session_of(store), session_of(store)
+    row = claimed(store, due_schedule(store).rows[0].id, session)
+    before = {each.id: each for each in store.sessions().value}
+
+    reading = store.tick(session, wanted(), lease=2 * LEASE)
+
+    assert reading.value.alive
+    after = {each.id: each for each in store.sessions().value}
+    assert after[session] == changed(before[session], leased_until=reading.now + 2 * LEASE)
+    assert after[other] == before[other]
+    assert read(store, row.id).leased_until == reading.now + 2 * LEASE
+
+
+def test_an_expired_session_cannot_renew(store: Store) -> None:
+    """It is told that it is not alive, every time; so is one that nobody knows."""
+    session = session_of(store)
+    expire(store, session)
+    before = store.sessions().value
+
+    for _ in range(2):
+        assert not store.tick(session, wanted(), lease=LEASE).value.alive
+
+    assert store.sessions().value == before
+    assert not store.tick(new_id(), wanted(), lease=LEASE).value.alive
+    assert not store.tick(session_of(store, lease=HOUR * 0), wanted(), lease=LEASE).value.alive
+    assert len(store.sessions().value) == 2
+
+
+def test_a_tick_says_when_the_next_row_is_due(store: Store) -> None:
+    """Of what the session wants, one-off or not, past or to come; None if there is nothing."""
+    session = session_of(store)
+
+    def next_due_at(queues: str = "default", jobs: str = "bill mail") -> datetime | None:
+        asked = wanted(queues=queues, jobs=jobs, limit=1)
+        return store.tick(session, asked, lease=LEASE).value.next_due_at
+
+    assert next_due_at() is None
+    row = waiting_schedule(store).rows[0]
+    assert next_due_at() == row.due_at
+    sooner = read(store, enqueued(store, due_in=MINUTE))
+    assert next_due_at() == sooner.due_at
+    assert next_due_at(jobs="bill") == row.due_at
+    assert next_due_at(queues="other") is None
+    past = read(store, enqueued(store))
+    assert next_due_at() == past.due_at
+    store.take(wanted(), session=session)
+    assert next_due_at() == sooner.due_at
+
+
+def test_a_tick_says_when_the_next_pass_is_due(store: Store) -> None:
+    """By it a fleet whose broker is dead still heals."""
+    session = session_of(store)
+    fresh = store.tick(session, wanted(), lease=LEASE)
+    assert fresh.value.pass_due_at is not None
+    assert fresh.value.pass_due_at <= fresh.now
+
+    begun = store.begin_pass(holder=session, every=5 * MINUTE)
+
+    assert begun is not None
+    assert store.tick(session, wanted(), lease=LEASE).value.pass_due_at == begun.due_at
+
+
+def test_sessions_lists_expired_ones_too(store: Store) -> None:
+    """Until they are retired."""
+    session, other = session_of(store), session_of(store)
+    expire(store, session)
+
+    assert {each.id for each in store.sessions().value} == {session, other}
+    store.retire(session)
+    assert {each.id for each in store.sessions().value} == {other}
+    store.retire(session)
+    store.retire(new_id())
+
+
+def test_a_retired_session_is_gone_and_what_it_runs_is_expired(store: Store) -> None:
+    """Others need not wait for its lease to run out."""
+    session = session_of(store)
+    row = claimed(store, due_schedule(store).rows[0].id, session)
+
+    store.retire(session)
+
+    assert not store.tick(session, wanted(), lease=LEASE).value.alive
+    [lost] = store.expired(10).value
+    assert lost.execution.id == row.id
+    assert lost.execution.leased_until is not None
+    assert lost.execution.leased_until <= now_of(store)
+    assert rescued(store, row.id).state is State.SCHEDULED
+
+
+def test_expired_executions_come_with_the_lease_that_ran_out(store: Store) -> None:
+    """With their views, of schedules and one-off alike; waiting and ended ones are not there."""
+    session = session_of(store)
+    row = claimed(store, due_schedule(store).rows[0].id, session)
+    one_off = enqueued(store)
+    assert len(store.take(wanted(), session=session).value) == 1
+    over = claimed(store, due_schedule(store, "over").rows[0].id, session)
+    succeed(store, over)
+    expire(store, session)
+    [ended] = [each.leased_until for each in store.sessions().value]
+
+    reading = store.expired(10)
+
+    found = {each.execution.id: each for each in reading.value}
+    assert found.keys() == {row.id, one_off}
+    assert found[row.id].execution == changed(row, leased_until=ended)
+    assert ended is not None
+    assert ended <= reading.now
+    assert found[row.id].view == view_of(store)
+    assert found[one_off].view is None
+
+
+def test_what_a_live_session_runs_is_not_expired(store: Store) -> None:
+    """And is not taken back by a plan either, which planning does not make."""
+    row = claimed(store, due_schedule(store).rows[0].id, session_of(store))
+
+    assert store.expired(10).value == []
+    view = view_of(store)
+    assert plan_rescue(view.schedule, read(store, row.id), view.rows, moment_of(store)).is_empty
+
+
+def test_expired_executions_are_as_many_as_asked_for(store: Store) -> None:
+    """The rest is there the next time, once these have been taken back."""
+    session = session_of(store)
+    ids = {enqueued(store) for _ in range(7)}
+    store.take(wanted(), session=session)
+    expire(store, session)
+    seen: set[str] = set()
+
+    while lost := store.expired(3).value:
+        assert len(lost) <= 3
+        for each in lost:
+            rescued(store, each.execution.id)
+            seen.add(each.execution.id)
+
+    assert seen == ids
+
+
+def test_a_rescue_is_refused_once_somebody_else_has_rescued(store: Store) -> None:
+    """Or the schedule was disabled meanwhile, so that nothing may run again."""
+    session = session_of(store)
+    row = claimed(store, due_schedule(store).rows[0].id, session)
+    expire(store, session)
+    reading = store.expired(1)
+    [lost] = reading.value
+    assert lost.view is not None
+    plan = plan_rescue(lost.view.schedule, lost.execution, lost.view.rows, moment_of(store))
+    perform(store, plan_disable)
+
+    assert store.apply([order_of(plan)]) == [False]
+    assert rescued(store, row.id).state is State.FAILED
+    assert store.apply([order_of(plan)]) == [False]

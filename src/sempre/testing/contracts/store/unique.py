@@ -1,0 +1,152 @@
+"""Contracts of uniqueness: a duplicate is a receipt that names the one that exists."""
+
+# ruff: noqa: S101 - a contract asserts
+
+from datetime import timedelta
+from typing import Literal
+
+from sempre.domain.planning import plan_release
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.ports.messages import Receipt, Settled, Settlement, Unique
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    enqueued,
+    moment_of,
+    now_of,
+    read,
+    session_of,
+    succeed,
+    wanted,
+    work_of,
+)
+
+__all__ = [
+    "test_a_batch_holds_each_key_once",
+    "test_a_cancelled_execution_frees_its_key",
+    "test_a_period_counts_from_when_work_was_put_in",
+    "test_a_repeated_id_is_not_its_own_duplicate",
+    "test_an_execution_that_is_over_frees_its_key",
+    "test_keys_are_told_apart_by_case",
+    "test_unique_among_the_active_ones_counts_a_running_one",
+    "test_unique_among_the_live_ones_lets_one_wait_while_another_runs",
+    "test_work_without_a_key_is_never_a_duplicate",
+]
+
+_Mode = Literal["live", "active", "period"]
+
+
+def _put(
+    store: Store, mode: _Mode = "active", *, key: str = "k", period: timedelta = HOUR
+) -> Receipt:
+    [receipt] = store.enqueue([work_of(store, unique=Unique(key, mode, period))])
+    return receipt
+
+
+def _start(store: Store) -> None:
+    assert len(store.take(wanted(), session=session_of(store)).value) == 1
+
+
+def test_unique_among_the_live_ones_lets_one_wait_while_another_runs(store: Store) -> None:
+    """At most one waits; a running one is not in its way."""
+    first = _put(store, "live")
+    assert _put(store, "live") == Receipt(first.id, created=False)
+    _start(store)
+
+    second = _put(store, "live")
+
+    assert second.created
+    assert _put(store, "live") == Receipt(second.id, created=False)
+
+
+def test_unique_among_the_active_ones_counts_a_running_one(store: Store) -> None:
+    """Also one that waits for its retry, or was given back."""
+    first = _put(store)
+    assert _put(store) == Receipt(first.id, created=False)
+    session = session_of(store)
+    [row] = store.take(wanted(), session=session).value
+    assert _put(store) == Receipt(first.id, created=False)
+    plan = plan_release(None, row, moment_of(store))
+    assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
+
+    assert _put(store) == Receipt(first.id, created=False)
+
+
+def test_an_execution_that_is_over_frees_its_key(store: Store) -> None:
+    """For both modes that look at what is not over."""
+    for mode in ("active", "live"):
+        first = _put(store, mode)
+        assert first.created
+        [row] = store.take(wanted(), session=session_of(store)).value
+        succeed(store, row)
+
+        second = _put(store, mode)
+
+        assert second.created
+        assert second.id != first.id
+        store.cancel([second.id])
+
+
+def test_a_cancelled_execution_frees_its_key(store: Store) -> None:
+    """It will not run, so another one may."""
+    first = _put(store)
+    assert store.cancel([first.id]) == [True]
+
+    assert _put(store).created
+
+
+def test_a_period_counts_from_when_work_was_put_in(store: Store) -> None:
+    """Whatever has become of it meanwhile; after the period the key is free."""
+    first = _put(store, "period")
+    _start(store)
+    assert _put(store, "period") == Receipt(first.id, created=False)
+    succeed(store, read(store, first.id))
+
+    assert _put(store, "period") == Receipt(first.id, created=False)
+
+    born = read(store, first.id).created_at
+    while now_of(store) <= born:  # pragma: no cover - a clock finer than a round trip
+        pass
+    assert _put(store, "period", period=timedelta(0)).created
+
+
+def test_a_batch_holds_each_key_once(store: Store) -> None:
+    """A duplicate of what came before it in the same call is a duplicate."""
+    keys = ["a", "b", "a", "c", "b", "a"]
+    works = [work_of(store, unique=Unique(key)) for key in keys]
+
+    receipts = store.enqueue(works)
+
+    assert [each.created for each in receipts] == [True, True, False, True, False, False]
+    ids = [work.execution.id for work in works]
+    expected = [ids[0], ids[1], ids[0], ids[3], ids[1], ids[0]]
+    assert [each.id for each in receipts] == expected
+    assert len(store.candidates(ids).value) == len({*expected})
+
+
+def test_a_repeated_id_is_not_its_own_duplicate(store: Store) -> None:
+    """Work that is put in again after a lost reply has been created."""
+    work = work_of(store, unique=Unique("k"))
+
+    receipts = [*store.enqueue([work]), *store.enqueue([work, work])]
+
+    assert receipts == [Receipt(work.execution.id)] * 3
+
+
+def test_keys_are_told_apart_by_case(store: Store) -> None:
+    """A key is the text itself, of any length, not what a collation takes it for."""
+    long = "k" * 1000
+    for key in ("k", "K", "ḱ", "k ", long, f"{long}1"):
+        assert _put(store, key=key).created, key
+        assert not _put(store, key=key).created, key
+
+
+def test_work_without_a_key_is_never_a_duplicate(store: Store) -> None:
+    """Not even if all else is equal."""
+    work = work_of(store)
+    twin = changed(work, execution=changed(work.execution, id=work_of(store).execution.id))
+    assert _put(store).created
+
+    assert all(receipt.created for receipt in store.enqueue([work, twin]))
+    assert read(store, enqueued(store)).state is State.PENDING
