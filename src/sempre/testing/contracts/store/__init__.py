@@ -8,12 +8,17 @@ from sempre.testing.contracts.store import (
     bell,
     claiming,
     due,
+    history,
     maintenance,
     one_off,
+    races,
+    races_of_schedules,
+    retention,
     schedules,
     sessions,
     settling,
     slots,
+    switches,
     unique,
     verbs,
 )
@@ -21,12 +26,17 @@ from sempre.testing.contracts.store.applying import *  # noqa: F403
 from sempre.testing.contracts.store.bell import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
+from sempre.testing.contracts.store.history import *  # noqa: F403
 from sempre.testing.contracts.store.maintenance import *  # noqa: F403
 from sempre.testing.contracts.store.one_off import *  # noqa: F403
+from sempre.testing.contracts.store.races import *  # noqa: F403
+from sempre.testing.contracts.store.races_of_schedules import *  # noqa: F403
+from sempre.testing.contracts.store.retention import *  # noqa: F403
 from sempre.testing.contracts.store.schedules import *  # noqa: F403
 from sempre.testing.contracts.store.sessions import *  # noqa: F403
 from sempre.testing.contracts.store.settling import *  # noqa: F403
 from sempre.testing.contracts.store.slots import *  # noqa: F403
+from sempre.testing.contracts.store.switches import *  # noqa: F403
 from sempre.testing.contracts.store.unique import *  # noqa: F403
 from sempre.testing.contracts.store.verbs import *  # noqa: F403
 
@@ -35,11 +45,16 @@ __all__ += applying.__all__
 __all__ += bell.__all__
 __all__ += claiming.__all__
 __all__ += due.__all__
+__all__ += history.__all__
 __all__ += maintenance.__all__
 __all__ += one_off.__all__
+__all__ += races.__all__
+__all__ += races_of_schedules.__all__
+__all__ += retention.__all__
 __all__ += schedules.__all__
 __all__ += sessions.__all__
 __all__ += settling.__all__
 __all__ += slots.__all__
+__all__ += switches.__all__
 __all__ += unique.__all__
 __all__ += verbs.__all__

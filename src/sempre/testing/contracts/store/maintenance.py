@@ -3,8 +3,8 @@
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
 from datetime import timedelta
+from typing import Any
 
-from sempre.domain.arguments import Json
 from sempre.domain.planning import plan_delete, plan_disable, plan_edit, plan_pause, plan_reconcile
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import changed
@@ -203,7 +203,7 @@ def test_a_pass_is_reported_by_whoever_began_the_last_one(store: Store) -> None:
     holders = [new_id(), new_id()]
     assert store.begin_pass(holder=holders[0], every=-MINUTE) is not None
     assert store.begin_pass(holder=holders[1], every=MINUTE) is not None
-    report: dict[str, Json] = {"processed": 2**53 + 1, "failed": ["✗", {"a": None}], "late": True}
+    report: dict[str, Any] = {"processed": 2**53 + 1, "failed": ["✗", {"a": None}], "late": True}
 
     store.finish_pass(holder=holders[0], report={"processed": 1})
     assert store.last_pass().value.finished_at is None

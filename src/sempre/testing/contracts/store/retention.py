@@ -1,0 +1,150 @@
+"""Contracts of purge: what is over and old goes, its counts stay, and nothing runs again."""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from datetime import datetime, timedelta
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning import plan_skip
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+from sempre.ports.messages import Birth, Rollup, View
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    HOUR,
+    MINUTE,
+    check_invariants,
+    claimed,
+    draft_schedule,
+    due_schedule,
+    enqueued,
+    first_row,
+    history_of,
+    now_of,
+    perform,
+    row_of,
+    session_of,
+    succeed,
+    view_of,
+    waiting_schedule,
+    wanted,
+)
+
+__all__ = [
+    "test_a_purge_takes_as_many_as_asked_for_oldest_first",
+    "test_a_purge_takes_what_ended_before_an_instant",
+    "test_a_purged_slot_does_not_run_again",
+    "test_a_skipped_slot_that_is_to_come_outlives_a_purge",
+    "test_one_off_work_is_purged_too",
+    "test_what_is_purged_is_counted_by_day_and_state",
+    "test_what_lives_or_runs_is_never_purged",
+]
+
+DAY = timedelta(days=1)
+
+
+def _past(
+    schedule: Schedule, ended: datetime, state: State = State.SUCCEEDED, took: int = 1
+) -> Execution:
+    begun = ended - took * timedelta(seconds=1)
+    times = {"first_started_at": begun, "started_at": begun, "finished_at": ended}
+    return row_of(View(schedule), begun, kind=Kind.MANUAL, state=state, attempt=1, **times)
+
+
+def test_a_purge_takes_what_ended_before_an_instant(store: Store) -> None:
+    """Ends count, not slots; what ended at the instant stays."""
+    schedule = draft_schedule(store)
+    before = now_of(store) - 10 * DAY
+    ends = [before - DAY, before - timedelta(microseconds=1), before, before + DAY]
+    rows = [_past(schedule, end) for end in ends]
+    assert store.create([Birth(schedule, tuple(rows))]) == [True]
+
+    assert store.purge(before=before, limit=100) == 2
+    assert store.purge(before=before, limit=100) == 0
+
+    assert {row.id for row in history_of(store, schedule)} == {rows[2].id, rows[3].id}
+
+
+def test_a_purge_takes_as_many_as_asked_for_oldest_first(store: Store) -> None:
+    """In small transactions, until there is nothing left."""
+    schedule = draft_schedule(store)
+    before = now_of(store) - 10 * DAY
+    rows = [_past(schedule, before - number * MINUTE) for number in range(1, 8)]
+    assert store.create([Birth(schedule, tuple(rows))]) == [True]
+
+    assert store.purge(before=before, limit=3) == 3
+    assert {row.id for row in history_of(store, schedule)} == {row.id for row in rows[:4]}
+    assert [store.purge(before=before, limit=3) for _ in range(3)] == [3, 1, 0]
+
+
+def test_what_is_purged_is_counted_by_day_and_state(store: Store) -> None:
+    """The day is that of the slot in UTC; seconds are those of the last attempts."""
+    schedule = draft_schedule(store)
+    noon = (now_of(store) - 30 * DAY).replace(hour=12)
+    rows = [_past(schedule, noon, took=took) for took in (10, 20)]
+    rows += [_past(schedule, noon, State.FAILED, took=5), _past(schedule, noon + DAY, took=7)]
+    assert store.create([Birth(schedule, tuple(rows))]) == [True]
+    assert store.rollups(schedule.id).value == []
+
+    assert store.purge(before=noon + 2 * DAY, limit=2) == 2
+    assert store.purge(before=noon + 2 * DAY, limit=100) == 2
+
+    days = [day.date().isoformat() for day in (noon, noon + DAY)]
+    assert store.rollups(schedule.id).value == [
+        Rollup(schedule.id, days[0], State.FAILED, 1, 5.0),
+        Rollup(schedule.id, days[0], State.SUCCEEDED, 2, 30.0),
+        Rollup(schedule.id, days[1], State.SUCCEEDED, 1, 7.0),
+    ]
+    assert store.rollups(draft_schedule(store).id).value == []
+
+
+def test_what_lives_or_runs_is_never_purged(store: Store) -> None:
+    """However old its slot is."""
+    due_schedule(store)
+    claimed(store, due_schedule(store, "running").rows[0].id, session_of(store))
+    enqueued(store, due_in=-100 * DAY)
+    names = ["billing", "running"]
+    before = [view_of(store, name) for name in names]
+
+    assert store.purge(before=now_of(store) + DAY, limit=100) == 0
+
+    assert [view_of(store, name) for name in names] == before
+    assert len(store.take(wanted(), session=session_of(store)).value) == 1
+
+
+def test_a_skipped_slot_that_is_to_come_outlives_a_purge(store: Store) -> None:
+    """Or it would run after all."""
+    slot = waiting_schedule(store).rows[0].run_at
+    perform(store, plan_skip, run_at=slot)
+    before = view_of(store)
+
+    store.purge(before=now_of(store) + 10 * DAY, limit=100)
+
+    assert view_of(store) == before
+    assert first_row(store).run_at == slot + HOUR
+
+
+def test_a_purged_slot_does_not_run_again(store: Store) -> None:
+    """The cursor remembers what the rows no longer say."""
+    row = due_schedule(store).rows[0]
+    succeed(store, claimed(store, row.id, session_of(store)))
+    schedule = view_of(store).schedule
+
+    assert store.purge(before=now_of(store) + DAY, limit=100) == 1
+
+    assert store.candidates([row.id]).value == []
+    assert store.attempts(row.id).value == []
+    assert view_of(store).schedule == schedule
+    check_invariants(store)
+
+
+def test_one_off_work_is_purged_too(store: Store) -> None:
+    """It has no schedule to count it for."""
+    enqueued(store)
+    [row] = store.take(wanted(), session=session_of(store)).value
+    succeed(store, row)
+
+    assert store.purge(before=now_of(store) - DAY, limit=100) == 0
+    assert store.purge(before=now_of(store) + DAY, limit=100) == 1
+
+    assert store.candidates([row.id]).value == []
