@@ -1,0 +1,17 @@
+"""The SQL store: one store, and a dialect for each database.
+
+store.py         the operations of the port
+work.py          those that write: create, apply, claim, take, settle, enqueue, cancel
+desk.py          a batch of plans, checked and then written at once
+reading.py       views, candidates, pages
+switches.py      what is off, and what that stops
+maintenance.py   the pass row, and forgetting
+encoding.py      schedules and executions as columns; records.py the small tables
+statements.py    reads queries.sql and <dialect>.sql, where all SQL is
+migrations.py    applies migrations/<dialect>/*.sql
+dialects/        transactions, retries and errors of each database
+"""
+
+from sempre.stores.sql.store import SqlStore
+
+__all__ = ["SqlStore"]

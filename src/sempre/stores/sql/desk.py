@@ -1,0 +1,253 @@
+"""A batch of plans on the desk: checked one after another, written all at once.
+
+What the plans were made from is read and locked first, schedules before executions. Each plan is
+then compared with the rows as they will be after the plans before it, and put down as a whole or
+not at all. Nothing is written until `write`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sempre.domain.execution import Draft, Execution, SlotRange
+from sempre.domain.planning.sheet import Plan
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import LIVE, Kind, State
+from sempre.grids.instants import microseconds_of
+from sempre.ports.messages import Order
+from sempre.stores.sql import encoding
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.records import write_range
+
+__all__ = ["Desk", "Guard", "Holder", "insert_executions", "stamp_of_birth"]
+
+Slot = tuple[str, int, str]
+
+
+class Guard(NamedTuple):
+    """What of an execution is compared before it is changed."""
+
+    state: str
+    attempt: int
+    fence: int
+    held_by: str
+    session: str
+    due_at: int
+
+    def stands(self, before: Execution) -> bool:
+        """Tell whether the execution is as a plan found it."""
+        found = (before.state, before.attempt, before.fence, before.held_by)
+        return (self.state, self.attempt, self.fence, self.held_by) == found
+
+
+class Holder(NamedTuple):
+    """A row that holds a slot."""
+
+    is_untried: bool
+    tzdata: str
+
+
+class Desk:
+    """The rows that a batch of plans touches."""
+
+    def __init__(self, transaction: Transaction, orders: Sequence[Order]) -> None:
+        """Read and lock what the plans of these orders are compared with."""
+        plans = [order.plan for order in orders]
+        bases = sorted({plan.base.id for plan in plans if plan.base})
+        touched = {change.before.id for plan in plans for change in plan.changes}
+        ids = sorted(touched.union(*(order.ids for order in orders)))
+        found = transaction.rows("guarded_schedules", ids=bases) if bases else []
+        self._schedules = {row[0]: tuple(row[1:]) for row in found}
+        found = transaction.rows("guarded_executions", ids=ids) if ids else []
+        self.executions = {row[0]: Guard(*row[1:]) for row in found}
+        self._slots: dict[Slot, dict[str, Holder]] = {}
+        slots = sorted({slot for plan in plans for slot in _slots_to_know(plan)})
+        for row in transaction.rows("occupied_slots", slots=slots) if slots else []:
+            holder = Holder(row[4] in LIVE and row[5] is None, row[6])
+            self._slots.setdefault((row[1], row[2], row[3]), {})[row[0]] = holder
+        self._moved: dict[str, tuple[Schedule, str | None]] = {}
+        self._rewritten: dict[str, tuple[Schedule, str | None]] = {}
+        self._changed: dict[str, Execution] = {}
+        self._created: dict[str, Execution] = {}
+        self._ranges: list[SlotRange] = []
+        self._left_alone: list[Execution] = []
+
+    def is_done(self, order: Order) -> bool:
+        """Tell whether an order was carried out before: the rows it creates exist."""
+        return bool(order.ids) and all(each in self.executions for each in order.ids)
+
+    def fits(self, order: Order) -> bool:
+        """Tell whether a plan still fits what it was made from, and breaks no constraint."""
+        plan = order.plan
+        if plan.base is not None and not self._base_stands(plan, plan.base):
+            return False
+        if any(each in self.executions for each in order.ids):
+            return False
+        for change in plan.changes:
+            guard = self.executions.get(change.before.id)
+            if guard is None or not guard.stands(change.before):
+                return False
+        return self._slots_stay_unique(plan)
+
+    def put(self, order: Order, transaction: Transaction) -> None:
+        """Put down an order that fits."""
+        plan = order.plan
+        for change in plan.changes:
+            self.change(change.after)
+            if plan.schedule is None and change.before.is_untried and change.before.schedule_id:
+                self._left_alone.append(change.before)
+        for identity, draft in zip(order.ids, plan.creates, strict=True):
+            self._create(draft.born(identity, transaction.now))
+        self._ranges.extend(plan.ranges)
+        if plan.base is not None and plan.schedule is not None and plan.schedule != plan.base:
+            self._move(plan.base, plan.schedule)
+
+    def change(self, row: Execution) -> None:
+        """Put down one execution as it will be."""
+        (self._created if row.id in self._created else self._changed)[row.id] = row
+        self._guard(row)
+        if row.schedule_id is not None and (slot := _slot(row.schedule_id, row)) in self._slots:
+            self._slots[slot].pop(row.id, None)
+            if _holds_slot(row):
+                self._slots[slot][row.id] = Holder(row.is_untried, row.tzdata)
+
+    def write(self, transaction: Transaction) -> None:
+        """Write what was put down: what gives a slot free before what takes it."""
+        rewritten = [encoding.write_schedule(*each) for each in self._rewritten.values()]
+        moved = [encoding.write_moved_schedule(*each) for each in self._moved.values()]
+        rows = list(map(encoding.write_changed_execution, self._changed.values()))
+        ranges = list(map(write_range, self._ranges))
+        for name, values in (
+            ("rewrite_schedule", rewritten),
+            ("move_schedule", moved),
+            ("update_execution", rows),
+            ("insert_range", ranges),
+        ):
+            if values:
+                transaction.many(name, values)
+        insert_executions(transaction, list(self._created.values()))
+        for row in self._left_alone:
+            run_at = microseconds_of(row.run_at)
+            transaction.run("mark_astray", schedule_id=row.schedule_id, run_at=run_at)
+
+    def _base_stands(self, plan: Plan, base: Schedule) -> bool:
+        current = self._schedules.get(base.id)
+        if current is None or current[0] != base.revision:
+            return False
+        same = current[1:] == (base.starts, microseconds_of(base.cursor))
+        return same or plan.schedule == base
+
+    def _slots_stay_unique(self, plan: Plan) -> bool:
+        """Tell whether each slot still has one row of kind scheduled and one active backfill."""
+        freed = {change.before.id for change in plan.changes if not _holds_slot(change.after)}
+        wanted = list(_slots_of(plan.creates))
+        holders = (self._slots.get(slot, {}).keys() - freed for slot in wanted)
+        return len(set(wanted)) == len(wanted) and not any(holders)
+
+    def _create(self, row: Execution) -> None:
+        self._created[row.id] = row
+        self._guard(row)
+        if row.schedule_id is not None and _holds_slot(row):
+            holders = self._slots.setdefault(_slot(row.schedule_id, row), {})
+            holders[row.id] = Holder(row.is_untried, row.tzdata)
+
+    def _guard(self, row: Execution) -> None:
+        claim = row.attempt, row.fence, row.held_by, row.session
+        self.executions[row.id] = Guard(row.state.value, *claim, microseconds_of(row.due_at))
+
+    def _move(self, base: Schedule, after: Schedule) -> None:
+        stamp = self._audit_stamp(after)
+        declared_again = (
+            after.definition is not base.definition
+            or after.pause != base.pause
+            or after.deleted != base.deleted
+        )
+        if declared_again or after.id in self._rewritten:
+            self._rewritten[after.id] = after, stamp
+            self._moved.pop(after.id, None)
+        else:
+            self._moved[after.id] = after, stamp
+        self._schedules[after.id] = after.revision, after.starts, microseconds_of(after.cursor)
+
+    def _audit_stamp(self, schedule: Schedule) -> str | None:
+        """Return what leads maintenance to a schedule, given the rows as they will be."""
+        stamp = _stamp_without_rows(schedule)
+        if stamp is not _BY_ROW or schedule.next_run_at is None:
+            return stamp
+        slot = schedule.id, microseconds_of(schedule.next_run_at), Kind.SCHEDULED.value
+        held = (holder for holder in self._slots.get(slot, {}).values() if holder.is_untried)
+        return next((encoding.audit_stamp(holder.tzdata) for holder in held), "")
+
+
+def stamp_of_birth(schedule: Schedule, rows: Iterable[Execution]) -> str | None:
+    """Return what leads maintenance to a schedule that is created with its rows."""
+    stamp = _stamp_without_rows(schedule)
+    if stamp is not _BY_ROW:
+        return stamp
+    waiting = (row for row in rows if row.is_untried and row.occupies_slot)
+    stamps = [row.tzdata for row in waiting if row.run_at == schedule.next_run_at]
+    return encoding.audit_stamp(stamps[0]) if stamps else ""
+
+
+def insert_executions(transaction: Transaction, rows: Sequence[Execution]) -> None:
+    """Insert executions; those of schedules refer to a snapshot, which is stored once."""
+    if not rows:
+        return
+    revisions = {(row.schedule_id, row.snapshot.revision) for row in rows if row.schedule_id}
+    known: dict[tuple[str | None, int], tuple[str, str]] = {}
+    if revisions:
+        found = transaction.rows("known_snapshots", revisions=sorted(revisions))
+        known = {(row[0], row[1]): (row[2], row[3]) for row in found}
+    fresh, values = [], []
+    for row in rows:
+        key = row.schedule_id, row.snapshot.revision
+        written = encoding.write_snapshot(row.snapshot)
+        if row.schedule_id and key not in known:
+            known[key] = written
+            names = ("schedule_id", "revision", "rules", "args")
+            fresh.append(dict(zip(names, (*key, *written), strict=True)))
+        # A row whose snapshot is not that of its revision carries its own.
+        values.append(encoding.write_execution(row, inline=known.get(key) != written))
+    if fresh:
+        transaction.many("insert_snapshot", fresh)
+    transaction.many("insert_execution", values)
+
+
+_BY_ROW = "by its next row"
+
+
+def _stamp_without_rows(schedule: Schedule) -> str | None:
+    """Return the stamp where the schedule alone decides it: "" is astray, None is not."""
+    if schedule.deleted or schedule.broken or schedule.ended:
+        return None
+    if not schedule.started:
+        return "" if schedule.definition.enabled else None
+    if not schedule.wants_next_row:
+        return None
+    return "" if schedule.next_run_at is None else _BY_ROW
+
+
+def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
+    """Yield the slots whose rows matter: those of new rows, and that of a next row that stays."""
+    for schedule_id, run_at, _ in _slots_of(plan.creates):
+        yield schedule_id, run_at
+    schedule = plan.schedule
+    if schedule is None or schedule == plan.base or schedule.next_run_at is None:
+        return
+    if all(draft.run_at != schedule.next_run_at for draft in plan.creates):
+        yield schedule.id, microseconds_of(schedule.next_run_at)
+
+
+def _slots_of(drafts: Iterable[Draft]) -> Iterable[Slot]:
+    for draft in drafts:
+        if draft.schedule_id is not None and draft.kind in (Kind.SCHEDULED, Kind.BACKFILL):
+            yield _slot(draft.schedule_id, draft)
+
+
+def _slot(schedule_id: str, draft: Draft) -> Slot:
+    return schedule_id, microseconds_of(draft.run_at), draft.kind.value
+
+
+def _holds_slot(row: Execution) -> bool:
+    if row.kind is Kind.BACKFILL:
+        return row.is_live or row.state is State.RUNNING
+    return row.occupies_slot

@@ -1,0 +1,281 @@
+"""SQLite: one file, one connection per thread, one writer at a time.
+
+Write-ahead log, full synchronisation, and a transaction that writes has the file from its
+beginning, so nothing that was read can change before it is written. The host's clock is the
+store's clock. Several processes may use one file; several hosts may not.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from random import random
+from threading import Event, Lock, local
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+from sempre.clock import Clock, SystemClock
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.ports.store import Capabilities
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.filesystems import check_local
+from sempre.stores.sql.statements import Wording, check_identifier, load
+
+__all__ = ["Sqlite", "SqliteTransaction"]
+
+T = TypeVar("T")
+OLDEST = (3, 35)  # the first with RETURNING
+TRIES = 5
+# What another process's lock looks like, also while it recovers or changes the schema.
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_UNAVAILABLE = {
+    sqlite3.SQLITE_FULL: "the disk is full; free some space",
+    sqlite3.SQLITE_READONLY: "it is read-only; give this process the right to write to it",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check the path, its folder and its rights",
+    sqlite3.SQLITE_IOERR: "the disk failed to read or write",
+    sqlite3.SQLITE_PERM: "this process has no right to it",
+}
+_REFUSED = {
+    sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a backup",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; give another path",
+}
+
+
+class Sqlite:
+    """A database file.
+
+    Args:
+        path: of the file, which is created if need be. Not `:memory:`: use the memory store.
+        clock: the store's clock; by default the host's.
+        prefix: what the names of the tables begin with.
+        busy_after: for how many seconds one statement waits for another process.
+        any_filesystem: use the file though its file system is known to lose locks.
+        wait: how to pass the seconds between two tries.
+
+    Raises:
+        StoreRefused: SQLite is too old, or the file is on a network file system.
+    """
+
+    name = "sqlite"
+    capabilities = Capabilities(durable=True, shared=True, own_clock=False, transactional=False)
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        clock: Clock | None = None,
+        prefix: str = "sempre_",
+        busy_after: float = 5.0,
+        any_filesystem: bool = False,
+        wait: Callable[[float], object] | None = None,
+    ) -> None:
+        """Check what can be checked without opening the file."""
+        if sqlite3.sqlite_version_info < OLDEST:
+            message = f"SQLite {sqlite3.sqlite_version} is too old: 3.35 or newer is needed."
+            raise StoreRefused(message)
+        if str(path) in ("", ":memory:") or str(path).startswith("file:"):
+            message = f"{str(path)!r} is no file that several connections share; give a path."
+            raise StoreRefused(message)
+        self.path = Path(path).absolute()
+        if not any_filesystem:
+            check_local(self.path)
+        self._clock = clock or SystemClock()
+        self._busy_after = busy_after
+        self._wait = wait or Event().wait
+        wording = Wording(check_identifier("prefix", prefix), str, _each, _pairs, _position)
+        self._wording = wording
+        pieces = load(self.name)
+        self._statements = {key: wording.complete(pieces[key].text, pieces) for key in pieces}
+        self._local = local()
+        self._connections: WeakSet[_Connection] = WeakSet()
+        self._lock = Lock()
+        self._closed = False
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run reading work on one state of the file."""
+        return self._transact("BEGIN", work)
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run writing work; nobody else writes meanwhile."""
+        return self._transact("BEGIN IMMEDIATE", work)
+
+    def migrate(self, work: Callable[[Transaction], None]) -> None:
+        """Run writing work that changes the schema; others wait as for any other."""
+        self.write(work)
+
+    def has_meta(self, transaction: Transaction) -> bool:
+        """Tell whether the store was ever set up."""
+        return bool(transaction.rows("has_meta", table=f"{self._wording.prefix}meta"))
+
+    def complete(self, text: str) -> str:
+        """Return the SQL of a migration with the names of this store's tables."""
+        return self._wording.complete(text, {})
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            self._closed = True
+            for connection in list(self._connections):
+                connection.close()
+
+    def _transact(self, begin: str, work: Callable[[Transaction], T]) -> T:
+        """Run a transaction, again if another process was in the way for too long."""
+        for left in reversed(range(TRIES)):
+            try:
+                return self._once(begin, work)
+            except sqlite3.Error as error:
+                if _code(error) not in _BUSY or not left:
+                    raise self._explained(error) from error
+            self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
+        raise AssertionError
+
+    def _once(self, begin: str, work: Callable[[Transaction], T]) -> T:
+        connection = self._connect()
+        connection.raw.execute(begin)
+        try:
+            answer = work(SqliteTransaction(connection.raw, self._statements, self._clock))
+            connection.raw.execute("COMMIT")
+        except BaseException:
+            # Some errors have ended the transaction already.
+            if connection.raw.in_transaction:
+                with suppress(sqlite3.Error):
+                    connection.raw.execute("ROLLBACK")
+            if connection.raw.in_transaction:
+                self._local.connection = None
+            raise
+        return answer
+
+    def _connect(self) -> "_Connection":
+        """Return this thread's connection; a forked child has none of its parent's."""
+        if self._closed:
+            message = f"the store {self.path} is closed; open another one."
+            raise StoreRefused(message)
+        known: _Connection | None = getattr(self._local, "connection", None)
+        if known is not None and known.pid == os.getpid():
+            return known
+        if known is not None:
+            _LEFT_BY_PARENTS.append(known)
+        fresh = _Connection(self.path, self._busy_after)
+        with self._lock:
+            self._connections.add(fresh)
+        self._local.connection = fresh
+        return fresh
+
+    def _explained(self, error: sqlite3.Error) -> StoreError:
+        code = _code(error)
+        if "no such table" in str(error):
+            return StoreRefused(f"{self.path} has no store in it yet; call upgrade() once.")
+        if code in _REFUSED:
+            return StoreRefused(f"{self.path} cannot be used: {_REFUSED[code]} ({error}).")
+        if code in _UNAVAILABLE:
+            return StoreUnavailable(f"{self.path} failed: {_UNAVAILABLE[code]} ({error}).")
+        if code in _BUSY:
+            waited = f"{TRIES} times {self._busy_after:g} s"
+            return StoreUnavailable(f"{self.path} was locked by another process for {waited}.")
+        if isinstance(error, sqlite3.IntegrityError):
+            return StoreError(f"{self.path} refused a write that breaks its rules: {error}.")
+        return StoreUnavailable(f"{self.path} failed: {error}.")
+
+
+class SqliteTransaction:
+    """A transaction on a connection."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, statements: Mapping[str, str], clock: Clock
+    ) -> None:
+        """Wrap a connection that is in a transaction."""
+        self._connection = connection
+        self._statements = statements
+        self._clock = clock
+
+    @cached_property
+    def now(self) -> datetime:
+        """The host's now."""
+        return self._clock.now()
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Run a statement and return its rows."""
+        return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
+
+    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
+        """Run a statement and return how many rows it changed."""
+        return self._connection.execute(self._statements[name], _bound(parameters)).rowcount
+
+    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run a statement for each of many rows."""
+        self._connection.executemany(self._statements[name], rows)
+
+    def script(self, text: str) -> None:
+        """Run the statements of a migration, without ending the transaction."""
+        statement = ""
+        for line in text.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self._connection.execute(statement)
+                statement = ""
+
+
+class _Connection:
+    """A connection, and the process that opened it."""
+
+    def __init__(self, path: Path, busy_after: float) -> None:
+        self.pid = os.getpid()
+        self.raw = sqlite3.connect(
+            path,
+            timeout=busy_after,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        try:
+            [mode] = self.raw.execute("PRAGMA journal_mode = WAL").fetchone()
+            self.raw.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error:
+            self.raw.close()
+            raise
+        if mode != "wal":
+            self.raw.close()
+            message = f"{path} cannot have a write-ahead log (it stays {mode}); move it elsewhere."
+            raise StoreRefused(message)
+
+    def close(self) -> None:
+        # A child must not touch what its parent opened: closing would drop the parent's locks.
+        if self.pid == os.getpid():
+            self.raw.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "raw"):
+            self.close()
+
+
+# Connections of a parent process, kept from being closed by the garbage collection of a child.
+_LEFT_BY_PARENTS: list[_Connection] = []
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return the primary code of an error, without what extends it."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json.dumps(value) if isinstance(value, list) else value
+        for name, value in parameters.items()
+    }
+
+
+def _each(parameter: str) -> str:
+    return f"json_each(:{parameter})"
+
+
+def _pairs(parameter: str) -> str:
+    columns = "json_extract(value, '$[0]') AS word, json_extract(value, '$[1]') AS number"
+    return f"(SELECT {columns} FROM json_each(:{parameter}))"  # noqa: S608 - names of ours only
+
+
+def _position(whole: str, part: str) -> str:
+    return f"instr({whole}, {part})"

@@ -1,0 +1,308 @@
+"""How values become columns and come back: instants as microseconds, JSON as text.
+
+What is parsed is shared between rows of the same text, but for arguments: whoever runs a job may
+change those.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from sempre.domain.definition import Definition
+from sempre.domain.execution import Execution
+from sempre.domain.policies import Retry
+from sempre.domain.schedule import Pause, Schedule
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.states import TRANSITIONS, Kind, State
+from sempre.domain.values import changed
+from sempre.errors import UnknownGrid
+from sempre.grids.grid import Grid
+from sempre.grids.instants import instant_of, microseconds_of
+
+__all__ = [
+    "ForeignGrid",
+    "audit_stamp",
+    "instant",
+    "json_text",
+    "lane",
+    "microseconds",
+    "read_execution",
+    "read_schedule",
+    "tag_text",
+    "tags_within",
+    "told",
+    "write_changed_execution",
+    "write_execution",
+    "write_moved_schedule",
+    "write_schedule",
+    "write_snapshot",
+]
+
+Row = Sequence[Any]
+MICROSECOND = timedelta(microseconds=1)
+_DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
+# A skipped row is an end for history, though of a future slot it can be taken back.
+_ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
+
+
+class ForeignGrid(Grid):
+    """A grid whose class this process does not have: kept as it is, never asked for a slot."""
+
+    def __init__(self, stored: Mapping[str, Any]) -> None:
+        """Keep the stored form."""
+        self.stored = dict(stored)
+
+    def after(self, t: datetime) -> datetime | None:  # noqa: ARG002 - there is no answer
+        """Raise UnknownGrid, so that this one schedule is left alone and reported."""
+        raise UnknownGrid(str(self.stored.get("grid")), known=Grid._classes)  # noqa: SLF001
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the stored form, which two equal ones share."""
+        return self.stored
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form unchanged."""
+        return self.stored
+
+
+def microseconds(value: datetime | None) -> int | None:
+    """Return an instant as it is stored."""
+    return None if value is None else microseconds_of(value)
+
+
+def instant(value: int | None) -> datetime | None:
+    """Return a stored instant."""
+    return None if value is None else instant_of(value)
+
+
+def json_text(value: object) -> str:
+    """Return JSON in its short form; escapes keep what UTF-8 cannot say."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def told(text: str) -> str:
+    """Return a text that every database accepts: an error may quote anything at all."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
+
+
+def lane(queue: str, *, of_schedules: bool) -> str:
+    """Return where rows of a queue wait: those of schedules apart from one-off work."""
+    return f"{'slots' if of_schedules else 'single'}/{queue}"
+
+
+def tag_text(tag: str) -> str:
+    """Return a tag as it is found inside of the stored tags."""
+    return f"\n{tag}\n"
+
+
+def _tags_text(tags: Sequence[str]) -> str:
+    return "\n".join(["", *tags, ""]) if tags else ""
+
+
+def tags_within(stored: str) -> list[str]:
+    """Return the tags of a schedule."""
+    return stored.split("\n")[1:-1]
+
+
+def audit_stamp(tzdata: str) -> str:
+    """Return the version of the zones as a text that sorts like it."""
+    parts = (int(part) for part in tzdata.split(".") if part.isdigit())
+    return "v" + ".".join(f"{part:010d}" for part in parts)
+
+
+# Schedules
+
+
+def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
+    """Return the columns of a schedule."""
+    declared, pause = schedule.definition, schedule.pause
+    return {
+        **write_moved_schedule(schedule, stamp),
+        "name": schedule.name,
+        "live_name": None if schedule.deleted else schedule.name,
+        "folded_name": schedule.name.casefold(),
+        "job": declared.job,
+        "tags": _tags_text(declared.tags),
+        "definition": _rules_text(declared),
+        "args": json_text(declared.args),
+        "created_at": microseconds_of(schedule.created_at),
+        "enabled": int(declared.enabled),
+        "paused": int(pause is not None),
+        "paused_until": microseconds(pause.until) if pause else None,
+        "pause_note": told(pause.note) if pause else "",
+        "pause_actor": told(pause.actor) if pause else "",
+        "deleted": int(schedule.deleted),
+    }
+
+
+def write_moved_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
+    """Return the columns of a schedule that change while what was declared stays."""
+    return {
+        "id": schedule.id,
+        "cursor_at": microseconds_of(schedule.cursor),
+        "revision": schedule.revision,
+        "starts": schedule.starts,
+        "started": int(schedule.started),
+        "broken": told(schedule.broken),
+        "ended": int(schedule.ended),
+        "next_run_at": microseconds(schedule.next_run_at),
+        "audit_stamp": stamp,
+    }
+
+
+def read_schedule(row: Row) -> Schedule:
+    """Return the schedule of a row of `schedule_columns`."""
+    pause = None
+    if row[9]:
+        pause = Pause(until=instant(row[10]), note=row[11], actor=row[12])
+    return Schedule(
+        id=row[0],
+        name=row[1],
+        definition=changed(_definition(row[2]), args=json.loads(row[3])),
+        created_at=instant_of(row[4]),
+        cursor=instant_of(row[5]),
+        revision=row[6],
+        starts=row[7],
+        started=bool(row[8]),
+        pause=pause,
+        broken=row[13],
+        ended=bool(row[14]),
+        deleted=bool(row[15]),
+        next_run_at=instant(row[16]),
+    )
+
+
+# Executions
+
+
+def write_execution(row: Execution, *, inline: bool) -> dict[str, Any]:
+    """Return the columns of an execution; inline ones carry their own snapshot."""
+    snapshot = row.snapshot
+    rules, args = write_snapshot(snapshot) if inline else (None, None)
+    return {
+        **write_changed_execution(row),
+        "schedule_id": row.schedule_id,
+        "name": snapshot.name,
+        "revision": snapshot.revision,
+        "kind": row.kind.value,
+        "run_at": microseconds_of(row.run_at),
+        "job": snapshot.job,
+        "queue": snapshot.queue,
+        "lane": lane(snapshot.queue, of_schedules=row.schedule_id is not None),
+        "priority": snapshot.priority,
+        "rules": rules,
+        "args": args,
+        "tzdata": row.tzdata,
+        "created_at": microseconds_of(row.created_at),
+    }
+
+
+def write_changed_execution(row: Execution) -> dict[str, Any]:
+    """Return the columns of an execution that change during its life."""
+    ended = row.state in _ENDS
+    return {
+        "id": row.id,
+        "state": row.state.value,
+        "due_at": microseconds_of(row.due_at),
+        "reason": told(row.reason),
+        "actor": told(row.actor),
+        "attempt": row.attempt,
+        "failures": row.failures,
+        "crashes": row.crashes,
+        "first_started_at": microseconds(row.first_started_at),
+        "started_at": microseconds(row.started_at),
+        "finished_at": microseconds(row.finished_at),
+        "ended_at": microseconds_of(row.finished_at or row.run_at) if ended else None,
+        "fence": row.fence,
+        "session": row.session,
+        "held_by": row.held_by,
+    }
+
+
+def read_execution(row: Row) -> Execution:
+    """Return the execution of a row of `row_columns`."""
+    snapshot = changed(_snapshot(row[8]), name=row[2], revision=row[3], args=json.loads(row[9]))
+    return Execution(
+        id=row[0],
+        schedule_id=row[1],
+        kind=Kind(row[4]),
+        state=State(row[5]),
+        run_at=instant_of(row[6]),
+        due_at=instant_of(row[7]),
+        snapshot=snapshot,
+        reason=row[10],
+        actor=row[11],
+        tzdata=row[12],
+        created_at=instant_of(row[13]),
+        attempt=row[14],
+        failures=row[15],
+        crashes=row[16],
+        first_started_at=instant(row[17]),
+        started_at=instant(row[18]),
+        finished_at=instant(row[19]),
+        fence=row[20],
+        session=row[21],
+        held_by=row[22],
+        leased_until=instant(row[23]),
+    )
+
+
+def write_snapshot(snapshot: Snapshot) -> tuple[str, str]:
+    """Return the rules of a snapshot and its arguments, as text."""
+    return _rules_text(snapshot), json_text(snapshot.args)
+
+
+# Rules: the fields of a definition or snapshot, without what has a column of its own
+
+
+def _rules_text(value: Definition | Snapshot) -> str:
+    apart = ("args", "name", "revision")
+    names = [each.name for each in fields(value) if each.name not in apart]
+    return json_text({name: _plain(getattr(value, name)) for name in names})
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Grid():
+            return value.to_json()
+        case Retry():
+            return [value.limit, value.base // MICROSECOND, value.cap // MICROSECOND]
+        case timedelta():
+            return value // MICROSECOND
+        case datetime():
+            return microseconds_of(value)
+        case _:
+            return value
+
+
+def _rules(text: str) -> dict[str, Any]:
+    rules: dict[str, Any] = json.loads(text)
+    for name in _DURATIONS & rules.keys():
+        if rules[name] is not None:
+            rules[name] *= MICROSECOND
+    limit, base, cap = rules["retry"]
+    rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
+    if rules["grid"] is not None:
+        rules["grid"] = _grid(rules["grid"])
+    return rules
+
+
+def _grid(stored: Mapping[str, Any]) -> Grid:
+    try:
+        return Grid.from_json(stored)
+    except UnknownGrid:
+        return ForeignGrid(stored)
+
+
+@lru_cache(maxsize=16_384)
+def _definition(text: str) -> Definition:
+    rules = _rules(text)
+    return Definition(**rules | {"tags": tuple(rules["tags"]), "until": instant(rules["until"])})
+
+
+@lru_cache(maxsize=16_384)
+def _snapshot(text: str) -> Snapshot:
+    return Snapshot(name="", **_rules(text))

@@ -1,0 +1,56 @@
+"""Maintenance: the pass row, and forgetting what is old."""
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+
+from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import Pass
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.records import read_pass
+
+__all__ = ["begin_pass", "last_pass", "purge"]
+
+RANGES_AT_ONCE = 1_000
+
+
+def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass | None:
+    """Take the pass if it is due; of two who try, one has it."""
+    now = transaction.now
+    due_at = microseconds_of(now + every)
+    found = transaction.rows("begin_pass", due_at=due_at, holder=holder, now=microseconds_of(now))
+    return read_pass(found[0]) if found else None
+
+
+def last_pass(transaction: Transaction) -> Pass:
+    """Return the pass row; a new store is due for a pass at once."""
+    found = transaction.rows("last_pass")
+    return read_pass(found[0]) if found else Pass(due_at=transaction.now)
+
+
+def purge(transaction: Transaction, before: datetime, limit: int) -> int:
+    """Forget executions that ended before an instant; their counts stay."""
+    asked = {"before": microseconds_of(before), "now": microseconds_of(transaction.now)}
+    old = transaction.rows("rows_to_purge", limit=limit, **asked)
+    if old:
+        sums: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
+        for _, schedule_id, run_at, state, started_at, finished_at in old:
+            if schedule_id is not None:
+                took = finished_at - started_at if started_at and finished_at else 0
+                kept = sums[schedule_id, instant_of(run_at).date().isoformat(), state]
+                kept[0] += 1
+                kept[1] += took
+        names = ("schedule_id", "day", "state", "executions", "microseconds")
+        values = [
+            dict(zip(names, (*key, *kept), strict=True)) for key, kept in sorted(sums.items())
+        ]
+        transaction.many("add_to_rollup", values)
+        ids = [row[0] for row in old]
+        for name in (
+            "delete_executions",
+            "delete_attempts",
+            "delete_keys",
+            "forget_cancellations",
+        ):
+            transaction.run(name, ids=ids)
+    transaction.run("delete_ranges", before=asked["before"], limit=RANGES_AT_ONCE)
+    return len(old)

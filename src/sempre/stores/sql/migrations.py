@@ -1,0 +1,62 @@
+"""Numbered steps from nothing to the present schema, each applied once."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from uuid import uuid4
+
+from sempre.errors import StoreRefused
+from sempre.stores.sql.dialects import Dialect, Transaction
+
+__all__ = ["VERSION", "check_version", "steps", "upgrade"]
+
+VERSION = 1
+"""The version of the schema that this code reads and writes."""
+
+
+def upgrade(dialect: Dialect) -> None:
+    """Set the store up, or apply the steps it lacks; safe if several processes do so at once.
+
+    Raises:
+        StoreRefused: the schema is newer than this code.
+    """
+
+    def apply(transaction: Transaction) -> None:
+        found = 0
+        if dialect.has_meta(transaction):
+            [(found, _)] = transaction.rows("read_meta")
+        _refuse_newer(found)
+        for number, text in steps(dialect.name):
+            if number > found:
+                transaction.script(dialect.complete(text))
+        if found == 0:
+            transaction.run("create_meta", version=VERSION, uuid=str(uuid4()))
+        elif found < VERSION:
+            transaction.run("set_version", version=VERSION)
+
+    dialect.migrate(apply)
+
+
+def check_version(version: int) -> None:
+    """Raise StoreRefused unless the schema is the one that this code knows."""
+    _refuse_newer(version)
+    if version < VERSION:
+        raise StoreRefused(
+            f"the store has version {version} of the schema, and this is the code of version "
+            f"{VERSION}; call upgrade() once, when no older process is left."
+        )
+
+
+def steps(dialect: str) -> Iterator[tuple[int, str]]:
+    """Yield the number and the SQL of every step, in order."""
+    folder = files("sempre.stores.sql").joinpath("migrations", dialect)
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".sql"):
+            yield int(file.name.split("_")[0]), file.read_text("utf-8")
+
+
+def _refuse_newer(version: int) -> None:
+    if version > VERSION:
+        raise StoreRefused(
+            f"the store has version {version} of the schema, and this code knows only "
+            f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too."
+        )

@@ -1,0 +1,183 @@
+-- Everything the store keeps. Instants are microseconds since 1970, flags 0 or 1, JSON is text.
+
+-- One row: which store this is, and the last fence that was given.
+CREATE TABLE {meta} (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    version INTEGER NOT NULL,
+    uuid TEXT NOT NULL,
+    fence INTEGER NOT NULL
+);
+
+-- live_name is the name until the schedule is deleted. audit_stamp leads maintenance to what may
+-- be wrong: NULL where nothing can be, an empty text where the next row is missing, and otherwise
+-- the version of the zones by which the next row was computed.
+CREATE TABLE {schedules} (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    live_name TEXT,
+    folded_name TEXT NOT NULL,
+    job TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    args TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    cursor_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    starts INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    enabled INTEGER NOT NULL,
+    paused INTEGER NOT NULL,
+    paused_until INTEGER,
+    pause_note TEXT NOT NULL,
+    pause_actor TEXT NOT NULL,
+    broken TEXT NOT NULL,
+    ended INTEGER NOT NULL,
+    deleted INTEGER NOT NULL,
+    next_run_at INTEGER,
+    audit_stamp TEXT
+);
+CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);
+CREATE INDEX {prefix}schedules_audit ON {schedules} (audit_stamp, id)
+    WHERE audit_stamp IS NOT NULL;
+
+-- What the executions of a schedule run, once for each of its revisions.
+CREATE TABLE {snapshots} (
+    schedule_id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    rules TEXT NOT NULL,
+    args TEXT NOT NULL,
+    PRIMARY KEY (schedule_id, revision)
+) WITHOUT ROWID;
+
+-- rules and args are those of one-off work; executions of schedules refer to a snapshot. lane is
+-- the queue, apart for schedules and one-off work; ended_at is set in states that are an end.
+CREATE TABLE {executions} (
+    id TEXT NOT NULL PRIMARY KEY,
+    schedule_id TEXT,
+    name TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    run_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    job TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    rules TEXT,
+    args TEXT,
+    reason TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    tzdata TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    crashes INTEGER NOT NULL,
+    first_started_at INTEGER,
+    started_at INTEGER,
+    finished_at INTEGER,
+    ended_at INTEGER,
+    fence INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    held_by TEXT NOT NULL
+);
+-- The two that arbitrate: one row per slot, one active backfill per slot.
+CREATE UNIQUE INDEX {prefix}executions_slot ON {executions} (schedule_id, run_at)
+    WHERE kind = 'scheduled' AND state <> 'superseded';
+CREATE UNIQUE INDEX {prefix}executions_backfill ON {executions} (schedule_id, run_at)
+    WHERE kind = 'backfill' AND state IN ('pending', 'scheduled', 'running');
+CREATE INDEX {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
+    WHERE state IN ('pending', 'scheduled') AND held_by = '';
+CREATE INDEX {prefix}executions_unrung ON {executions} (due_at, id)
+    WHERE state = 'pending' AND held_by = '';
+CREATE INDEX {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
+CREATE INDEX {prefix}executions_active ON {executions} (schedule_id, due_at)
+    WHERE state IN ('pending', 'scheduled', 'running');
+CREATE INDEX {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
+CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
+    WHERE finished_at IS NOT NULL;
+CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX {prefix}executions_history ON {executions} (run_at, id);
+CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id);
+CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
+
+-- Every try at an execution; number keeps their order.
+CREATE TABLE {attempts} (
+    number INTEGER PRIMARY KEY,
+    execution_id TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    result TEXT NOT NULL,
+    error TEXT NOT NULL,
+    late INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, late);
+
+-- Stretches of slots that passed without a row.
+CREATE TABLE {ranges} (
+    number INTEGER PRIMARY KEY,
+    schedule_id TEXT NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    slots INTEGER NOT NULL,
+    reason TEXT NOT NULL
+);
+CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
+CREATE INDEX {prefix}ranges_last ON {ranges} (last_at);
+
+-- Who has a unique key. The primary key is what decides between two who want the same one.
+CREATE TABLE {unique_keys} (
+    unique_key TEXT NOT NULL PRIMARY KEY,
+    execution_id TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
+
+-- Running executions that somebody wants to end.
+CREATE TABLE {cancellations} (
+    execution_id TEXT NOT NULL PRIMARY KEY,
+    actor TEXT NOT NULL,
+    asked_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE {sessions} (
+    id TEXT NOT NULL PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    queues TEXT NOT NULL,
+    jobs TEXT NOT NULL,
+    tzdata TEXT NOT NULL,
+    release_number INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    leased_until INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE {switches} (
+    name TEXT NOT NULL PRIMARY KEY,
+    target TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    until_at INTEGER
+) WITHOUT ROWID;
+
+-- One row at most: the maintenance pass.
+CREATE TABLE {passes} (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    due_at INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    finished_at INTEGER,
+    report TEXT NOT NULL
+);
+
+-- What is left of executions that were purged.
+CREATE TABLE {rollups} (
+    schedule_id TEXT NOT NULL,
+    day TEXT NOT NULL,
+    state TEXT NOT NULL,
+    executions INTEGER NOT NULL,
+    microseconds INTEGER NOT NULL,
+    PRIMARY KEY (schedule_id, day, state)
+) WITHOUT ROWID;

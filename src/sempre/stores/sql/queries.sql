@@ -1,0 +1,484 @@
+-- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL
+-- that is named here or by the dialect, `{each:word}` the rows of a parameter that is a JSON
+-- array of texts, with one column `value`; `{pairs:word}` those of an array of pairs, with the
+-- columns `word` and `number`.
+
+-- Pieces
+
+-- name: row_columns
+-- An execution as it is read, in the order of `encoding.read_execution`.
+e.id, e.schedule_id, e.name, e.revision, e.kind, e.state, e.run_at, e.due_at,
+coalesce(e.rules, s.rules), coalesce(e.args, s.args), e.reason, e.actor, e.tzdata, e.created_at,
+e.attempt, e.failures, e.crashes, e.first_started_at, e.started_at, e.finished_at, e.fence,
+e.session, e.held_by,
+CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
+
+-- name: row_tables
+-- An execution, the snapshot that it refers to, and the session that runs it.
+{executions} AS e
+LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.revision
+LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
+
+-- name: schedule_columns
+-- A schedule as it is read, in the order of `encoding.read_schedule`.
+id, name, definition, args, created_at, cursor_at, revision, starts, started, paused,
+paused_until, pause_note, pause_actor, broken, ended, deleted, next_run_at
+
+-- Setting up
+
+-- name: read_meta
+-- The version of the schema and the store's identity.
+SELECT version, uuid FROM {meta}
+
+-- name: create_meta
+-- The store's identity, made once.
+INSERT INTO {meta} (id, version, uuid, fence) VALUES (1, :version, :uuid, 0)
+
+-- name: set_version
+-- A migration is done.
+UPDATE {meta} SET version = :version
+
+-- Schedules
+
+-- name: known_schedules
+-- Which of these schedules exist.
+SELECT id FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+
+-- name: taken_names
+-- Which of these names a schedule has that is not deleted.
+SELECT live_name FROM {schedules} WHERE live_name IN (SELECT value FROM {each:names})
+
+-- name: insert_schedule
+-- A schedule comes into being.
+INSERT INTO {schedules} (
+    id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at, revision,
+    starts, started, enabled, paused, paused_until, pause_note, pause_actor, broken, ended,
+    deleted, next_run_at, audit_stamp
+) VALUES (
+    :id, :name, :live_name, :folded_name, :job, :tags, :definition, :args, :created_at, :cursor_at,
+    :revision, :starts, :started, :enabled, :paused, :paused_until, :pause_note, :pause_actor,
+    :broken, :ended, :deleted, :next_run_at, :audit_stamp
+)
+
+-- name: rewrite_schedule
+-- A schedule as a person or deploy changed it.
+UPDATE {schedules} SET
+    live_name = :live_name, job = :job, tags = :tags, definition = :definition, args = :args,
+    cursor_at = :cursor_at, revision = :revision, starts = :starts, started = :started,
+    enabled = :enabled, paused = :paused, paused_until = :paused_until, pause_note = :pause_note,
+    pause_actor = :pause_actor, broken = :broken, ended = :ended, deleted = :deleted,
+    next_run_at = :next_run_at, audit_stamp = :audit_stamp
+WHERE id = :id
+
+-- name: move_schedule
+-- A schedule as a claim or reconcile moved it on: what was declared stays.
+UPDATE {schedules} SET
+    cursor_at = :cursor_at, revision = :revision, starts = :starts, started = :started,
+    broken = :broken, ended = :ended, next_run_at = :next_run_at, audit_stamp = :audit_stamp
+WHERE id = :id
+
+-- name: mark_astray
+-- The next row of a schedule was ended without its plan: maintenance has to look at it.
+UPDATE {schedules} SET audit_stamp = ''
+WHERE id = :schedule_id AND next_run_at = :run_at AND audit_stamp IS NOT NULL
+
+-- name: schedules_by_name
+-- Schedules by name, as long as they are not deleted.
+SELECT {schedule_columns} FROM {schedules} WHERE live_name IN (SELECT value FROM {each:names})
+
+-- name: schedules_by_id
+-- Schedules by id, deleted ones included.
+SELECT {schedule_columns} FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+
+-- name: schedules_astray
+-- Schedules that may lack their next row, or have one of older zones.
+SELECT {schedule_columns} FROM {schedules}
+WHERE audit_stamp IS NOT NULL AND audit_stamp < :stamp
+ORDER BY audit_stamp, id LIMIT :limit
+
+-- name: schedules_slice
+-- Schedules in order of id.
+SELECT {schedule_columns} FROM {schedules}
+WHERE id > :after AND deleted = 0 ORDER BY id LIMIT :limit
+
+-- name: schedules_page
+-- Schedules by name, of a job or tag, with a text in their name; empty texts ask for all.
+SELECT {schedule_columns} FROM {schedules}
+WHERE live_name > :after
+    AND (:job = '' OR job = :job)
+    AND (:tag = '' OR {position:tags,:tag} > 0)
+    AND (:text = '' OR {position:folded_name,:text} > 0)
+ORDER BY live_name LIMIT :limit
+
+-- name: view_rows
+-- The rows that planning looks at: what waits or runs, what occupies a slot after the cursor, and
+-- what ended after the earliest waiting one was due. A row may come more than once.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.schedule_id IN (SELECT value FROM {each:ids})
+    AND e.state IN ('pending', 'scheduled', 'running')
+UNION ALL
+SELECT {row_columns} FROM {row_tables}
+WHERE e.id IN (
+    SELECT x.id FROM {each:ids} AS one
+    JOIN {schedules} AS c ON c.id = one.value
+    JOIN {executions} AS x ON x.schedule_id = c.id AND x.run_at > c.cursor_at
+    WHERE x.kind = 'scheduled' AND x.state <> 'superseded'
+        AND x.state NOT IN ('pending', 'scheduled', 'running')
+)
+UNION ALL
+SELECT {row_columns} FROM {row_tables}
+WHERE e.id IN (
+    SELECT x.id FROM {each:ids} AS one
+    JOIN {executions} AS x ON x.schedule_id = one.value AND x.finished_at > (
+        SELECT min(y.due_at) FROM {executions} AS y
+        WHERE y.schedule_id = one.value AND y.state IN ('pending', 'scheduled', 'running')
+            AND y.state IN ('pending', 'scheduled')
+    )
+    WHERE x.state NOT IN ('pending', 'scheduled', 'running')
+)
+
+-- What plans are checked against
+
+-- name: guarded_schedules
+-- What a plan's base is compared with; schedules are always locked first, in order of id.
+SELECT id, revision, starts, cursor_at FROM {schedules}
+WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
+
+-- name: guarded_executions
+-- What a plan's changes are compared with.
+SELECT id, state, attempt, fence, held_by, session, due_at FROM {executions}
+WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
+
+-- name: occupied_slots
+-- The rows that hold a slot, or are an active backfill of it, at pairs of schedule and instant.
+SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, x.first_started_at, x.tzdata
+FROM {pairs:slots} AS one
+CROSS JOIN {executions} AS x
+WHERE x.schedule_id = one.word AND x.run_at = one.number
+    AND (
+        (x.kind = 'scheduled' AND x.state <> 'superseded')
+        OR (x.kind = 'backfill' AND x.state IN ('pending', 'scheduled', 'running'))
+    )
+
+-- name: known_snapshots
+-- Snapshots at pairs of schedule and revision.
+SELECT s.schedule_id, s.revision, s.rules, s.args
+FROM {pairs:revisions} AS one
+CROSS JOIN {snapshots} AS s
+WHERE s.schedule_id = one.word AND s.revision = one.number
+
+-- name: tags_of
+-- The tags of schedules, which switches may name.
+SELECT id, tags FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+
+-- Executions
+
+-- name: insert_execution
+-- An execution comes into being.
+INSERT INTO {executions} (
+    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+    started_at, finished_at, ended_at, fence, session, held_by
+) VALUES (
+    :id, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
+    :priority, :rules, :args, :reason, :actor, :tzdata, :created_at, :attempt, :failures, :crashes,
+    :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by
+)
+
+-- name: update_execution
+-- An execution after a change that was checked; slot, kind and snapshot never change.
+UPDATE {executions} SET
+    state = :state, due_at = :due_at, reason = :reason, actor = :actor, attempt = :attempt,
+    failures = :failures, crashes = :crashes, first_started_at = :first_started_at,
+    started_at = :started_at, finished_at = :finished_at, ended_at = :ended_at, fence = :fence,
+    session = :session, held_by = :held_by
+WHERE id = :id
+
+-- name: insert_snapshot
+-- What the executions of a revision run.
+INSERT INTO {snapshots} (schedule_id, revision, rules, args)
+VALUES (:schedule_id, :revision, :rules, :args) ON CONFLICT DO NOTHING
+
+-- name: insert_range
+-- Slots that passed without a row.
+INSERT INTO {ranges} (schedule_id, first_at, last_at, slots, reason)
+VALUES (:schedule_id, :first_at, :last_at, :slots, :reason)
+
+-- name: rows_by_id
+-- Executions by id, in any state.
+SELECT {row_columns} FROM {row_tables} WHERE e.id IN (SELECT value FROM {each:ids})
+
+-- name: next_due
+-- When the next row is due that waits in these lanes for one of these jobs.
+WITH RECURSIVE {lanes}
+SELECT min((
+    SELECT x.due_at FROM {executions} AS x
+    WHERE x.lane = lanes.lane AND x.priority = lanes.priority
+        AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+        AND x.job IN (SELECT value FROM {each:jobs})
+    ORDER BY x.due_at LIMIT 1
+))
+FROM lanes WHERE lanes.priority IS NOT NULL
+
+-- name: lanes
+-- The priorities that rows wait with, lane by lane: one probe of the index each.
+lanes (lane, priority) AS (
+    SELECT CAST(one.value AS text), (
+        SELECT min(x.priority) FROM {executions} AS x
+        WHERE x.lane = one.value
+            AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+    )
+    FROM {each:lanes} AS one
+    UNION ALL
+    SELECT lanes.lane, (
+        SELECT min(x.priority) FROM {executions} AS x
+        WHERE x.lane = lanes.lane AND x.priority > lanes.priority
+            AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+    )
+    FROM lanes WHERE lanes.priority IS NOT NULL
+)
+
+-- name: due_condition
+-- A row x of a lane that is due, wanted, not held, and not stopped by a switch.
+x.lane = lanes.lane AND x.priority = lanes.priority AND x.due_at <= :now
+    AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+    AND x.job IN (SELECT value FROM {each:jobs})
+    AND x.name NOT IN (SELECT value FROM {each:stopped_names})
+    AND NOT EXISTS (
+        SELECT 1 FROM {each:stopped_tags} AS tag
+        JOIN {schedules} AS c ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
+    )
+
+-- name: rows_unrung
+-- Rows that the broker has not been told of, and that are due soon.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.state = 'pending' AND e.held_by = '' AND e.due_at <= :until
+ORDER BY e.due_at, e.id LIMIT :limit
+
+-- name: mark_rung
+-- The broker was told.
+UPDATE {executions} SET state = 'scheduled'
+WHERE id IN (SELECT value FROM {each:ids}) AND state = 'pending'
+
+-- name: rows_expired
+-- Running executions whose session is gone or has lost its lease.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.state = 'running' AND (w.id IS NULL OR w.leased_until <= :now)
+ORDER BY e.session, e.id LIMIT :limit
+
+-- name: lock_schedules_of
+-- The schedules of executions, before the executions themselves are changed.
+SELECT id FROM {schedules} WHERE id IN (
+    SELECT schedule_id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+) ORDER BY id {lock}
+
+-- name: cancel_live
+-- End what still waits.
+UPDATE {executions} SET
+    state = 'cancelled', reason = 'requested', actor = :actor, finished_at = :now, ended_at = :now
+WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled')
+RETURNING id, schedule_id, run_at
+
+-- name: ask_to_cancel
+-- Ask the holders of what runs to end it.
+INSERT INTO {cancellations} (execution_id, actor, asked_at)
+SELECT id, :actor, :now FROM {executions}
+WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running'
+ON CONFLICT (execution_id) DO UPDATE SET actor = excluded.actor
+RETURNING execution_id
+
+-- name: forget_cancellations
+-- What was asked to end has ended.
+DELETE FROM {cancellations} WHERE execution_id IN (SELECT value FROM {each:ids})
+
+-- name: cancellations_of
+-- Which executions of a session somebody wants to end.
+SELECT c.execution_id FROM {cancellations} AS c
+JOIN {executions} AS e ON e.id = c.execution_id AND e.session = :session
+ORDER BY c.execution_id
+
+-- Attempts
+
+-- name: settled_attempts
+-- The attempts that are recorded for executions, late ones left out.
+SELECT execution_id, fence FROM {attempts}
+WHERE execution_id IN (SELECT value FROM {each:ids}) AND late = 0
+
+-- name: insert_attempt
+-- How a try ended; told again, it is known already.
+INSERT INTO {attempts} (
+    execution_id, fence, session, started_at, finished_at, state, result, error, late
+) VALUES (
+    :execution_id, :fence, :session, :started_at, :finished_at, :state, :result, :error, :late
+) ON CONFLICT DO NOTHING
+
+-- name: attempts_of
+-- Every try at an execution.
+SELECT execution_id, fence, session, started_at, finished_at, state, result, error, late
+FROM {attempts} WHERE execution_id = :id ORDER BY number
+
+-- Unique work
+
+-- name: reserve_keys
+-- Make sure that each key has a row, which is what two who want the same one queue up for.
+INSERT INTO {unique_keys} (unique_key, execution_id)
+SELECT value, '' FROM {each:keys} AS one WHERE value <> '' ORDER BY value
+ON CONFLICT DO NOTHING
+
+-- name: holders_of_keys
+-- Who has these keys, and whether that stands in the way.
+SELECT k.unique_key, e.id, e.state, e.created_at FROM {unique_keys} AS k
+LEFT JOIN {executions} AS e ON e.id = k.execution_id
+WHERE k.unique_key IN (SELECT value FROM {each:keys}) ORDER BY k.unique_key {lock_keys}
+
+-- name: hold_key
+-- The key is another execution's now.
+UPDATE {unique_keys} SET execution_id = :execution_id WHERE unique_key = :unique_key
+
+-- name: known_executions
+-- Which of these executions exist.
+SELECT id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+
+-- Sessions
+
+-- name: register_session
+-- A session begins.
+INSERT INTO {sessions} (
+    id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
+) VALUES (
+    :id, :host, :pid, :queues, :jobs, :tzdata, :release_number, :started_at, :leased_until
+) ON CONFLICT (id) DO UPDATE SET
+    host = excluded.host, pid = excluded.pid, queues = excluded.queues, jobs = excluded.jobs,
+    tzdata = excluded.tzdata, release_number = excluded.release_number,
+    started_at = excluded.started_at, leased_until = excluded.leased_until
+
+-- name: renew_session
+-- A session that has not expired goes on.
+UPDATE {sessions} SET leased_until = :until WHERE id = :id AND leased_until > :now
+
+-- name: retire_session
+-- A session ends.
+DELETE FROM {sessions} WHERE id = :id
+
+-- name: lease_of
+-- Until when a session has its lease.
+SELECT leased_until FROM {sessions} WHERE id = :id
+
+-- name: all_sessions
+-- Every session, expired ones included.
+SELECT id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
+FROM {sessions} ORDER BY id
+
+-- Switches
+
+-- name: all_switches
+-- The switches that are off; those whose time is over are still among them.
+SELECT name, target, mode, reason, actor, until_at FROM {switches} ORDER BY name
+
+-- name: turn_off
+-- A switch stops its target.
+INSERT INTO {switches} (name, target, mode, reason, actor, until_at)
+VALUES (:name, :target, :mode, :reason, :actor, :until_at)
+ON CONFLICT (name) DO UPDATE SET
+    target = excluded.target, mode = excluded.mode, reason = excluded.reason,
+    actor = excluded.actor, until_at = excluded.until_at
+
+-- name: turn_on
+-- A switch stops nothing any more.
+DELETE FROM {switches} WHERE name = :name
+
+-- name: free_held
+-- What a switch held may run.
+UPDATE {executions} SET held_by = '' WHERE held_by = :name AND held_by <> ''
+
+-- Maintenance
+
+-- name: begin_pass
+-- Take the pass, if it is due: of two who try, one gets a row back.
+INSERT INTO {passes} (id, due_at, holder, finished_at, report)
+VALUES (1, :due_at, :holder, NULL, '{}')
+ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, holder = excluded.holder
+WHERE {passes}.due_at <= :now
+RETURNING due_at, holder, finished_at, report
+
+-- name: finish_pass
+-- Record what a pass did.
+UPDATE {passes} SET finished_at = :now, report = :report WHERE holder = :holder
+
+-- name: last_pass
+-- The pass row.
+SELECT due_at, holder, finished_at, report FROM {passes}
+
+-- name: rows_to_purge
+-- Executions that ended before an instant and decide no slot that is still to come.
+SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at
+FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
+WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
+    AND NOT (
+        c.id IS NOT NULL AND e.kind = 'scheduled' AND e.state <> 'superseded'
+        AND e.run_at > c.cursor_at
+    )
+ORDER BY e.ended_at, e.id LIMIT :limit
+
+-- name: delete_executions
+-- Forget executions.
+DELETE FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+
+-- name: delete_attempts
+-- Forget how they went.
+DELETE FROM {attempts} WHERE execution_id IN (SELECT value FROM {each:ids})
+
+-- name: delete_keys
+-- Forget which keys they had.
+DELETE FROM {unique_keys} WHERE execution_id IN (SELECT value FROM {each:ids})
+
+-- name: delete_ranges
+-- Forget stretches of slots.
+DELETE FROM {ranges} WHERE number IN (
+    SELECT number FROM {ranges} WHERE last_at < :before ORDER BY last_at LIMIT :limit
+)
+
+-- name: add_to_rollup
+-- Keep the counts of what is forgotten.
+INSERT INTO {rollups} (schedule_id, day, state, executions, microseconds)
+VALUES (:schedule_id, :day, :state, :executions, :microseconds)
+ON CONFLICT (schedule_id, day, state) DO UPDATE SET
+    executions = {rollups}.executions + excluded.executions,
+    microseconds = {rollups}.microseconds + excluded.microseconds
+
+-- Looking
+
+-- name: history_of_schedule
+-- A page of a schedule's executions, newest slot first.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.schedule_id = :schedule_id AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+    AND (:job = '' OR e.job = :job)
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: history_of_job
+-- A page of a job's executions.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.job = :job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: history_of_all
+-- A page of all executions.
+SELECT {row_columns} FROM {row_tables}
+WHERE (e.run_at, e.id) < (:at, :id) AND {history_condition}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: history_condition
+-- What else can be asked of a row of a page.
+e.run_at >= :since AND e.run_at <= :until
+    AND e.state IN (SELECT value FROM {each:states})
+    AND e.kind IN (SELECT value FROM {each:kinds})
+
+-- name: latest_ranges
+-- The latest stretches of slots of a schedule.
+SELECT schedule_id, first_at, last_at, slots, reason FROM {ranges}
+WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
+
+-- name: rollups_of
+-- What is left of a schedule's purged executions.
+SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
+WHERE schedule_id = :schedule_id ORDER BY day, state

@@ -1,0 +1,128 @@
+"""Reading: views, candidates and pages."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+from sempre.errors import InstantError
+from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import (
+    Candidate,
+    ExecutionQuery,
+    Page,
+    ScheduleQuery,
+    View,
+    Wanted,
+)
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.encoding import lane, read_execution, read_schedule, tag_text
+from sempre.stores.sql.switches import Stops
+
+__all__ = [
+    "candidates",
+    "due",
+    "executions",
+    "next_due_at",
+    "of_rows",
+    "schedules",
+    "views_of",
+]
+
+EARLIEST, LATEST = -(2**62), 2**62
+
+
+def views_of(transaction: Transaction, found: Sequence[Sequence[Any]]) -> list[View]:
+    """Return schedules, given as rows of theirs, with the executions that planning looks at."""
+    ids = sorted({row[0] for row in found})
+    rows: dict[str, dict[str, Execution]] = defaultdict(dict)
+    for row in transaction.rows("view_rows", ids=ids) if ids else []:
+        rows[row[1]][row[0]] = read_execution(row)
+    read = map(read_schedule, found)
+    return [
+        View(schedule, tuple(sorted(rows[schedule.id].values(), key=lambda row: row.id)))
+        for schedule in read
+    ]
+
+
+def of_rows(transaction: Transaction, found: Sequence[Sequence[Any]]) -> list[Candidate]:
+    """Return executions, given as rows, with the views of their schedules."""
+    ids = sorted({row[1] for row in found if row[1] is not None})
+    owners = transaction.rows("schedules_by_id", ids=ids) if ids else []
+    views = {view.schedule.id: view for view in views_of(transaction, owners)}
+    return [Candidate(read_execution(row), views.get(row[1])) for row in found]
+
+
+def candidates(transaction: Transaction, ids: Sequence[str]) -> list[Candidate]:
+    """Return the executions of these ids that exist, in the order asked for."""
+    found = {row[0]: row for row in transaction.rows("rows_by_id", ids=list(ids))}
+    return of_rows(transaction, [found[each] for each in ids if each in found])
+
+
+def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidate]:
+    """Return rows of schedules that are due, most urgent first."""
+    asked = stops.due(wanted, of_schedules=True)
+    if asked is None:
+        return []
+    limits = {"now": microseconds_of(transaction.now), "limit": wanted.limit}
+    ids = [row[0] for row in transaction.rows("due", **asked, **limits)]
+    return candidates(transaction, ids) if ids else []
+
+
+def next_due_at(transaction: Transaction, wanted: Wanted) -> datetime | None:
+    """Return when the next wanted row is due, of a schedule or one-off."""
+    both = (lane(queue, of_schedules=of) for queue in wanted.queues for of in (True, False))
+    [(at,)] = transaction.rows("next_due", lanes=sorted(both), jobs=sorted(wanted.jobs))
+    return None if at is None else instant_of(at)
+
+
+def executions(transaction: Transaction, query: ExecutionQuery) -> Page[Execution]:
+    """Return a page of executions, newest slot first."""
+    at, identity = _read_key(query.after) if query.after else (LATEST, "")
+    asked: dict[str, Any] = {
+        "at": at,
+        "id": identity,
+        "since": microseconds_of(query.since) if query.since else EARLIEST,
+        "until": microseconds_of(query.until) if query.until else LATEST,
+        "states": sorted(query.states or State),
+        "kinds": sorted(query.kinds or Kind),
+        "limit": query.limit + 1,
+    }
+    if query.schedule_id is not None:
+        asked |= {"schedule_id": query.schedule_id, "job": query.job or ""}
+        found = transaction.rows("history_of_schedule", **asked)
+    elif query.job is not None:
+        found = transaction.rows("history_of_job", job=query.job, **asked)
+    else:
+        found = transaction.rows("history_of_all", **asked)
+    page = tuple(map(read_execution, found[: query.limit]))
+    return Page(page, _key(page[-1]) if len(found) > query.limit and page else "")
+
+
+def schedules(transaction: Transaction, query: ScheduleQuery) -> Page[Schedule]:
+    """Return a page of schedules, by name."""
+    found = transaction.rows(
+        "schedules_page",
+        after=query.after,
+        job=query.job or "",
+        tag=tag_text(query.tag) if query.tag is not None else "",
+        text=query.text.casefold(),
+        limit=query.limit + 1,
+    )
+    page = tuple(map(read_schedule, found[: query.limit]))
+    return Page(page, page[-1].name if len(found) > query.limit and page else "")
+
+
+def _key(row: Execution) -> str:
+    return f"{row.run_at.isoformat()} {row.id}"
+
+
+def _read_key(text: str) -> tuple[int, str]:
+    at, _, identity = text.partition(" ")
+    try:
+        return microseconds_of(datetime.fromisoformat(at).astimezone(UTC)), identity
+    except ValueError:
+        raise InstantError("after", text, allowed="the `after` of an earlier page") from None

@@ -1,0 +1,106 @@
+"""The small tables as values: ranges, attempts, sessions, switches, the pass and roll-ups."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sempre.domain.execution import SlotRange
+from sempre.domain.states import State
+from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import Attempt, Pass, Rollup, Session, Switch
+from sempre.stores.sql.encoding import instant, json_text, microseconds, told
+
+__all__ = [
+    "read_attempt",
+    "read_pass",
+    "read_range",
+    "read_rollup",
+    "read_session",
+    "read_switch",
+    "write_attempt",
+    "write_range",
+    "write_session",
+    "write_switch",
+]
+
+Row = Sequence[Any]
+
+
+def write_range(passed: SlotRange) -> dict[str, Any]:
+    """Return the columns of a stretch of slots."""
+    return {
+        "schedule_id": passed.schedule_id,
+        "first_at": microseconds_of(passed.first),
+        "last_at": microseconds_of(passed.last),
+        "slots": passed.count,
+        "reason": told(passed.reason),
+    }
+
+
+def read_range(row: Row) -> SlotRange:
+    """Return the stretch of slots of a row."""
+    first, last = instant_of(row[1]), instant_of(row[2])
+    return SlotRange(schedule_id=row[0], first=first, last=last, count=row[3], reason=row[4])
+
+
+def write_attempt(attempt: Attempt) -> dict[str, Any]:
+    """Return the columns of a try."""
+    return vars(attempt) | {
+        "started_at": microseconds_of(attempt.started_at),
+        "finished_at": microseconds_of(attempt.finished_at),
+        "state": attempt.state.value,
+        "result": json_text(attempt.result),
+        "error": told(attempt.error),
+        "late": int(attempt.late),
+    }
+
+
+def read_attempt(row: Row) -> Attempt:
+    """Return the try of a row."""
+    started, finished = instant_of(row[3]), instant_of(row[4])
+    ended = State(row[5]), json.loads(row[6]), row[7], bool(row[8])
+    return Attempt(row[0], row[1], row[2], started, finished, *ended)
+
+
+def write_session(session: Session) -> dict[str, Any]:
+    """Return the columns of a session."""
+    return {
+        "id": session.id,
+        "host": told(session.host),
+        "pid": session.pid,
+        "queues": json_text(session.queues),
+        "jobs": json_text(session.jobs),
+        "tzdata": session.tzdata,
+        "release_number": session.release,
+        "started_at": microseconds(session.started_at),
+        "leased_until": microseconds(session.leased_until),
+    }
+
+
+def read_session(row: Row) -> Session:
+    """Return the session of a row."""
+    queues, jobs = tuple(json.loads(row[3])), tuple(json.loads(row[4]))
+    times = instant(row[7]), instant(row[8])
+    return Session(row[0], row[1], row[2], queues, jobs, row[5], row[6], *times)
+
+
+def write_switch(switch: Switch) -> dict[str, Any]:
+    """Return the columns of a switch."""
+    told_by = {"reason": told(switch.reason), "actor": told(switch.actor)}
+    return vars(switch) | told_by | {"until_at": microseconds(switch.until)}
+
+
+def read_switch(row: Row) -> Switch:
+    """Return the switch of a row."""
+    name, target, mode, reason, actor, until = row
+    return Switch(name, target, mode, reason, actor, instant(until))
+
+
+def read_pass(row: Row) -> Pass:
+    """Return the maintenance pass of its row."""
+    return Pass(instant_of(row[0]), row[1], instant(row[2]), json.loads(row[3]))
+
+
+def read_rollup(row: Row) -> Rollup:
+    """Return what is left of a day."""
+    return Rollup(row[0], row[1], State(row[2]), row[3], row[4] / 1_000_000)

@@ -1,0 +1,34 @@
+-- What SQLite says in its own way.
+
+-- name: lock
+-- Nothing: a transaction that writes has the whole file from its beginning.
+
+-- name: lock_keys
+-- Nothing, for the same reason.
+
+-- name: due
+-- The ids of rows that are due, most urgent first.
+WITH RECURSIVE {lanes}
+SELECT e.id FROM lanes
+JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x WHERE {due_condition}
+    ORDER BY x.due_at, x.id LIMIT :limit
+)
+WHERE lanes.priority IS NOT NULL
+ORDER BY e.priority, e.due_at, e.id LIMIT :limit
+
+-- name: due_to_take
+-- The same; nobody else can take them meanwhile.
+{due}
+
+-- name: next_fences
+-- The last of as many new fences as are wanted.
+UPDATE {meta} SET fence = fence + :count RETURNING fence
+
+-- name: lock_switches
+-- Nothing: whoever turns a switch waits for this transaction.
+SELECT 1
+
+-- name: has_meta
+-- Whether the store was ever set up.
+SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table

@@ -1,0 +1,312 @@
+"""The SQL store: the operations of the port, each as one transaction of its dialect."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from sempre.domain.arguments import Json
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.domain.values import changed
+from sempre.errors import StoreRefused
+from sempre.grids.instants import microseconds_of
+from sempre.ports.messages import (
+    Attempt,
+    Birth,
+    Candidate,
+    ExecutionQuery,
+    Order,
+    Page,
+    Pass,
+    Reading,
+    Receipt,
+    Rollup,
+    ScheduleQuery,
+    Session,
+    Settled,
+    Settlement,
+    Switch,
+    Tick,
+    View,
+    Wanted,
+    Work,
+)
+from sempre.stores.sql import encoding, maintenance, migrations, reading, records, work
+from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.switches import switches_off, turn, with_switches
+
+__all__ = ["SqlStore"]
+
+T = TypeVar("T")
+
+
+class SqlStore:
+    """A store in an SQL database. Call `upgrade` once before anything else."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        """Use a database; nothing is opened yet."""
+        self.capabilities = dialect.capabilities
+        self._dialect = dialect
+        self._uuid = ""
+
+    @property
+    def uuid(self) -> str:
+        """The store's own identity, made once when it is set up."""
+        if not self._uuid:
+            version, self._uuid = self._dialect.read(self._meta)
+            migrations.check_version(version)
+        return self._uuid
+
+    def upgrade(self) -> None:
+        """Set the store up, or bring its schema to this version."""
+        migrations.upgrade(self._dialect)
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self._dialect.close()
+
+    # Schedules
+
+    def create(self, births: Sequence[Birth]) -> list[bool]:
+        """Create schedules with their first rows, each as a whole."""
+        return self._write(lambda transaction: work.create(transaction, births))
+
+    def views(self, names: Sequence[str]) -> Reading[list[View]]:
+        """Return the schedules of these names that exist, with the rows that planning needs."""
+
+        def ask(transaction: Transaction) -> list[View]:
+            found = transaction.rows("schedules_by_name", names=list(names))
+            views = {view.schedule.name: view for view in reading.views_of(transaction, found)}
+            return [views[name] for name in names if name in views]
+
+        return self._read(ask)
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        """Carry out plans, each wholly or not at all."""
+        return self._write(lambda transaction: work.apply(transaction, orders))
+
+    # Work
+
+    def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
+        """Return rows of schedules that are due."""
+
+        def ask(transaction: Transaction) -> list[Candidate]:
+            return reading.due(transaction, wanted, switches_off(transaction, lock=False))
+
+        return with_switches(lambda: self._read(ask), self._dialect)
+
+    def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
+        """Return the executions of these ids that exist."""
+        return self._read(lambda transaction: reading.candidates(transaction, ids))
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        """Start executions for a session, as planned."""
+        return self._write_with_switches(
+            lambda transaction: work.claim(transaction, orders, session)
+        )
+
+    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+        """Start one-off work that is due."""
+
+        def start(transaction: Transaction) -> Reading[list[Execution]]:
+            taken = work.take(transaction, wanted, session)
+            return Reading(transaction.now, taken)
+
+        return self._write_with_switches(start)
+
+    def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
+        """Record how attempts ended."""
+        return self._write(lambda transaction: work.settle(transaction, settlements, session))
+
+    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+        """Put one-off work in."""
+        return self._write_with_switches(lambda transaction: work.enqueue(transaction, works))
+
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+        """End live executions, and ask for the end of running ones."""
+        return self._write(lambda transaction: work.cancel(transaction, ids, actor))
+
+    # Sessions
+
+    def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
+        """Begin a session."""
+
+        def begin(transaction: Transaction) -> Reading[Session]:
+            now = transaction.now
+            begun = changed(session, started_at=now, leased_until=now + lease)
+            transaction.run("register_session", **records.write_session(begun))
+            return Reading(now, begun)
+
+        return self._write(begin)
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        """Renew a session and tell it what it has to know."""
+
+        def renew(transaction: Transaction) -> Reading[Tick]:
+            now = transaction.now
+            times = {"until": microseconds_of(now + lease), "now": microseconds_of(now)}
+            told = Tick(
+                alive=transaction.run("renew_session", id=session, **times) > 0,
+                switches=switches_off(transaction, lock=False).switches,
+                next_due_at=reading.next_due_at(transaction, wanted),
+                pass_due_at=maintenance.last_pass(transaction).due_at,
+                cancelled=tuple(
+                    row[0] for row in transaction.rows("cancellations_of", session=session)
+                ),
+            )
+            return Reading(now, told)
+
+        return self._write_with_switches(renew)
+
+    def retire(self, session: str) -> None:
+        """End a session."""
+        self._write(lambda transaction: transaction.run("retire_session", id=session))
+
+    def sessions(self) -> Reading[list[Session]]:
+        """Return the sessions that have not been retired or purged."""
+        return self._read(
+            lambda transaction: list(map(records.read_session, transaction.rows("all_sessions")))
+        )
+
+    def expired(self, limit: int) -> Reading[list[Candidate]]:
+        """Return running executions whose session is gone or expired."""
+
+        def ask(transaction: Transaction) -> list[Candidate]:
+            now = microseconds_of(transaction.now)
+            found = transaction.rows("rows_expired", now=now, limit=limit)
+            return reading.of_rows(transaction, found)
+
+        return self._read(ask)
+
+    # The bell
+
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+        """Return pending rows that are due within the horizon."""
+
+        def ask(transaction: Transaction) -> list[Execution]:
+            until = microseconds_of(transaction.now + horizon)
+            found = transaction.rows("rows_unrung", until=until, limit=limit)
+            return list(map(encoding.read_execution, found))
+
+        return self._read(ask)
+
+    def mark_rung(self, ids: Sequence[str]) -> int:
+        """Turn pending rows to scheduled."""
+        return self._write(lambda transaction: transaction.run("mark_rung", ids=list(ids)))
+
+    # Maintenance
+
+    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+        """Return schedules that may be wrong."""
+        stamp = encoding.audit_stamp(tzdata)
+
+        def ask(transaction: Transaction) -> list[View]:
+            found = transaction.rows("schedules_astray", stamp=stamp, limit=limit)
+            return reading.views_of(transaction, found)
+
+        return self._read(ask)
+
+    def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
+        """Return schedules in order of id."""
+
+        def ask(transaction: Transaction) -> list[View]:
+            found = transaction.rows("schedules_slice", after=after, limit=limit)
+            return reading.views_of(transaction, found)
+
+        return self._read(ask)
+
+    def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
+        """Take the maintenance pass if it is due."""
+        return self._write(lambda each: maintenance.begin_pass(each, holder, every))
+
+    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+        """Record what a pass did."""
+
+        def finish(transaction: Transaction) -> None:
+            told = {"report": encoding.json_text(report), "holder": holder}
+            transaction.run("finish_pass", now=microseconds_of(transaction.now), **told)
+
+        self._write(finish)
+
+    def last_pass(self) -> Reading[Pass]:
+        """Return when the next pass is due and what the last one reported."""
+        return self._read(maintenance.last_pass)
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        """Delete rows that ended before an instant."""
+        return self._write(lambda transaction: maintenance.purge(transaction, before, limit))
+
+    # Looking
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        """Return a page of history."""
+        return self._read(lambda transaction: reading.executions(transaction, query))
+
+    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
+        """Return a page of schedules."""
+        return self._read(lambda transaction: reading.schedules(transaction, query))
+
+    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+        """Return the latest stretches of slots that passed without a row."""
+
+        def ask(transaction: Transaction) -> list[SlotRange]:
+            found = transaction.rows("latest_ranges", schedule_id=schedule_id, limit=limit)
+            return list(map(records.read_range, found))
+
+        return self._read(ask)
+
+    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
+        """Return every try at an execution."""
+
+        def ask(transaction: Transaction) -> list[Attempt]:
+            return list(map(records.read_attempt, transaction.rows("attempts_of", id=execution_id)))
+
+        return self._read(ask)
+
+    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
+        """Return what is left of purged rows."""
+
+        def ask(transaction: Transaction) -> list[Rollup]:
+            found = transaction.rows("rollups_of", schedule_id=schedule_id)
+            return list(map(records.read_rollup, found))
+
+        return self._read(ask)
+
+    # Switches
+
+    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+        """Turn a switch off or on again."""
+        self._write(lambda transaction: turn(transaction, switch, off=off))
+
+        def ask(transaction: Transaction) -> list[Switch]:
+            return list(switches_off(transaction, lock=False).switches)
+
+        return with_switches(lambda: self._read(ask), self._dialect)
+
+    # Transactions
+
+    def _read(self, ask: Callable[[Transaction], T]) -> Reading[T]:
+        """Answer with the store's now, by which whoever asked goes on planning."""
+
+        def answer(transaction: Transaction) -> Reading[T]:
+            return Reading(transaction.now, ask(transaction))
+
+        return self._checked().read(answer)
+
+    def _write(self, order: Callable[[Transaction], T]) -> T:
+        return self._checked().write(order)
+
+    def _write_with_switches(self, order: Callable[[Transaction], T]) -> T:
+        return with_switches(lambda: self._write(order), self._dialect)
+
+    def _checked(self) -> Dialect:
+        """Return the database, once it is known to have the schema that this code expects."""
+        if not self._uuid:
+            _ = self.uuid
+        return self._dialect
+
+    def _meta(self, transaction: Transaction) -> tuple[int, str]:
+        if not self._dialect.has_meta(transaction):
+            raise StoreRefused("the store is not set up yet; call upgrade() once.")
+        [(version, uuid)] = transaction.rows("read_meta")
+        return version, uuid

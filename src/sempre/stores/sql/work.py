@@ -1,0 +1,280 @@
+"""The writing operations on work: create, apply, claim, take, settle, enqueue, cancel.
+
+Each is one transaction for its whole batch, and safe to repeat.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import count
+
+from sempre.domain.execution import Execution
+from sempre.domain.states import LIVE, State
+from sempre.domain.values import changed
+from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import (
+    Attempt,
+    Birth,
+    Order,
+    Receipt,
+    Settled,
+    Settlement,
+    Unique,
+    Wanted,
+    Work,
+)
+from sempre.stores.sql import encoding
+from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birth
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.records import write_attempt
+from sempre.stores.sql.switches import switches_off
+
+__all__ = ["apply", "cancel", "claim", "create", "enqueue", "settle", "take"]
+
+
+def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
+    """Create schedules with their first rows, each as a whole."""
+    ids = [birth.schedule.id for birth in births]
+    names = [birth.schedule.name for birth in births]
+    known = {row[0] for row in transaction.rows("known_schedules", ids=ids)}
+    taken = {row[0] for row in transaction.rows("taken_names", names=names)}
+    created, answers = [], []
+    for birth in births:
+        schedule = birth.schedule
+        free = schedule.id not in known and schedule.name not in taken
+        answers.append(free or schedule.id in known)
+        if free:
+            known.add(schedule.id)
+            taken.update(() if schedule.deleted else (schedule.name,))
+            created.append(birth)
+    stamps = (stamp_of_birth(birth.schedule, birth.rows) for birth in created)
+    pairs = zip(created, stamps, strict=True)
+    values = [encoding.write_schedule(birth.schedule, stamp) for birth, stamp in pairs]
+    if values:
+        transaction.many("insert_schedule", values)
+        insert_executions(transaction, [row for birth in created for row in birth.rows])
+    return answers
+
+
+def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
+    """Carry out plans, each wholly or not at all."""
+    desk = Desk(transaction, orders)
+    answers = []
+    for order in orders:
+        done = desk.is_done(order)
+        if not done and desk.fits(order):
+            desk.put(order, transaction)
+            done = True
+        answers.append(done)
+    desk.write(transaction)
+    return answers
+
+
+def claim(
+    transaction: Transaction, orders: Sequence[Order], session: str
+) -> list[Execution | None]:
+    """Start executions for a session, as planned."""
+    stops = switches_off(transaction)
+    desk = Desk(transaction, orders)
+    lease = _lease(transaction, session)
+    started = [_started(order) for order in orders]
+    tags = stops.tags(transaction, started)
+    fences = _fences(transaction, len(orders)) if lease else count()
+    answers: list[Execution | None] = []
+    again = []
+    for order, after in zip(orders, started, strict=True):
+        guard = desk.executions.get(after.id)
+        if guard and _is_own_claim(guard, after, session):
+            again.append(after.id)
+            answers.append(after)
+        elif _may_start(guard, after, transaction.now) and lease and desk.fits(order):
+            if stops.stopping(after, tags):
+                answers.append(None)
+                continue
+            desk.put(order, transaction)
+            desk.change(changed(after, session=session, fence=next(fences)))
+            answers.append(changed(after, session=session, fence=desk.executions[after.id].fence))
+        else:
+            answers.append(None)
+    desk.write(transaction)
+    known = {row[0]: row for row in transaction.rows("rows_by_id", ids=again)} if again else {}
+    return [
+        encoding.read_execution(known[row.id])
+        if row and row.id in known
+        else row and changed(row, leased_until=lease)
+        for row in answers
+    ]
+
+
+def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Execution]:
+    """Start one-off work that is due."""
+    asked = switches_off(transaction).due(wanted, of_schedules=False)
+    lease = _lease(transaction, session)
+    if asked is None or lease is None:
+        return []
+    now = transaction.now
+    limits = {"now": microseconds_of(now), "limit": wanted.limit}
+    ids = [row[0] for row in transaction.rows("due_to_take", **asked, **limits)]
+    if not ids:
+        return []
+    found = {row[0]: row for row in transaction.rows("rows_by_id", ids=ids)}
+    fences = _fences(transaction, len(ids))
+    taken = []
+    for identity in ids:
+        row = encoding.read_execution(found[identity])
+        times = {"first_started_at": row.first_started_at or now, "started_at": now}
+        claimed = {"session": session, "fence": next(fences), "attempt": row.attempt + 1}
+        taken.append(row.to(State.RUNNING, reason="", leased_until=lease, **times, **claimed))
+    transaction.many("update_execution", map(encoding.write_changed_execution, taken))
+    return taken
+
+
+def settle(
+    transaction: Transaction, settlements: Sequence[Settlement], session: str
+) -> list[Settled]:
+    """Record how attempts ended."""
+    desk = Desk(transaction, [Order(each.plan) for each in settlements])
+    ids = sorted({each.execution.id for each in settlements})
+    # A settlement need not change the execution that it is about.
+    missing = [each for each in ids if each not in desk.executions]
+    for row in transaction.rows("guarded_executions", ids=missing) if missing else []:
+        desk.executions[row[0]] = Guard(*row[1:])
+    settled = {tuple(row) for row in transaction.rows("settled_attempts", ids=ids)}
+    answers, attempts, ended = [], [], []
+    for each in settlements:
+        claimed = each.execution
+        if (claimed.id, claimed.fence) in settled:
+            answers.append(Settled.DONE)
+            continue
+        guard = desk.executions.get(claimed.id)
+        holds = guard and (guard.state, guard.fence) == (State.RUNNING, claimed.fence)
+        if not holds or claimed.session != session:
+            attempts.append(_attempt(each, State.RUNNING, transaction.now, late=True))
+            answers.append(Settled.LATE)
+            continue
+        order = Order(each.plan)
+        if not desk.fits(order):
+            answers.append(Settled.REPLAN)
+            continue
+        desk.put(order, transaction)
+        state = State(desk.executions[claimed.id].state)
+        attempts.append(_attempt(each, state, transaction.now))
+        settled.add((claimed.id, claimed.fence))
+        ended.append(claimed.id)
+        answers.append(Settled.DONE)
+    desk.write(transaction)
+    if attempts:
+        transaction.many("insert_attempt", map(write_attempt, attempts))
+    if ended:
+        transaction.run("forget_cancellations", ids=ended)
+    return answers
+
+
+def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
+    """Put one-off work in, or say what stands in its way."""
+    stops = switches_off(transaction)
+    tags = stops.tags(transaction, [work.execution for work in works])
+    ids = [work.execution.id for work in works]
+    known = {row[0] for row in transaction.rows("known_executions", ids=ids)}
+    holders = _holders(transaction, [work.unique.key for work in works if work.unique])
+    now = transaction.now
+    receipts, born, keys = [], [], {}
+    for work in works:
+        row, unique = work.execution, work.unique
+        if row.id in known:
+            receipts.append(Receipt(row.id))
+            continue
+        switch = stops.stopping(row, tags)
+        if switch and switch.mode == "reject":
+            receipts.append(Receipt(row.id, created=False, rejected_by=switch.name))
+            continue
+        if unique:
+            other = holders.get(unique.key)
+            if other and _stands_in_the_way(other, unique, now):
+                receipts.append(Receipt(other[0], created=False))
+                continue
+            holders[unique.key] = row.id, row.state.value, microseconds_of(now)
+            keys[unique.key] = row.id
+        known.add(row.id)
+        born.append(changed(row, created_at=now, held_by=switch.name if switch else ""))
+        receipts.append(Receipt(row.id))
+    insert_executions(transaction, born)
+    if keys:
+        values = [{"unique_key": key, "execution_id": each} for key, each in keys.items()]
+        transaction.many("hold_key", values)
+    return receipts
+
+
+def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[bool]:
+    """End live executions, and ask for the end of running ones."""
+    asked = sorted(set(ids))
+    transaction.rows("lock_schedules_of", ids=asked)
+    by = {"actor": encoding.told(actor), "now": microseconds_of(transaction.now)}
+    ended = transaction.rows("cancel_live", ids=asked, **by)
+    of_schedules = [
+        {"schedule_id": schedule_id, "run_at": run_at}
+        for _, schedule_id, run_at in ended
+        if schedule_id is not None
+    ]
+    if of_schedules:
+        transaction.many("mark_astray", of_schedules)
+    running = {row[0] for row in transaction.rows("ask_to_cancel", ids=asked, **by)}
+    once = {row[0] for row in ended}
+    answers = []
+    for identity in ids:
+        answers.append(identity in running or identity in once)
+        once.discard(identity)
+    return answers
+
+
+def _started(order: Order) -> Execution:
+    return next(each.after for each in order.plan.changes if each.after.state is State.RUNNING)
+
+
+def _is_own_claim(guard: Guard, planned: Execution, session: str) -> bool:
+    own = guard.state == State.RUNNING and guard.session == session
+    return own and guard.attempt == planned.attempt
+
+
+def _may_start(guard: Guard | None, after: Execution, now: datetime) -> bool:
+    """Tell whether a row is due, by the plan and by what is stored."""
+    return guard is not None and after.due_at <= now and guard.due_at <= microseconds_of(now)
+
+
+def _lease(transaction: Transaction, session: str) -> datetime | None:
+    """Return until when a session has its lease; None if it has lost it."""
+    found = transaction.rows("lease_of", id=session)
+    until = instant_of(found[0][0]) if found else None
+    return until if until and until > transaction.now else None
+
+
+def _fences(transaction: Transaction, wanted: int) -> Iterator[int]:
+    """Return as many new fences as are wanted, in order; a gap does no harm."""
+    [(last,)] = transaction.rows("next_fences", count=wanted)
+    return count(last - wanted + 1)
+
+
+Holding = tuple[str, str, int]
+
+
+def _holders(transaction: Transaction, keys: Sequence[str]) -> dict[str, Holding]:
+    """Return who has unique keys, which nobody else can take before this transaction ends."""
+    if not keys:
+        return {}
+    asked = sorted(set(keys))
+    transaction.run("reserve_keys", keys=asked)
+    found = transaction.rows("holders_of_keys", keys=asked)
+    return {row[0]: (row[1], row[2], row[3]) for row in found if row[1] is not None}
+
+
+def _stands_in_the_way(other: Holding, unique: Unique, now: datetime) -> bool:
+    _, state, created_at = other
+    if unique.mode == "period":
+        return instant_of(created_at) > now - unique.period
+    return state in LIVE or (unique.mode == "active" and state == State.RUNNING)
+
+
+def _attempt(settlement: Settlement, state: State, now: datetime, *, late: bool = False) -> Attempt:
+    claimed = settlement.execution
+    began = claimed.started_at or now
+    ended = state, settlement.result, settlement.error, late
+    return Attempt(claimed.id, claimed.fence, claimed.session, began, now, *ended)
