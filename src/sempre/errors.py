@@ -23,6 +23,7 @@ Catch `SempreError` for everything this package raises on purpose.
 """
 
 from difflib import get_close_matches
+from reprlib import Repr
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ __all__ = [
 ]
 
 SHOWN_LENGTH = 80
+# Cuts what is long or deep before it is written out, rather than after.
+SHORT = Repr()
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * SHOWN_LENGTH
 
 
 class SempreError(Exception):
@@ -169,6 +173,9 @@ def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:
 
 
 def _shown(value: object) -> str:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    try:
+        text = f'"{value}"' if isinstance(value, str) else SHORT.repr(value)
+    except Exception:  # noqa: BLE001 - the error is about the value, not about its text
+        text = f"a value of type {type(value).__name__}"
     printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:SHOWN_LENGTH])
     return printable if len(text) <= SHOWN_LENGTH else f"{printable}..."

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from sempre.errors import ArgumentsError
 
-__all__ = ["Json", "check_arguments"]
+__all__ = ["Json", "are_same_json", "check_arguments"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -24,7 +24,7 @@ def check_arguments(value: object) -> dict[str, Json]:
     """
     if not isinstance(value, Mapping):
         raise ArgumentsError("args", value, allowed="an object: keyword arguments by name")
-    checked = _object("args", value, 1)
+    checked = _object("args", value, 1, [LARGEST_BYTES])
     size = len(json.dumps(checked, ensure_ascii=False, separators=(",", ":")).encode())
     if size > LARGEST_BYTES:
         hint = f"These are {size:,} bytes: store the value and pass its id."
@@ -33,13 +33,25 @@ def check_arguments(value: object) -> dict[str, Json]:
     return checked
 
 
-def _checked(path: str, value: object, depth: int) -> Json:
-    if depth > DEEPEST:
+def are_same_json(one: object, other: object) -> bool:
+    """Tell whether two values are the same JSON; to Python 1, 1.0 and true would be equal."""
+    if one is other:
+        return True
+    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _checked(path: str, value: object, depth: int, room: list[int]) -> Json:
+    # Counted on the way: a value that shares its parts unfolds to far more than it holds.
+    room[0] -= 1
+    if room[0] < 0:
+        allowed = f"at most {LARGEST_BYTES:,} bytes of JSON"
+        raise ArgumentsError("args", "...", allowed=allowed, hint="Store the value, pass its id.")
+    if isinstance(value, Mapping | list) and depth > DEEPEST:
         raise ArgumentsError(path, "...", allowed=f"at most {DEEPEST} levels of nesting")
     if isinstance(value, Mapping):
-        return _object(path, value, depth)
+        return _object(path, value, depth, room)
     if isinstance(value, list):
-        return [_checked(f"{path}[{at}]", item, depth + 1) for at, item in enumerate(value)]
+        return [_checked(f"{path}[{at}]", item, depth + 1, room) for at, item in enumerate(value)]
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -55,12 +67,14 @@ def _checked(path: str, value: object, depth: int) -> Json:
     raise ArgumentsError(path, value, allowed=allowed, hint=hints.get(type(value), ""))
 
 
-def _object(path: str, value: Mapping[object, object], depth: int) -> dict[str, Json]:
+def _object(
+    path: str, value: Mapping[object, object], depth: int, room: list[int]
+) -> dict[str, Json]:
     checked: dict[str, Json] = {}
     for key, item in value.items():
         if not isinstance(key, str):
             raise ArgumentsError(path, key, allowed="texts as keys of an object")
-        checked[_text(path, key)] = _checked(f"{path}.{key}"[:200], item, depth + 1)
+        checked[_text(path, key)] = _checked(f"{path}.{key}"[:200], item, depth + 1, room)
     return checked
 
 
@@ -72,12 +86,12 @@ def _text(path: str, value: str) -> str:
     except UnicodeEncodeError:
         raise ArgumentsError(path, value, allowed="text without lone surrogates") from None
     # A plain str: a subclass would come back from the store as something else.
-    return str(value)
+    return str.__str__(value)
 
 
 def _number(path: str, value: float) -> float:
     if isinstance(value, int):
-        if abs(value) > LARGEST_NUMBER:
+        if not -LARGEST_NUMBER - 1 <= value <= LARGEST_NUMBER:
             hint = "Pass larger numbers as text."
             raise ArgumentsError(path, value, allowed="64-bit integers", hint=hint)
         return int(value)

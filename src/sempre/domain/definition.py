@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sempre.domain.arguments import Json, check_arguments
-from sempre.domain.names import check_name, check_word
+from sempre.domain.arguments import Json, are_same_json, check_arguments
+from sempre.domain.names import check_name, check_note, check_word
 from sempre.domain.policies import OnUnknown, Overlap, Retry, check_choice, check_count
 from sempre.errors import GridError, PolicyError, nearest
 from sempre.grids.cron import Cron
@@ -76,6 +76,10 @@ class Definition:
     owner: str | None = None
     note: str = ""
 
+    def is_same_as(self, other: "Definition") -> bool:
+        """Tell whether both declare the same, also in the types of their arguments."""
+        return self == other and are_same_json(self.args, other.args)
+
     def edited(self, **changes: object) -> "Definition":
         """Return the definition with some fields set to what a user wrote."""
         return replace(self, **_read(changes))
@@ -110,7 +114,8 @@ def grid_of(
     if cron is not None:
         if anchor is not None or unit is not None:
             extra = "anchor" if anchor is not None else "unit"
-            raise GridError(extra, anchor or unit, allowed="no anchor or unit with a cron text")
+            value = unit if anchor is None else anchor
+            raise GridError(extra, value, allowed="no anchor or unit with a cron text")
         return Cron(cron, **zone)
     return Every(interval, unit, anchor=anchor, **zone)
 
@@ -152,12 +157,6 @@ def _read_tags(name: str, value: object) -> tuple[str, ...]:
     return tuple(sorted({check_word(name, tag) for tag in value}))
 
 
-def _read_note(name: str, value: object) -> str:
-    if isinstance(value, str) and len(value) <= 2000 and "\0" not in value:  # noqa: PLR2004
-        return value
-    raise PolicyError(name, value, allowed="a text of at most 2000 characters")
-
-
 def _read_priority(name: str, value: object) -> int:
     priority = check_count(name, value, least=0)
     if priority < 2**31:
@@ -190,7 +189,7 @@ _READERS: dict[str, Any] = {
     "on_unknown": lambda name, value: cast("OnUnknown", check_choice(name, value, OnUnknown)),
     "tags": _read_tags,
     "owner": check_word,
-    "note": _read_note,
+    "note": check_note,
 }
 _OPTIONAL = frozenset(
     {"catch_up_within", "catch_up_max", "deadline", "until", "limit", "timeout", "owner"}

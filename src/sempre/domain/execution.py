@@ -93,7 +93,8 @@ class Execution(Draft):
     def key(self) -> str:
         """The idempotency key: the same for every attempt at the same piece of work."""
         slot = f"{self.snapshot.name}:{self.run_at.isoformat()}"
-        return slot if self.kind is Kind.SCHEDULED else f"{slot}:{self.kind}:{self.id}"
+        of_slot = self.kind in (Kind.SCHEDULED, Kind.BACKFILL)
+        return slot if of_slot else f"{slot}:{self.kind}:{self.id}"
 
     def is_due(self, now: datetime) -> bool:
         """Tell whether it may start as far as time is concerned."""

@@ -2,11 +2,12 @@
 
 import re
 
-from sempre.errors import NamingError
+from sempre.errors import NamingError, PolicyError
 
-__all__ = ["check_name", "check_word"]
+__all__ = ["check_name", "check_note", "check_word"]
 
 LONGEST_NAME = 200
+LONGEST_NOTE = 2000
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}", re.ASCII)
 
 
@@ -16,7 +17,8 @@ def check_name(field: str, value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_NAME:
         raise NamingError(field, value, allowed=allowed)
     if not value.isprintable() or value != value.strip():
-        hint = f"Perhaps {' '.join(''.join(c if c.isprintable() else ' ' for c in value).split())}?"
+        better = " ".join("".join(c if c.isprintable() else " " for c in value).split())
+        hint = f"Perhaps {better}?" if better else ""
         raise NamingError(field, value, allowed=allowed, hint=hint)
     return value
 
@@ -26,4 +28,16 @@ def check_word(field: str, value: object) -> str:
     if not isinstance(value, str) or not _WORD.fullmatch(value):
         allowed = "1-100 letters, digits and _ . : / -, beginning with a letter, digit or _"
         raise NamingError(field, value, allowed=allowed)
+    return value
+
+
+def check_note(field: str, value: object) -> str:
+    """Return a note for people: any text of a bounded length that every store can keep."""
+    allowed = f"a text of at most {LONGEST_NOTE} characters, without NUL or lone surrogates"
+    if not isinstance(value, str) or len(value) > LONGEST_NOTE or "\0" in value:
+        raise PolicyError(field, value, allowed=allowed)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PolicyError(field, value, allowed=allowed) from None
     return value

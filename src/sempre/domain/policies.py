@@ -9,6 +9,8 @@ from sempre.grids.intervals import read_duration
 
 __all__ = ["OnUnknown", "Overlap", "Retry", "check_choice", "check_count"]
 
+LARGEST_COUNT = 2**31 - 1
+
 Overlap = Literal["skip", "wait", "allow", "replace"]
 """What to do with a slot that comes while an earlier execution still runs."""
 
@@ -74,4 +76,6 @@ def check_count(field: str, value: object, *, least: int) -> int:
     """Return a whole number of `least` or more, or raise PolicyError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise PolicyError(field, value, allowed=f"a whole number of {least} or more")
+    if value > LARGEST_COUNT:
+        raise PolicyError(field, value, allowed=f"{least} to {LARGEST_COUNT}")
     return value

@@ -72,7 +72,7 @@ class Schedule:
     def wants_next_row(self) -> bool:
         """Whether it must have a next row, if its grid has another slot."""
         paused_for_good = self.pause is not None and self.pause.until is None
-        stopped = self.deleted or bool(self.broken) or self.has_reached_limit or paused_for_good
+        stopped = self.deleted or self.has_reached_limit or paused_for_good
         return self.started and self.definition.enabled and not stopped
 
     def allows_start(self, now: datetime) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 
-from sempre.domain.arguments import Json
+from sempre.domain.arguments import Json, are_same_json
 from sempre.domain.policies import OnUnknown, Overlap, Retry
 from sempre.grids.grid import Grid
 
@@ -34,5 +34,8 @@ class Snapshot:
 
     def drift_from(self, other: "Snapshot") -> tuple[str, ...]:
         """Return the names of the fields that differ; the revision alone is no drift."""
-        names = (each.name for each in fields(self) if each.name != "revision")
-        return tuple(name for name in names if getattr(self, name) != getattr(other, name))
+        names = (each.name for each in fields(self) if each.name not in ("revision", "args"))
+        differing = [name for name in names if getattr(self, name) != getattr(other, name)]
+        if not are_same_json(self.args, other.args):
+            differing.append("args")
+        return tuple(differing)

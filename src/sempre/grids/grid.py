@@ -141,8 +141,9 @@ class Grid(ABC):
             raise GridError("grid", stored, allowed=f"the parameters of {name}: {error}") from None
 
     def identity(self) -> tuple[object, ...]:
-        """Return what equal grids have in common; by default class and parameters."""
-        return (type(self), repr(sorted(self.parameters().items())))
+        """Return what equal grids have in common: class and parameters, or else attributes."""
+        state = self.parameters() or getattr(self, "__dict__", {})
+        return (type(self), repr(sorted(state.items())))
 
     def __eq__(self, other: object) -> bool:
         """Tell whether both are the same rule, so that they yield the same instants."""

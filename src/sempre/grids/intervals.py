@@ -79,6 +79,7 @@ def read_duration(field: str, value: object, *, least: timedelta = timedelta(0))
 
 def _duration(field: str, value: object) -> timedelta:
     if isinstance(value, timedelta):
+        _timedelta(field, value, value.total_seconds())
         return value
     if isinstance(value, str):
         return _timedelta(field, value, sum(_duration_parts(field, value)))

@@ -191,10 +191,12 @@ class AnyOrder(RuleBasedStateMachine):
         if rows and not self.world.schedule.deleted:
             self.world.perform(plan_unskip, run_at=rows[pick % len(rows)].run_at)
 
+    @precondition(lambda self: not self.world.schedule.deleted)
     @rule()
     def it_is_triggered(self) -> None:
         assert self.world.apply(plan_trigger(self.world.schedule, self.world.moment))
 
+    @precondition(lambda self: not self.world.schedule.deleted)
     @precondition(lambda self: self.world.schedule.allows_start(self.world.now))
     @rule(back=st.integers(0, 900))
     def it_is_backfilled(self, back: int) -> None:

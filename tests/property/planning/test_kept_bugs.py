@@ -38,8 +38,8 @@ BUGS = {
     ),
     "running executions block nothing": (
         "claiming.py",
-        "if other.state is State.RUNNING]\n    if not running",
-        "if False]\n    if not running",
+        "    running = [other for other in others if other.state is State.RUNNING]",
+        "    running: list[Execution] = []",
     ),
     "an early ticket starts the run": (
         "claiming.py",
@@ -58,7 +58,7 @@ BUGS = {
     ),
     "a jittered slot is forgotten by an edit": (
         "verbs.py",
-        "        _supersede_undue(sheet, Reason.EDITED)\n",
+        "        _supersede_passed(sheet, Reason.EDITED)\n",
         "",
     ),
     "a decided slot loses its row to disable": (
@@ -88,7 +88,7 @@ BUGS = {
     ),
     "enable of an enabled schedule moves the cursor": (
         "verbs.py",
-        "    if to == schedule.definition or schedule.deleted:\n        return sheet.plan()\n",
+        "    if to.is_same_as(schedule.definition) or schedule.deleted:\n        return sheet.plan()\n",
         "",
     ),
     "a skipped slot is taken again": (
@@ -118,8 +118,8 @@ BUGS = {
     ),
     "drift is never noticed": (
         "reconciling.py",
-        "    if changed:\n",
-        "    if False:\n",
+        "    if not differing and row.run_at != slot:\n",
+        "    if row.run_at == slot:\n        differing = ()\n    elif not differing:\n",
     ),
     "a skipped slot keeps its row": (
         "single_slots.py",

@@ -43,9 +43,6 @@ ANYTHING = st.recursive(
 )
 
 
-UNSHOWN = pytest.mark.xfail(strict=True, reason="telling the refused value raises on its own")
-
-
 def nested_lists(levels: int, inner: object = None) -> object:
     for _ in range(levels):
         inner = [] if inner is None else [inner]
@@ -118,9 +115,7 @@ def test_keys_are_texts_like_any_other(key: str) -> None:
     "number",
     [
         2**63 - 1,
-        pytest.param(
-            -(2**63), marks=pytest.mark.xfail(strict=True, reason="its absolute value is compared")
-        ),
+        pytest.param(-(2**63)),
     ],
 )
 def test_every_64_bit_integer_is_taken(number: int) -> None:
@@ -129,7 +124,7 @@ def test_every_64_bit_integer_is_taken(number: int) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [10**30, pytest.param(10**5000, marks=UNSHOWN), pytest.param(-(10**5000), marks=UNSHOWN)],
+    [10**30, pytest.param(10**5000), pytest.param(-(10**5000))],
     ids=["30", "5000", "-5000"],
 )
 def test_integers_beyond_64_bits_are_refused_however_long(number: int) -> None:
@@ -143,10 +138,6 @@ def test_thirty_two_levels_are_taken() -> None:
     assert check_arguments({"a": nested_lists(31)}) == {"a": nested_lists(31)}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a value in the innermost list counts as a level",
-)
 def test_thirty_two_levels_are_taken_with_something_in_the_innermost() -> None:
     deepest = {"a": nested_lists(31, inner=1)}
 
@@ -177,10 +168,6 @@ def test_an_object_that_contains_itself_is_refused() -> None:
         check_arguments(circle)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the whole value is copied before its size is looked at",
-)
 def test_a_value_that_unfolds_beyond_all_bounds_is_refused_at_once() -> None:
     visits = 0
 
@@ -237,9 +224,9 @@ def test_what_is_far_too_large_is_refused(huge: object) -> None:
         "a=1",
         1,
         [("a", 1)],
-        pytest.param(nested_lists(100_000), marks=UNSHOWN),
+        pytest.param(nested_lists(100_000)),
         list(range(100_000)),
-        pytest.param(10**5000, marks=UNSHOWN),
+        pytest.param(10**5000),
     ],
     ids=["none", "list", "text", "number", "pairs", "deep", "long", "huge"],
 )
@@ -278,7 +265,6 @@ class Number(IntEnum):
         pytest.param(
             Plain.RED,
             "red",
-            marks=pytest.mark.xfail(strict=True, reason="str() of it is Plain.RED"),
         ),
         (Modern.RED, "red"),
         (Number.ONE, 1),

@@ -161,10 +161,6 @@ def test_a_backfill_from_later_to_earlier_is_refused() -> None:
         Story().perform(plan_backfill, start=at("12:00"), end=at("11:00"))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="TypeError of a comparison",
-)
 def test_a_backfill_between_instants_without_a_zone_is_refused_as_bad_input() -> None:
     naive = at("12:00").replace(tzinfo=None)
 
@@ -172,10 +168,6 @@ def test_a_backfill_between_instants_without_a_zone_is_refused_as_bad_input() ->
         Story().perform(plan_backfill, start=naive, end=naive)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="only manual runs are to have kind and id in their key",
-)
 def test_a_backfill_has_the_idempotency_key_of_its_slot() -> None:
     story = past()
     rows = story.of_kind(Kind.SCHEDULED)

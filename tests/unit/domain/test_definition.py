@@ -161,7 +161,6 @@ def test_a_schedule_with_two_rules_is_refused() -> None:
         ("anchor", "2026-01-01"),
         pytest.param(
             *("anchor", ""),
-            marks=pytest.mark.xfail(strict=True, reason="an empty anchor is told as None"),
         ),
         ("unit", "hours"),
         ("unit", ""),

@@ -77,8 +77,7 @@ def test_a_failed_attempt_that_ran_when_the_slot_came_is_an_overlap() -> None:
 
 
 @pytest.mark.xfail(
-    strict=True,
-    reason="a row remembers its latest attempt only; one that ran at due_at is forgotten",
+    strict=True, reason="a row remembers its latest attempt only; the slot waits instead"
 )
 def test_an_attempt_that_ran_when_the_slot_came_is_an_overlap_though_another_followed() -> None:
     story, blocker = running_since_noon(retry=1)
@@ -126,10 +125,6 @@ def test_with_replace_the_older_is_cancelled_and_the_newer_takes_over() -> None:
     assert story.next_at == at("12:03")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="replace cancels whatever runs now; overlap is to be judged at due_at",
-)
 def test_with_replace_a_run_that_began_after_the_slot_came_is_waited_for() -> None:
     story = Story(overlap="replace").go("12:01:05")
     manual = story.claim(triggered(story))
@@ -140,10 +135,6 @@ def test_with_replace_a_run_that_began_after_the_slot_came_is_waited_for() -> No
     assert story.rows[manual.id].state is State.RUNNING
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="replace cancels a backfill, though a backfill never makes a slot overlap",
-)
 def test_with_replace_a_running_backfill_is_waited_for_not_cancelled() -> None:
     story = Story(overlap="replace").go("12:01")
     story.fail(story.claim())

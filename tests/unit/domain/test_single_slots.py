@@ -83,20 +83,12 @@ def test_skip_and_unskip_are_one_revision_each() -> None:
     assert story.schedule.revision == before + 2
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="TypeError of a comparison",
-)
 @pytest.mark.parametrize("verb", [plan_skip, plan_unskip])
 def test_an_instant_without_a_zone_is_refused_as_bad_input(verb: object) -> None:
     with pytest.raises(InstantError):
         Story().perform(verb, run_at=at("12:01").replace(tzinfo=None))  # type: ignore[arg-type]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the instant is stored in the zone it was given in",
-)
 def test_a_slot_named_in_another_zone_is_kept_in_utc() -> None:
     story = Story()
 
@@ -145,10 +137,6 @@ def test_unskip_of_a_slot_that_has_passed_is_refused() -> None:
     assert story.told("12:02") == [("skipped", "requested")]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the stamp also protects a row that is wrong for other reasons than its zones",
-)
 def test_a_slot_put_back_by_a_process_with_older_zones_runs() -> None:
     story = Story().go("12:00:10")
     story.perform(plan_skip, run_at=at("12:01"))
@@ -170,10 +158,6 @@ def clock_set_back() -> Story:
     return story.go("12:20")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="skip looks at now, not at the cursor: the slot gets a row besides its range",
-)
 def test_after_the_clock_was_set_back_a_decided_slot_cannot_be_skipped() -> None:
     story = clock_set_back()
 
@@ -181,10 +165,6 @@ def test_after_the_clock_was_set_back_a_decided_slot_cannot_be_skipped() -> None
         story.perform(plan_skip, run_at=at("12:22"))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="unskip looks at now, not at the cursor: the slot loses its only row",
-)
 def test_after_the_clock_was_set_back_a_decided_slot_cannot_be_put_back() -> None:
     story = clock_set_back()
 
@@ -219,10 +199,6 @@ def test_each_manual_run_has_a_key_of_its_own_and_a_slot_only_one() -> None:
     assert "billing:2026-05-04T12:01:00+00:00" in keys
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a deleted schedule still takes a skip",
-)
 @pytest.mark.parametrize("run_at", ["12:01", "12:02"])
 def test_nothing_is_skipped_of_a_deleted_schedule(run_at: str) -> None:
     story = Story(Cron("* * * * *"))

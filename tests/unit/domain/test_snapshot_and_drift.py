@@ -142,10 +142,6 @@ def test_a_process_with_older_zones_still_applies_an_edit() -> None:
     assert (row.snapshot.args, row.tzdata) == ({"n": 1}, "2025.1")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the stamp also protects a row that is wrong for other reasons than its zones",
-)
 def test_a_pause_by_a_process_with_older_zones_moves_the_next_row() -> None:
     story = Story("10m")
     story.tzdata = "2025.1"
@@ -155,10 +151,6 @@ def test_a_pause_by_a_process_with_older_zones_moves_the_next_row() -> None:
     assert story.next_at == at("12:40")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the stamp also protects a row that is wrong for other reasons than its zones",
-)
 def test_a_resume_by_a_process_with_older_zones_moves_the_next_row() -> None:
     story = Story("10m")
     story.perform(plan_pause, until=at("12:35"))

@@ -81,12 +81,9 @@ def test_a_paused_schedule_starts_and_waits_for_the_end_of_the_pause() -> None:
     assert story.next_at == at("12:05")
 
 
-AS_EDITED = pytest.mark.xfail(strict=True, reason="it is recorded as edited")
-
-
 @pytest.mark.parametrize(
     ("verb", "reason"),
-    [pytest.param(plan_disable, "disabled", marks=AS_EDITED), (plan_pause, "paused")],
+    [pytest.param(plan_disable, "disabled"), (plan_pause, "paused")],
 )
 def test_a_waiting_row_is_superseded_with_the_reason(verb: Verb, reason: str) -> None:
     story = Story().go("12:00:30")

@@ -12,10 +12,9 @@ from enum import StrEnum
 from sempre.domain.execution import Execution
 from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import TICK, Change, Moment, Plan, Sheet
-from sempre.domain.planning.slots import advance, newest_slots
+from sempre.domain.planning.slots import GRID_ERRORS, advance, newest_slots
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
-from sempre.errors import BrokenGrid
 
 __all__ = ["Claim", "Verdict", "plan_claim"]
 
@@ -61,14 +60,17 @@ def plan_claim(
         return Claim(verdict, Plan(schedule, schedule), reason)
     if schedule is None:
         return Claim(verdict, Plan(changes=(_decided(row, verdict, reason, moment.now),)), reason)
-    sheet = Sheet(schedule, [*others, row], moment, actor=row.actor)
+    sheet = Sheet(schedule, [*others, row], moment)
     is_next = row in sheet.next_rows() and not schedule.deleted
     if verdict is Verdict.START:
         _make_room(sheet, row, others)
     sheet.note(_decided(row, verdict, reason, moment.now))
     if is_next:
-        _decide_next(sheet, sheet.rows[row.id])
-    elif sheet.schedule.has_reached_limit:
+        _pass_slots(sheet, sheet.rows[row.id])
+    # Counted after the cursor has moved: what passed before did so under the count before.
+    if verdict is Verdict.START and row.kind is Kind.SCHEDULED and row.is_untried:
+        sheet.update(starts=sheet.schedule.starts + 1)
+    if is_next or sheet.schedule.has_reached_limit:
         reconcile(sheet)
     return Claim(verdict, sheet.plan(), reason)
 
@@ -80,7 +82,7 @@ def _judge(
         return Verdict.STALE, row.held_by
     if not row.is_due(now):
         return Verdict.EARLY, ""
-    if schedule and not (schedule.deleted or row.kind is Kind.MANUAL or schedule.allows_start(now)):
+    if schedule and not (row.kind is Kind.MANUAL or schedule.allows_start(now)):
         return _judge_stopped(schedule)
     first = row.kind is Kind.SCHEDULED and row.is_untried
     if schedule and first and schedule.has_reached_limit:
@@ -114,7 +116,10 @@ def _judge_overlap(row: Execution, others: list[Execution], now: datetime) -> tu
     if overlap == "skip" and _came_on_time(row) and _blockers_at(row.due_at, others):
         return Verdict.SKIP, Reason.OVERLAP
     running = [other for other in others if other.state is State.RUNNING]
-    if not running or (overlap == "replace" and _came_on_time(row)):
+    if overlap == "replace" and _came_on_time(row):
+        replaced = _blockers_at(row.due_at, others)
+        running = [other for other in running if other not in replaced]
+    if not running:
         return Verdict.START, ""
     return Verdict.WAIT, f"waits for {running[0].id}"
 
@@ -150,27 +155,24 @@ def _decided(row: Execution, verdict: Verdict, reason: str, now: datetime) -> Ch
 
 
 def _make_room(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
-    """Count a first start, and cancel what the row replaces."""
+    """Cancel what the row replaces."""
     if row.snapshot.overlap == "replace" and _came_on_time(row):
-        for other in others:
+        for other in _blockers_at(row.due_at, others):
             if other.state is State.RUNNING:
                 sheet.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
-    if row.kind is Kind.SCHEDULED and row.is_untried:
-        sheet.update(starts=sheet.schedule.starts + 1)
 
 
-def _decide_next(sheet: Sheet, row: Execution) -> None:
-    """Move the cursor to a next row that was decided, drop what is too old, place its successor."""
+def _pass_slots(sheet: Sheet, row: Execution) -> None:
+    """Move the cursor to a next row that was decided, and past the slots that are too old."""
     advance(sheet, row.run_at - TICK)
     sheet.update(cursor=row.run_at)
     try:
         last = _last_dropped(sheet.schedule, row, sheet.now)
-    except BrokenGrid as error:
+    except GRID_ERRORS as error:
         last = None
         sheet.update(broken=str(error))
     if last is not None:
         advance(sheet, last)
-    reconcile(sheet)
 
 
 def _last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:

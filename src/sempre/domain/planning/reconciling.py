@@ -9,10 +9,9 @@ from datetime import datetime
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Moment, Plan, Sheet
-from sempre.domain.planning.slots import due_at, first_eligible
+from sempre.domain.planning.slots import GRID_ERRORS, due_at, first_eligible
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
-from sempre.errors import BrokenGrid
 
 __all__ = ["drift_of", "plan_reconcile", "reconcile"]
 
@@ -25,41 +24,43 @@ def plan_reconcile(
     Rows that are due keep their snapshot and are left alone; so is everything of a past slot.
     """
     sheet = Sheet(schedule, rows, moment, actor=actor)
-    reconcile(sheet)
+    reconcile(sheet, heeds_stamps=True)
     return sheet.plan()
 
 
-def reconcile(sheet: Sheet) -> None:
-    """Write what reconciles the schedule of a sheet."""
+def reconcile(sheet: Sheet, *, heeds_stamps: bool = False) -> None:
+    """Write what reconciles the schedule of a sheet.
+
+    Where nothing was asked for, a row that was placed by newer zones is left where it is.
+    """
     if not sheet.schedule.wants_next_row:
         _remove_next_rows(sheet, _why_none(sheet.schedule))
         return
     try:
-        _place_next_row(sheet)
-    except BrokenGrid as error:
+        _place_next_row(sheet, heeds_stamps=heeds_stamps)
+    except GRID_ERRORS as error:
         sheet.update(broken=str(error))
-        _remove_next_rows(sheet, Reason.BROKEN)
+        _keep_due_rows(sheet)
 
 
-def drift_of(row: Execution, schedule: Schedule, slot: datetime | None, tzdata: str) -> str:
-    """Return why a next row is no longer the right one, or an empty text.
-
-    By newer zones the slot may lie elsewhere; only a process with zones at least as new may say
-    so, or two of them would replace each other's rows for ever.
-    """
-    changed = row.snapshot.drift_from(schedule.snapshot())
-    if changed:
-        return f"{Reason.DRIFT}: {', '.join(changed)}"
-    if row.run_at != slot and not _is_newer(row.tzdata, tzdata):
-        return f"{Reason.DRIFT}: run_at"
-    return ""
+def drift_of(row: Execution, schedule: Schedule, slot: datetime | None) -> str:
+    """Return why a next row is no longer the right one, or an empty text."""
+    differing = row.snapshot.drift_from(schedule.snapshot())
+    if not differing and row.run_at != slot:
+        differing = ("run_at",)
+    return f"{Reason.DRIFT}: {', '.join(differing)}" if differing else ""
 
 
-def _place_next_row(sheet: Sheet) -> None:
+def _place_next_row(sheet: Sheet, *, heeds_stamps: bool) -> None:
     rows = sheet.next_rows()
     due = [row for row in rows if row.is_due(sheet.now)]
     slot = first_eligible(sheet.schedule, sheet.taken() - {row.run_at for row in rows})
-    drift = {row.id: drift_of(row, sheet.schedule, slot, sheet.tzdata) for row in rows}
+    drift = {}
+    for row in rows:
+        # By newer zones the slot may lie elsewhere. Only a process with zones at least as new
+        # may say so, or two of them would replace each other's rows for ever.
+        trusted = heeds_stamps and _is_newer(row.tzdata, sheet.tzdata)
+        drift[row.id] = drift_of(row, sheet.schedule, row.run_at if trusted else slot)
     kept = due[0] if due else next((row for row in rows if not drift[row.id]), None)
     for row in rows:
         if row is not kept:
@@ -68,6 +69,15 @@ def _place_next_row(sheet: Sheet) -> None:
         sheet.create(slot, due_at=due_at(sheet.schedule, slot, now=sheet.now))
     run_at = kept.run_at if kept else slot
     sheet.update(next_run_at=run_at, broken="", ended=run_at is None)
+
+
+def _keep_due_rows(sheet: Sheet) -> None:
+    """Take back what is not due of a schedule whose grid gives no answer; the rest still runs."""
+    for row in sheet.next_rows():
+        if not row.is_due(sheet.now):
+            sheet.move(row, State.SUPERSEDED, Reason.BROKEN)
+    due = sheet.next_rows()
+    sheet.update(next_run_at=due[0].run_at if due else None, ended=False)
 
 
 def _remove_next_rows(sheet: Sheet, reason: Reason) -> None:

@@ -19,7 +19,9 @@ CRASHES_TO_QUARANTINE = 3
 
 
 def plan_success(row: Execution, moment: Moment) -> Plan:
-    """Record that an execution did its work."""
+    """Record that an execution did its work. Nothing if it does not run any more."""
+    if row.state is not State.RUNNING:
+        return Plan()
     return _ended(row, State.SUCCEEDED, "", moment)
 
 
@@ -30,6 +32,8 @@ def plan_failure(
 
     A schedule that was disabled or paused meanwhile has no further try, but for manual runs.
     """
+    if row.state is not State.RUNNING:
+        return Plan(schedule, schedule)
     failures = row.failures + 1
     stopped = _why_stopped(schedule, row, moment)
     if stopped or failures > row.snapshot.retry.limit:
@@ -59,7 +63,8 @@ def plan_rescue(
     quarantined = policy == "rerun" and crashes >= CRASHES_TO_QUARANTINE
     reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
     failed = _ended(row, State.FAILED, reason, moment, crashes=crashes)
-    if policy == "hold" and schedule and not schedule.deleted and not stopped:
+    paused = schedule is not None and schedule.pause is not None
+    if policy == "hold" and schedule and not (schedule.deleted or stopped or paused):
         return _and_hold(failed, schedule, row, rows, moment)
     return failed
 
@@ -69,6 +74,8 @@ def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> P
 
     Of a schedule that was disabled or paused meanwhile nothing may start again: it is cancelled.
     """
+    if row.state is not State.RUNNING:
+        return Plan(schedule, schedule)
     if stopped := _why_stopped(schedule, row, moment):
         return _ended(row, State.CANCELLED, stopped, moment)
     again = _again(row, Reason.RELEASED, moment, attempt=row.attempt - 1)
@@ -87,7 +94,7 @@ def _and_hold(
 
 def _why_stopped(schedule: Schedule | None, row: Execution, moment: Moment) -> str:
     """Return why a schedule lets nothing more start, or an empty text."""
-    free = row.kind is Kind.MANUAL or schedule is None or schedule.deleted
+    free = row.kind is Kind.MANUAL or schedule is None
     if free or schedule is None or schedule.allows_start(moment.now):
         return ""
     return Reason.PAUSED if schedule.definition.enabled else Reason.DISABLED

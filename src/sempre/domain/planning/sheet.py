@@ -84,6 +84,7 @@ class Sheet:
     def move(self, row: Execution, state: State, reason: str = "", **changes: Any) -> None:
         """End an execution, or what is left of its waiting, and stamp it with the time."""
         ended = {"reason": str(reason), "actor": self.actor, "finished_at": self.now}
+        ended["leased_until"] = None
         self.note(Change(row, row.to(state, **(ended | changes))))
 
     def note(self, change: Change) -> None:

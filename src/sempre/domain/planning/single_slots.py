@@ -10,10 +10,12 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.errors import Refused
 from sempre.grids.grid import following
+from sempre.grids.instants import as_instant
 
 __all__ = ["plan_backfill", "plan_skip", "plan_trigger", "plan_unskip"]
 
 Rows = Iterable[Execution]
+LARGEST_BACKFILL = 10_000
 
 
 def plan_skip(
@@ -24,6 +26,8 @@ def plan_skip(
     Raises:
         Refused: the instant is past, or is no slot of the schedule.
     """
+    run_at = as_instant("run_at", run_at)
+    _refuse_deleted(schedule)
     _refuse_past(schedule, run_at, moment.now, "skipped")
     if following(schedule.definition.grid, run_at - TICK) != run_at:
         nearby = following(schedule.definition.grid, run_at)
@@ -49,6 +53,7 @@ def plan_unskip(
     Raises:
         Refused: the instant is past: what was decided stays decided.
     """
+    run_at = as_instant("run_at", run_at)
     _refuse_past(schedule, run_at, moment.now, "put back")
     sheet = Sheet(schedule, rows, moment, actor=actor)
     for row in list(sheet.rows.values()):
@@ -61,6 +66,7 @@ def plan_unskip(
 
 def plan_trigger(schedule: Schedule, moment: Moment, *, actor: str = "") -> Plan:
     """Run it now, besides its slots; also if it is disabled or paused."""
+    _refuse_deleted(schedule)
     sheet = Sheet(schedule, (), moment, actor=actor)
     sheet.create(moment.now, kind=Kind.MANUAL, reason=Reason.REQUESTED)
     return sheet.plan()
@@ -81,18 +87,22 @@ def plan_backfill(
     Only decided slots within retention are taken, and none that has succeeded or is under way.
 
     Raises:
-        Refused: the schedule is disabled or paused, or the stretch is empty.
+        Refused: the schedule is disabled, paused or deleted, or the stretch is empty or has too
+            many slots for one go.
     """
+    _refuse_deleted(schedule)
     if not schedule.allows_start(moment.now):
         message = f"{schedule.name} is disabled or paused; enable or resume it before a backfill."
         raise Refused(message)
+    start, end = as_instant("start", start), as_instant("end", end)
     if end < start:
         message = f"a backfill from {start} to {end} is empty; the end comes after the start."
         raise Refused(message)
     sheet = Sheet(schedule, rows, moment, actor=actor)
     settled = {row.run_at for row in sheet.rows.values() if _needs_no_backfill(row)}
-    oldest = max(start, moment.now - retention)
-    for slot in schedule.definition.grid.between(oldest - TICK, min(end, schedule.cursor)):
+    oldest, newest = max(start, moment.now - retention) - TICK, min(end, schedule.cursor)
+    _refuse_too_many(schedule, oldest, newest)
+    for slot in schedule.definition.grid.between(oldest, newest):
         if slot not in settled:
             sheet.create(slot, kind=Kind.BACKFILL, due_at=moment.now, reason=Reason.REQUESTED)
     return sheet.plan()
@@ -103,7 +113,20 @@ def _needs_no_backfill(row: Execution) -> bool:
     return of_slot and (row.is_live or row.state in (State.RUNNING, State.SUCCEEDED))
 
 
+def _refuse_deleted(schedule: Schedule) -> None:
+    if schedule.deleted:
+        message = f"{schedule.name} is deleted; create it again under the same name."
+        raise Refused(message)
+
+
+def _refuse_too_many(schedule: Schedule, after: datetime, until: datetime) -> None:
+    passed = schedule.definition.grid.passed(after, until) if after < until else None
+    if passed and passed.count > LARGEST_BACKFILL:
+        message = f"{passed.count:,} slots of {schedule.name} are too many for one backfill"
+        raise Refused(f"{message}; take stretches of at most {LARGEST_BACKFILL:,}.")
+
+
 def _refuse_past(schedule: Schedule, run_at: datetime, now: datetime, verb: str) -> None:
-    if run_at <= now:
+    if run_at <= max(now, schedule.cursor):
         message = f"the slot {run_at} of {schedule.name} is not in the future and cannot be {verb}."
         raise Refused(message)

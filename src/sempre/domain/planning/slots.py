@@ -9,11 +9,14 @@ from sempre.domain.execution import SlotRange
 from sempre.domain.planning.sheet import TICK, Sheet
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason
-from sempre.errors import BrokenGrid
+from sempre.errors import BrokenGrid, InvalidInput
 from sempre.grids.grid import Grid, following
 from sempre.grids.instants import microseconds_of
 
-__all__ = ["advance", "due_at", "first_eligible", "newest_slots"]
+__all__ = ["GRID_ERRORS", "advance", "due_at", "first_eligible", "newest_slots"]
+
+# What a grid of the user's own may raise: it is broken, and nothing else may break for it.
+GRID_ERRORS = (BrokenGrid, InvalidInput)
 
 
 def first_eligible(schedule: Schedule, taken: AbstractSet[datetime]) -> datetime | None:
@@ -42,11 +45,12 @@ def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
     A slot that is already past when its row is written is due at once: it is late enough.
     """
     declared = schedule.definition
-    if not declared.jitter or run_at <= now:
+    if not declared.jitter:
         return run_at
     successor = following(declared.grid, run_at)
     width = declared.jitter if successor is None else min(declared.jitter, successor - run_at)
-    return run_at + timedelta(microseconds=_spread(schedule.name, run_at, width // TICK))
+    spread = run_at + timedelta(microseconds=_spread(schedule.name, run_at, width // TICK))
+    return spread if spread > now else run_at
 
 
 def advance(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
@@ -59,7 +63,7 @@ def advance(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
         return
     try:
         sheet.record(list(_passed_ranges(sheet.schedule, sheet.taken(), to, reason)))
-    except BrokenGrid as error:
+    except GRID_ERRORS as error:
         sheet.update(broken=str(error))
     sheet.update(cursor=to)
 

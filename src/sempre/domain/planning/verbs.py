@@ -9,12 +9,14 @@ from datetime import datetime
 
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
+from sempre.domain.names import check_note
 from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import Moment, Plan, Sheet
 from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.errors import Refused
+from sempre.grids.instants import as_instant
 
 __all__ = [
     "plan_delete",
@@ -47,12 +49,12 @@ def plan_edit(
     cursor where it is.
     """
     sheet = Sheet(schedule, rows, moment, actor=actor)
-    if to == schedule.definition or schedule.deleted:
+    if to.is_same_as(schedule.definition) or schedule.deleted:
         return sheet.plan()
     if _moves_cursor(schedule.definition, to):
         if schedule.definition.enabled and not to.enabled:
             _stop_rows(sheet, Reason.DISABLED)
-        _supersede_undue(sheet, Reason.EDITED)
+        _supersede_passed(sheet, Reason.EDITED)
         regridded = schedule.definition.enabled == to.enabled
         advance(sheet, sheet.now, Reason.EDITED if regridded else Reason.MISSED)
     sheet.update(definition=to, revision=schedule.revision + 1, broken="")
@@ -86,14 +88,18 @@ def plan_pause(
     Raises:
         Refused: the instant is not in the future.
     """
+    until = None if until is None else as_instant("until", until)
     if until is not None and until <= moment.now:
         message = f"{schedule.name} cannot be paused until {until}: that is not in the future."
         raise Refused(message)
     sheet = Sheet(schedule, rows, moment, actor=actor)
-    pause = Pause(until=until, note=note, actor=actor)
+    pause = Pause(until=until, note=check_note("note", note), actor=actor)
     if schedule.pause == pause or schedule.deleted:
         return sheet.plan()
     _stop_rows(sheet, Reason.PAUSED)
+    for row in sheet.next_rows():
+        if until is None or row.run_at < until:
+            sheet.move(row, State.SUPERSEDED, Reason.PAUSED)
     advance(sheet, sheet.now)
     sheet.update(pause=pause, revision=schedule.revision + 1)
     reconcile(sheet)
@@ -114,7 +120,7 @@ def plan_delete(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = 
     """Take a schedule away. What is due still runs, from its snapshot and without a successor."""
     sheet = Sheet(schedule, rows, moment, actor=actor)
     if not schedule.deleted:
-        _supersede_undue(sheet, Reason.DELETED)
+        _supersede_passed(sheet, Reason.DELETED)
         advance(sheet, sheet.now)
         sheet.update(deleted=True, revision=schedule.revision + 1)
         reconcile(sheet)
@@ -126,10 +132,13 @@ def _moves_cursor(before: Definition, after: Definition) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
-def _supersede_undue(sheet: Sheet, reason: Reason) -> None:
-    """Take back next rows that are not due; their slots may have passed, if they have jitter."""
+def _supersede_passed(sheet: Sheet, reason: Reason) -> None:
+    """Take back a next row whose slot has passed before it was due, as jitter makes it.
+
+    Its slot is then recorded as passed. One in the future is left to reconcile.
+    """
     for row in sheet.next_rows():
-        if not row.is_due(sheet.now):
+        if row.run_at <= sheet.now and not row.is_due(sheet.now):
             sheet.move(row, State.SUPERSEDED, reason)
 
 
