@@ -88,8 +88,8 @@ BUGS = {
     ),
     "enable of an enabled schedule moves the cursor": (
         "verbs.py",
-        "    if to.is_same_as(schedule.definition) or schedule.deleted:\n        return sheet.plan()\n",
-        "",
+        "    if to.is_same_as(schedule.definition) or schedule.deleted:\n",
+        "    if False:\n",
     ),
     "a skipped slot is taken again": (
         "slots.py",

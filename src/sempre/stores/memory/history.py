@@ -39,7 +39,7 @@ def is_astray(tables: Tables, schedule: Schedule, tzdata: str) -> bool:
     """Tell whether a schedule may lack its next row, or have one of older zones."""
     if not schedule.started:
         return schedule.definition.enabled
-    if not schedule.wants_next_row or schedule.ended:
+    if not schedule.wants_next_row or schedule.ended or schedule.broken:
         return False
     if schedule.next_run_at is None:
         return True
