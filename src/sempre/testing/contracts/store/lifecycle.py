@@ -1,0 +1,77 @@
+"""Contracts of the store itself: set up once, known by an identity, closed more than once."""
+
+# ruff: noqa: S101 - a contract asserts
+
+from dataclasses import asdict
+
+from sempre.ports.store import Store
+from sempre.testing.contracts.store.builders import (
+    at_once,
+    due_schedule,
+    enqueued,
+    now_of,
+    read,
+    session_of,
+    view_of,
+)
+
+__all__ = [
+    "test_a_store_can_be_closed_twice",
+    "test_a_store_declares_what_it_can_do",
+    "test_a_store_has_an_identity_that_stays",
+    "test_reading_changes_nothing",
+    "test_setting_up_again_changes_nothing",
+]
+
+
+def test_setting_up_again_changes_nothing(store: Store) -> None:
+    """Every process upgrades at its start, several of them at once."""
+    view, mail = due_schedule(store), read(store, enqueued(store))
+
+    store.upgrade()
+    at_once(store.upgrade, store.upgrade, store.upgrade)
+
+    assert view_of(store) == view
+    assert read(store, mail.id) == mail
+
+
+def test_a_store_has_an_identity_that_stays(store: Store) -> None:
+    """Tickets carry it, so that two stores can share a broker."""
+    identity = store.uuid
+
+    store.upgrade()
+
+    assert identity
+    assert store.uuid == identity
+
+
+def test_a_store_declares_what_it_can_do(store: Store) -> None:
+    """Each capability is a yes or no; a commit can only be shared where it lasts."""
+    declared = asdict(store.capabilities)
+
+    assert all(isinstance(answer, bool) for answer in declared.values())
+    assert store.capabilities.durable or not store.capabilities.transactional
+
+
+def test_reading_changes_nothing(store: Store) -> None:
+    """However often somebody looks, nothing is made due, leased or renewed."""
+    view = due_schedule(store)
+    session_of(store)
+    sessions = store.sessions().value
+
+    for _ in range(2):
+        store.candidates([view.rows[0].id])
+        store.expired(10)
+        store.astray(tzdata="2999.1", limit=10)
+        store.slice(after="", limit=10)
+        assert store.last_pass().value.holder == ""
+
+    assert view_of(store) == view
+    assert store.sessions().value == sessions
+    assert now_of(store) >= view.schedule.created_at
+
+
+def test_a_store_can_be_closed_twice(store: Store) -> None:
+    """Whoever gives it back need not know whether somebody has already."""
+    store.close()
+    store.close()

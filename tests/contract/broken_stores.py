@@ -1,0 +1,205 @@
+"""Stores with one kept bug each, of the kind that real ones have had; the contracts find all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from sempre.clock import SystemClock
+from sempre.domain.execution import Execution
+from sempre.domain.planning import Plan
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.ports.messages import (
+    Birth,
+    Candidate,
+    ExecutionQuery,
+    Order,
+    Page,
+    Pass,
+    Reading,
+    Receipt,
+    Session,
+    Settled,
+    Settlement,
+    Tick,
+    View,
+    Wanted,
+    Work,
+)
+from sempre.stores.memory import MemoryStore
+
+HOUR = timedelta(hours=1)
+
+
+class FencesByAttempt(MemoryStore):
+    """Counts attempts where a fence is asked for."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        found = super().claim(orders, session=session)
+        return [each and changed(each, fence=each.attempt) for each in found]
+
+
+class ClaimsEarly(MemoryStore):
+    """Judges what is due by a clock that is ahead."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        self._clock = _Ahead()
+        try:
+            return super().claim(orders, session=session)
+        finally:
+            self._clock = SystemClock()
+
+
+class _Ahead(SystemClock):
+    def now(self) -> datetime:
+        return super().now() + HOUR / 2 + timedelta(minutes=1)
+
+
+class ClaimsForAnyone(MemoryStore):
+    """Does not ask whether the session has a lease."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        self.register(Session(session), lease=HOUR)
+        return super().claim(orders, session=session)
+
+
+class IgnoresSwitches(MemoryStore):
+    """Looks at switches when it lists, not when it claims."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        switches, self._tables.switches = self._tables.switches, {}
+        try:
+            return super().claim(orders, session=session)
+        finally:
+            self._tables.switches = switches
+
+
+class AppliesInParts(MemoryStore):
+    """Writes one change after the other, without a transaction."""
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        for order in orders:
+            parts = [Order(Plan(changes=(change,))) for change in order.plan.changes]
+            if not all(super().apply(parts)):
+                return [False] * len(orders)
+            super().apply([Order(replace(order.plan, changes=()), order.ids)])
+        return [True] * len(orders)
+
+
+class LastWriterWins(MemoryStore):
+    """Applies a plan to whatever the schedule is by now."""
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        return super().apply([self._rebased(order) for order in orders])
+
+    def _rebased(self, order: Order) -> Order:
+        base = order.plan.base and self._tables.schedules.get(order.plan.base.id)
+        return replace(order, plan=replace(order.plan, base=base)) if base else order
+
+
+class RepeatsOrders(MemoryStore):
+    """Gives created rows ids of its own, so that it cannot know an order again."""
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        fresh = [replace(each, ids=tuple(str(uuid4()) for _ in each.ids)) for each in orders]
+        return super().apply(fresh)
+
+
+class LetsZombiesSettle(MemoryStore):
+    """Settles by id, whoever holds the execution by now."""
+
+    def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
+        for each in settlements:
+            row = self._tables.executions[each.execution.id]
+            self._tables.put(changed(each.plan.changes[0].after, fence=row.fence, session=session))
+        return [Settled.DONE] * len(settlements)
+
+
+class RenewsTheDead(MemoryStore):
+    """Lets an expired session come back."""
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        if session in self._tables.sessions:
+            self.register(self._tables.sessions[session], lease=HOUR)
+        return super().tick(session, wanted, lease=lease)
+
+
+class ChecksThenInserts(MemoryStore):
+    """Looks for a duplicate in one step and inserts in another."""
+
+    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+        unique = dict(self._tables.unique)
+        receipts = []
+        for work in works:
+            self._tables.unique = dict(unique)
+            receipts += super().enqueue([work])
+        return receipts
+
+
+class PassesAlways(MemoryStore):
+    """Begins a pass for whoever asks."""
+
+    def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
+        self._tables.maintenance = None
+        return super().begin_pass(holder=holder, every=every)
+
+
+class PurgesBySlot(MemoryStore):
+    """Forgets skipped slots that are still to come."""
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        rows = list(self._tables.executions.values())
+        for row in rows:
+            if row.state is State.SKIPPED and row.run_at < before:
+                self._tables.put(changed(row, state=State.SUPERSEDED))
+        return super().purge(before=before, limit=limit)
+
+
+class RoundsToMilliseconds(MemoryStore):
+    """Keeps instants as a database with a coarser column does."""
+
+    def create(self, births: Sequence[Birth]) -> list[bool]:
+        return super().create([self._rounded(birth) for birth in births])
+
+    def _rounded(self, birth: Birth) -> Birth:
+        cursor = birth.schedule.cursor
+        coarse = cursor.replace(microsecond=cursor.microsecond // 1000 * 1000)
+        return replace(birth, schedule=changed(birth.schedule, cursor=coarse))
+
+
+class ComparesWithoutCase(MemoryStore):
+    """Finds names as a collation does."""
+
+    def views(self, names: Sequence[str]) -> Reading[list[View]]:
+        folded = {each.name.casefold(): each.name for each in self._tables.schedules.values()}
+        return super().views([folded.get(name.casefold(), name) for name in names])
+
+
+class PagesByCounting(MemoryStore):
+    """Pages history by offset."""
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        offset = int(query.after or 0)
+        whole = super().executions(replace(query, after="", limit=10_000))
+        page = whole.value.items[offset : offset + query.limit]
+        end = offset + len(page)
+        after = str(end) if end < len(whole.value.items) else ""
+        return Reading(whole.now, Page(page, after))
+
+
+class ForgetsPriority(MemoryStore):
+    """Shows what is due by time alone."""
+
+    def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
+        found = super().due(wanted)
+        return replace(found, value=sorted(found.value, key=lambda each: each.execution.due_at))
+
+
+class TellsNobodyOfLeases(MemoryStore):
+    """Finds what has expired by the session's absence alone."""
+
+    def expired(self, limit: int) -> Reading[list[Candidate]]:
+        found = super().expired(limit)
+        gone = [c for c in found.value if c.execution.session not in self._tables.sessions]
+        return replace(found, value=gone)
