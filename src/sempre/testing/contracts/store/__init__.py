@@ -21,6 +21,7 @@ from sempre.testing.contracts.store import (
     slots,
     switches,
     unique,
+    values,
     verbs,
 )
 from sempre.testing.contracts.store.applying import *  # noqa: F403
@@ -40,6 +41,7 @@ from sempre.testing.contracts.store.settling import *  # noqa: F403
 from sempre.testing.contracts.store.slots import *  # noqa: F403
 from sempre.testing.contracts.store.switches import *  # noqa: F403
 from sempre.testing.contracts.store.unique import *  # noqa: F403
+from sempre.testing.contracts.store.values import *  # noqa: F403
 from sempre.testing.contracts.store.verbs import *  # noqa: F403
 
 __all__: list[str] = []
@@ -60,4 +62,5 @@ __all__ += settling.__all__
 __all__ += slots.__all__
 __all__ += switches.__all__
 __all__ += unique.__all__
+__all__ += values.__all__
 __all__ += verbs.__all__

@@ -12,9 +12,9 @@ from sempre.domain.planning import (
     plan_trigger,
 )
 from sempre.domain.planning.claiming import Verdict
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
 from sempre.domain.values import changed
-from sempre.ports.messages import Order
+from sempre.ports.messages import Birth, Order, Settled, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -23,6 +23,7 @@ from sempre.testing.contracts.store.builders import (
     check_invariants,
     claim_order,
     claimed,
+    draft_schedule,
     due_schedule,
     enqueued,
     expire,
@@ -33,7 +34,10 @@ from sempre.testing.contracts.store.builders import (
     order_of,
     perform,
     read,
+    row_of,
     session_of,
+    started,
+    succeed,
     view_of,
     waiting_schedule,
     wanted,
@@ -51,6 +55,7 @@ __all__ = [
     "test_a_row_is_claimed_once",
     "test_a_row_is_never_claimed_early",
     "test_a_row_that_is_rung_is_due_and_claimed_as_one_that_is_not",
+    "test_a_row_that_replaces_another_cancels_it_as_it_starts",
     "test_a_session_that_lost_its_lease_claims_nothing",
     "test_fences_increase_over_everything_that_starts",
     "test_nothing_is_claimed_for_an_unknown_session",
@@ -237,6 +242,26 @@ def test_a_claim_that_may_not_start_leaves_no_trace(store: Store) -> None:
     assert store.claim([Order(plan, order.ids)], session=session_of(store)) == [None]
 
     assert view_of(store) == before
+
+
+def test_a_row_that_replaces_another_cancels_it_as_it_starts(store: Store) -> None:
+    """One operation: the newer runs under a higher fence, and the older one's result is late."""
+    session = session_of(store)
+    schedule = draft_schedule(store, overlap="replace")
+    birth = started(schedule, at=schedule.created_at)
+    begun = birth.rows[0].due_at - MINUTE
+    times = {"first_started_at": begun, "started_at": begun, "attempt": 1, "session": session}
+    older = row_of(View(schedule), begun, kind=Kind.MANUAL, state=State.RUNNING, **times)
+    assert store.create([Birth(birth.schedule, (*birth.rows, older))]) == [True]
+    running = read(store, older.id)
+
+    newer = claimed(store, birth.rows[0].id, session_of(store))
+
+    assert newer.fence > running.fence
+    assert read(store, older.id).state is State.CANCELLED
+    assert succeed(store, running) is Settled.LATE
+    assert read(store, older.id).state is State.CANCELLED
+    check_invariants(store)
 
 
 def test_a_batch_of_claims_starts_what_fits_and_refuses_the_rest(store: Store) -> None:

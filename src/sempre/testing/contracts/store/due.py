@@ -1,6 +1,6 @@
 """Contracts of due: what a worker is shown, in which order, and with what planning needs."""
 
-# ruff: noqa: S101 - a contract asserts, with literals
+# ruff: noqa: S101 - a contract asserts
 
 from sempre.domain.states import Kind, State
 from sempre.ports.messages import Birth, View

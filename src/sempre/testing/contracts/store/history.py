@@ -1,6 +1,6 @@
 """Contracts of looking: pages by key that are complete and without repeats."""
 
-# ruff: noqa: S101 - a contract asserts, with literals
+# ruff: noqa: S101 - a contract asserts
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta

@@ -90,7 +90,9 @@ def test_what_is_purged_is_counted_by_day_and_state(store: Store) -> None:
     assert store.purge(before=noon + 2 * DAY, limit=100) == 2
 
     days = [day.date().isoformat() for day in (noon, noon + DAY)]
-    assert store.rollups(schedule.id).value == [
+    found = store.rollups(schedule.id).value
+    assert [each.day for each in found] == sorted(each.day for each in found)
+    assert sorted(found, key=lambda each: (each.day, each.state)) == [
         Rollup(schedule.id, days[0], State.FAILED, 1, 5.0),
         Rollup(schedule.id, days[0], State.SUCCEEDED, 2, 30.0),
         Rollup(schedule.id, days[1], State.SUCCEEDED, 1, 7.0),

@@ -1,6 +1,6 @@
 """Contracts of settle: how an attempt ended is recorded once, and only while its claim holds."""
 
-# ruff: noqa: S101 - a contract asserts, with literals
+# ruff: noqa: S101 - a contract asserts
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
