@@ -14,6 +14,7 @@ from sempre.domain.planning import (
     plan_skip,
     plan_unskip,
 )
+from sempre.domain.states import State
 from sempre.ports.messages import Order, Switch
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -112,24 +113,28 @@ def test_a_claim_and_a_disable_at_once_leave_no_start_after_the_disable(store: S
 
 def test_a_claim_and_a_switch_at_once_leave_no_start_after_the_switch(store: Store) -> None:
     """Once the switch has returned, whatever has not started does not start."""
+    switch = Switch("stop", "all", "hold")
     for number in range(MANY):
         row = due_schedule(store, f"billing-{number}").rows[0]
-        mail = enqueued(store)
+        ids = [row.id, enqueued(store)]
         session = session_of(store)
         claim = claim_order(store, row.id)
-        switch = Switch("stop", "all", "hold")
 
-        def turn_off(switch: Switch = switch) -> bool:
-            return bool(store.switch(switch, off=True).value)
+        def turn_off(ids: list[str] = ids) -> list[State]:
+            store.switch(switch, off=True)
+            return [read(store, each).state for each in ids]
 
-        at_once(partial(_started, store, claim, session), partial(_take, store, session), turn_off)
+        def start(claim: Order = claim, session: str = session) -> list[State]:
+            _started(store, claim, session)
+            store.take(wanted(), session=session)
+            return []
 
-        before = [read(store, row.id), read(store, mail)]
+        [states, _] = at_once(turn_off, start)
+
+        assert [read(store, each).state for each in ids] == states
         assert not _started(store, _again(claim), session_of(store))
-        assert not _take(store, session)
-        assert [read(store, row.id), read(store, mail)] == before
         store.switch(switch, off=False)
-        store.cancel([mail])
+        store.cancel(ids)
 
 
 def test_of_many_passes_at_once_one_begins(store: Store) -> None:
@@ -205,10 +210,6 @@ def _started(store: Store, order: Order, session: str) -> bool:
 def _applied(store: Store, order: Order) -> bool:
     [applied] = store.apply([order])
     return applied
-
-
-def _take(store: Store, session: str) -> bool:
-    return bool(store.take(wanted(), session=session).value)
 
 
 def _count(answers: list[bool]) -> int:
