@@ -15,7 +15,7 @@ def search(examples: int) -> None:
     """Try so many random sequences of events."""
     thorough = settings(
         max_examples=examples,
-        stateful_step_count=60,
+        stateful_step_count=50,
         deadline=None,
         database=None,
         # Not shrunk: that takes minutes, and here only the verdict counts.
@@ -26,4 +26,4 @@ def search(examples: int) -> None:
 
 
 if __name__ == "__main__":
-    search(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    search(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)

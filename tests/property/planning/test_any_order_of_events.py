@@ -168,9 +168,11 @@ class AnyOrder(RuleBasedStateMachine):
         first = self.world.perform(verb)
         assert self.world.perform(verb).is_empty, (verb, first)
 
-    @rule(seconds=st.none() | st.integers(1, 600))
-    def it_is_paused(self, seconds: int | None) -> None:
+    @rule(seconds=st.none() | st.integers(1, 600), slots=st.integers(0, 2))
+    def it_is_paused(self, seconds: int | None, slots: int) -> None:
         until = None if seconds is None else self.world.now + timedelta(seconds=seconds)
+        if until and slots:
+            until = self.world.schedule.definition.grid.times(self.world.now, slots)[-1]
         self.world.perform(plan_pause, until=until)
         assert self.world.perform(plan_pause, until=until).is_empty
 
