@@ -39,6 +39,7 @@ ODD_ZONES = (
     "America/Santiago",
     "America/Sao_Paulo",
     "America/St_Johns",
+    "Antarctica/Casey",
     "Antarctica/Troll",
     "Asia/Amman",
     "Asia/Gaza",
@@ -51,6 +52,7 @@ ODD_ZONES = (
     "Europe/Rome",
     "Pacific/Apia",
     "Pacific/Auckland",
+    "Pacific/Kiritimati",
     "Pacific/Kwajalein",
 )
 

@@ -114,6 +114,29 @@ def test_kwajalein_lost_a_day_and_had_one_almost_twice() -> None:
     ]
 
 
+def test_a_month_end_on_the_lost_day_moves_into_the_next_month() -> None:
+    # Kiritimati had no 31 December 1994.
+    kiritimati = "Pacific/Kiritimati"
+    grid = Every("1 month", anchor="1994-10-31 09:00", timezone=kiritimati)
+
+    assert fires(grid, kiritimati, "1994-12-01 00:00Z", 2) == [
+        "1995-01-01 09:00+14:00",
+        "1995-01-31 09:00+14:00",
+    ]
+    assert fires(grid, kiritimati, "1995-01-01 08:59+14:00", 1) == ["1995-01-01 09:00+14:00"]
+
+
+def test_a_gap_of_three_hours_is_the_longest_that_cron_makes_up_for() -> None:
+    # Casey went from 02:00 to 05:00 on 18 October 2009.
+    casey = "Antarctica/Casey"
+    grid = Cron("30 3 * * *", timezone=casey)
+
+    assert fires(grid, casey, "2009-10-17 12:00Z", 2) == [
+        "2009-10-18 05:00+11:00",
+        "2009-10-19 03:30+11:00",
+    ]
+
+
 # Casablanca is an hour behind during Ramadan only; Troll jumps by two; Dublin's winter is negative.
 
 
