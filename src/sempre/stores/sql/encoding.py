@@ -85,6 +85,8 @@ def json_text(value: object) -> str:
 
 def told(text: str) -> str:
     """Return a text that every database accepts: an error may quote anything at all."""
+    if text.isascii() and "\0" not in text:
+        return str(text)
     return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 

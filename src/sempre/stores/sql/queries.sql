@@ -293,9 +293,10 @@ DELETE FROM {cancellations} WHERE execution_id IN (SELECT value FROM {each:ids})
 
 -- name: cancellations_of
 -- Which executions of a session somebody wants to end.
-SELECT c.execution_id FROM {cancellations} AS c
-JOIN {executions} AS e ON e.id = c.execution_id AND e.session = :session
-ORDER BY c.execution_id
+SELECT asked.execution_id FROM {cancellations} AS asked
+CROSS JOIN {executions} AS e
+WHERE e.id = asked.execution_id AND e.session = :session
+ORDER BY asked.execution_id
 
 -- Attempts
 

@@ -76,33 +76,29 @@ def claim(
     stops = switches_off(transaction)
     desk = Desk(transaction, orders)
     lease = _lease(transaction, session)
-    started = [_started(order) for order in orders]
-    tags = stops.tags(transaction, started)
-    fences = _fences(transaction, len(orders)) if lease else count()
-    answers: list[Execution | None] = []
-    again = []
-    for order, after in zip(orders, started, strict=True):
+    planned = [_started(order) for order in orders]
+    tags = stops.tags(transaction, planned)
+    own, started = [], []
+    for order, after in zip(orders, planned, strict=True):
         guard = desk.executions.get(after.id)
         if guard and _is_own_claim(guard, after, session):
-            again.append(after.id)
-            answers.append(after)
-        elif _may_start(guard, after, transaction.now) and lease and desk.fits(order):
-            if stops.stopping(after, tags):
-                answers.append(None)
-                continue
+            own.append(after.id)
+            continue
+        due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
+        if lease and due and desk.fits(order):
             desk.put(order, transaction)
-            desk.change(changed(after, session=session, fence=next(fences)))
-            answers.append(changed(after, session=session, fence=desk.executions[after.id].fence))
-        else:
-            answers.append(None)
+            # Its holder is known from here on: the same order again is found done.
+            desk.change(changed(after, session=session))
+            started.append(after)
+    fences = _fences(transaction, len(started))
+    claimed = {row.id: changed(row, session=session, fence=next(fences)) for row in started}
+    for row in claimed.values():
+        desk.change(row)
     desk.write(transaction)
-    known = {row[0]: row for row in transaction.rows("rows_by_id", ids=again)} if again else {}
-    return [
-        encoding.read_execution(known[row.id])
-        if row and row.id in known
-        else row and changed(row, leased_until=lease)
-        for row in answers
-    ]
+    held = {row.id: changed(row, leased_until=lease) for row in claimed.values()}
+    for found in transaction.rows("rows_by_id", ids=own) if own else []:
+        held.setdefault(found[0], encoding.read_execution(found))
+    return [held.get(row.id) for row in planned]
 
 
 def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Execution]:
@@ -235,7 +231,7 @@ def _is_own_claim(guard: Guard, planned: Execution, session: str) -> bool:
     return own and guard.attempt == planned.attempt
 
 
-def _may_start(guard: Guard | None, after: Execution, now: datetime) -> bool:
+def _is_due(guard: Guard | None, after: Execution, now: datetime) -> bool:
     """Tell whether a row is due, by the plan and by what is stored."""
     return guard is not None and after.due_at <= now and guard.due_at <= microseconds_of(now)
 
@@ -248,7 +244,9 @@ def _lease(transaction: Transaction, session: str) -> datetime | None:
 
 
 def _fences(transaction: Transaction, wanted: int) -> Iterator[int]:
-    """Return as many new fences as are wanted, in order; a gap does no harm."""
+    """Return as many new fences as are wanted, in order."""
+    if not wanted:
+        return iter(())
     [(last,)] = transaction.rows("next_fences", count=wanted)
     return count(last - wanted + 1)
 

@@ -89,7 +89,7 @@ class Sqlite:
         wording = Wording(check_identifier("prefix", prefix), str, _each, _pairs, _position)
         self._wording = wording
         pieces = load(self.name)
-        self._statements = {key: wording.complete(pieces[key].text, pieces) for key in pieces}
+        self.statements = {key: wording.complete(pieces[key].text, pieces) for key in pieces}
         self._local = local()
         self._connections: WeakSet[_Connection] = WeakSet()
         self._lock = Lock()
@@ -137,7 +137,7 @@ class Sqlite:
         connection = self._connect()
         connection.raw.execute(begin)
         try:
-            answer = work(SqliteTransaction(connection.raw, self._statements, self._clock))
+            answer = work(SqliteTransaction(connection.raw, self.statements, self._clock))
             connection.raw.execute("COMMIT")
         except BaseException:
             # Some errors have ended the transaction already.
@@ -234,6 +234,8 @@ class _Connection:
         try:
             [mode] = self.raw.execute("PRAGMA journal_mode = WAL").fetchone()
             self.raw.execute("PRAGMA synchronous = FULL")
+            # In KiB, if negative: the indexes of a busy store do not fit the default of 2 MB.
+            self.raw.execute("PRAGMA cache_size = -65536")
         except sqlite3.Error:
             self.raw.close()
             raise

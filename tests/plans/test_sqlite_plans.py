@@ -1,0 +1,161 @@
+"""No hot statement of SQLite looks at every row: each goes by an index, in a full database."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.sqlite import Sqlite
+from sempre.stores.sql.encoding import json_text
+
+ROWS = 100_000
+SCHEDULES = 2_000
+# Tables whose size grows with the work; the others stay small.
+LARGE = ("e", "x", "y", "c", "sempre_executions", "sempre_schedules")
+IDS = json_text(["0000005", "0000006"])
+DUE = {
+    "lanes": json_text(["slots/default"]),
+    "jobs": json_text(["job1", "job2"]),
+    "stopped_names": json_text(["x"]),
+    "stopped_tags": json_text(["\nred\n"]),
+    "now": 10**9,
+    "limit": 100,
+}
+PAGE = {
+    "at": 2**62,
+    "id": "",
+    "since": 0,
+    "until": 2**62,
+    "states": json_text(["succeeded"]),
+    "kinds": json_text(["scheduled"]),
+    "limit": 51,
+}
+HOT: dict[str, dict[str, Any]] = {
+    "due": DUE,
+    "due_to_take": DUE,
+    "next_due": {"lanes": DUE["lanes"], "jobs": DUE["jobs"]},
+    "rows_by_id": {"ids": IDS},
+    "guarded_executions": {"ids": IDS},
+    "guarded_schedules": {"ids": IDS},
+    "occupied_slots": {"slots": json_text([["0000005", 5]])},
+    "known_snapshots": {"revisions": json_text([["0000005", 1]])},
+    "rows_unrung": {"until": 10**9, "limit": 100},
+    "mark_rung": {"ids": IDS},
+    "rows_expired": {"now": 10**9, "limit": 100},
+    "schedules_astray": {"stamp": "v", "limit": 100},
+    "schedules_slice": {"after": "0000005", "limit": 100},
+    "schedules_by_name": {"names": IDS},
+    "schedules_by_id": {"ids": IDS},
+    "view_rows": {"ids": IDS},
+    "history_of_schedule": PAGE | {"schedule_id": "0000005", "job": ""},
+    "history_of_job": PAGE | {"job": "job1"},
+    "history_of_all": PAGE,
+    "rows_to_purge": {"before": 10**6, "now": 10**9, "limit": 1000},
+    "delete_executions": {"ids": IDS},
+    "delete_attempts": {"ids": IDS},
+    "delete_keys": {"ids": IDS},
+    "delete_ranges": {"before": 10**6, "limit": 1000},
+    "settled_attempts": {"ids": IDS},
+    "attempts_of": {"id": "0000005"},
+    "holders_of_keys": {"keys": IDS},
+    "cancel_live": {"ids": IDS, "actor": "", "now": 1},
+    "ask_to_cancel": {"ids": IDS, "actor": "", "now": 1},
+    "lock_schedules_of": {"ids": IDS},
+    "free_held": {"name": "s"},
+    "cancellations_of": {"session": "w"},
+    "latest_ranges": {"schedule_id": "0000005", "limit": 5},
+    "rollups_of": {"schedule_id": "0000005"},
+    "move_schedule": dict.fromkeys(
+        (
+            *("id", "cursor_at", "revision", "starts", "started", "broken", "ended"),
+            *("next_run_at", "audit_stamp"),
+        ),
+        0,
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=["as it is", "with statistics"])
+def full(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[tuple[Sqlite, sqlite3.Connection]]:
+    path = tmp_path_factory.mktemp("plans") / "jobs.db"
+    dialect = Sqlite(path)
+    store = SqlStore(dialect)
+    store.upgrade()
+    connection = sqlite3.connect(path)
+    fill(connection)
+    if request.param == "with statistics":
+        connection.execute("ANALYZE")
+    yield dialect, connection
+    connection.close()
+    store.close()
+
+
+def fill(connection: sqlite3.Connection) -> None:
+    """Write many rows in the states and with the spread that a busy store has."""
+    connection.execute(
+        """
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+        INSERT INTO sempre_schedules
+        SELECT printf('%07d', n), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
+            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, 'v1' FROM n
+        """,
+        (SCHEDULES,),
+    )
+    connection.execute(
+        """
+        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+        INSERT INTO sempre_executions
+        SELECT printf('%07d', n), printf('%07d', n % ?), 'name', 1, 'scheduled',
+            CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'scheduled' WHEN 2 THEN 'running'
+                ELSE 'succeeded' END,
+            n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
+            1, 0, 0, n, n, n, CASE WHEN n % 20 > 2 THEN n END, n, 'session' || (n % 9), ''
+        FROM n
+        """,
+        (ROWS, SCHEDULES),
+    )
+    connection.commit()
+
+
+def plan_of(dialect: Sqlite, connection: sqlite3.Connection, name: str) -> list[str]:
+    text = "EXPLAIN QUERY PLAN " + dialect.statements[name]
+    return [row[3] for row in connection.execute(text, HOT[name])]
+
+
+def scans(plan: list[str]) -> list[str]:
+    """Return the steps that go through a large table, or sort what an index should have."""
+    words = [step.split() for step in plan]
+    return [" ".join(step) for step in words if step[0] == "SCAN" and step[1] in LARGE]
+
+
+# Each goes through an index of only what it wants, in the order it wants it.
+BY_INDEX = {
+    "rows_expired": "executions_running",
+    "rows_unrung": "executions_unrung",
+    "rows_to_purge": "executions_ended",
+    "history_of_all": "executions_history",
+    "schedules_astray": "schedules_audit",
+}
+
+
+@pytest.mark.parametrize("name", HOT)
+def test_a_hot_statement_scans_no_table(full: tuple[Sqlite, sqlite3.Connection], name: str) -> None:
+    plan = plan_of(*full, name)
+
+    whole = [step for step in scans(plan) if BY_INDEX.get(name, "no index") not in step]
+
+    assert plan
+    assert not whole, "\n".join(plan)
+    if name in BY_INDEX:
+        assert any(BY_INDEX[name] in step for step in plan), "\n".join(plan)
+
+
+def test_a_scan_is_found(full: tuple[Sqlite, sqlite3.Connection]) -> None:
+    _, connection = full
+    text = "EXPLAIN QUERY PLAN SELECT * FROM sempre_executions WHERE actor = 'x'"
+
+    assert scans([row[3] for row in connection.execute(text)])
