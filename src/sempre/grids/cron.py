@@ -98,7 +98,7 @@ class Cron(SetOnce, Grid, name="cron"):
 
     def identity(self) -> tuple[object, ...]:
         """Return what equal grids have in common: the meaning of the text, not its spelling."""
-        return (Cron, self._rule.meaning, self.timezone, self.gap, self.fold)
+        return (type(self), self._rule.meaning, self.timezone, self.gap, self.fold)
 
     def __repr__(self) -> str:
         """Write it as code."""

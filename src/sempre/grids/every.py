@@ -153,7 +153,7 @@ class Every(SetOnce, Grid, name="every"):
     def identity(self) -> tuple[object, ...]:
         """Return what equal grids have in common: spelling aside, the same arithmetic."""
         rule = (self._step, self._months, self.is_elapsed, self._wall, self._origin)
-        return (Every, rule, self.timezone, self.gap, self.fold)
+        return (type(self), rule, self.timezone, self.gap, self.fold)
 
     def __repr__(self) -> str:
         """Write it as code."""

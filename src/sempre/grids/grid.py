@@ -4,6 +4,7 @@ Owns the promise every grid keeps and what follows from it alone: listing, count
 form. `Every` and `Cron` answer the same questions faster.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from sempre.errors import BrokenGrid, GridError, InstantError, SempreError, UnknownGrid
-from sempre.grids.instants import END_OF_CALENDAR, as_instant, not_an_instant
+from sempre.grids.instants import END_OF_CALENDAR, as_instant, check_aware
 
 __all__ = ["Grid", "Passed", "SetOnce", "following"]
 
@@ -123,7 +124,11 @@ class Grid(ABC):
         if self.name is None:
             hint = f'Write class {type(self).__name__}(Grid, name="...").'
             raise GridError("grid", self, allowed="a grid whose class has a name", hint=hint)
-        return {"grid": self.name, **self.parameters()}
+        parameters = self.parameters()
+        if "grid" in parameters or not _is_json(parameters):
+            allowed = 'JSON values by name, none of them called "grid"'
+            raise GridError(f"parameters of {self.name}", parameters, allowed=allowed)
+        return {"grid": self.name, **parameters}
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> "Grid":
@@ -160,9 +165,7 @@ class Grid(ABC):
         return Passed(first, last, count) if first and last else None
 
     def _slots(self, after: datetime) -> Iterator[datetime]:
-        if not isinstance(after, datetime) or after.utcoffset() is None:
-            raise not_an_instant("after", after)
-        slot: datetime | None = after
+        slot: datetime | None = check_aware("after", after)
         while slot is not None and (slot := following(self, slot)):
             yield slot
 
@@ -171,6 +174,13 @@ class Grid(ABC):
             if slot > until:
                 return
             yield slot
+
+
+def _is_json(value: object) -> bool:
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def following(grid: Grid, t: datetime) -> datetime | None:

@@ -15,6 +15,7 @@ __all__ = [
     "EPOCH_DAY",
     "LATEST",
     "as_instant",
+    "check_aware",
     "instant_of",
     "microseconds_of",
     "not_an_instant",
@@ -61,6 +62,7 @@ def read_moment(field: str, value: object) -> datetime:
         raise InstantError(field, value, allowed=READABLE)
     if value.year < EARLIEST_YEAR:
         raise InstantError(field, value, allowed=f"the year {EARLIEST_YEAR} or later")
+    _offset(field, value)
     return value
 
 
@@ -72,15 +74,31 @@ def read_instant(field: str, value: object) -> datetime:
 
 def as_instant(field: str, value: object) -> datetime:
     """Return an aware datetime in UTC; InstantError if it is naive or out of the calendar."""
-    if not isinstance(value, datetime):
-        raise InstantError(field, value, allowed="a datetime with a zone")
-    if value.utcoffset() is None:
-        hint = f"Without a zone it could be {value}Z or many other instants."
-        raise InstantError(field, value, allowed="a datetime with a zone", hint=hint)
+    aware = check_aware(field, value)
     try:
-        return value.astimezone(UTC)
+        return aware.astimezone(UTC)
     except OverflowError:
         raise InstantError(field, value, allowed="an instant before the year 10000") from None
+
+
+def check_aware(field: str, value: object) -> datetime:
+    """Return a datetime that has a zone, or raise InstantError."""
+    if not isinstance(value, datetime):
+        raise InstantError(field, value, allowed="a datetime with a zone")
+    if _offset(field, value) is None:
+        hint = f"Without a zone it could be {value}Z or many other instants."
+        raise InstantError(field, value, allowed="a datetime with a zone", hint=hint)
+    return value
+
+
+def _offset(field: str, value: datetime) -> timedelta | None:
+    try:
+        return value.utcoffset()
+    except Exception as error:  # noqa: BLE001 - a zone of the user's own may raise anything
+        hint = f"Its zone raises {error!r}."
+        raise InstantError(
+            field, str(value.replace(tzinfo=None)), allowed=READABLE, hint=hint
+        ) from None
 
 
 def _parse(field: str, text: str) -> datetime:
@@ -107,7 +125,7 @@ def since_epoch(t: datetime) -> timedelta | None:
     """
     try:
         since = t - EPOCH
-    except TypeError:
+    except Exception:  # noqa: BLE001 - a zone of the user's own may raise anything
         raise not_an_instant("t", t) from None
     if EARLIEST <= since.days < LATEST:
         return since

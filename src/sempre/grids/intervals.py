@@ -64,8 +64,11 @@ def read_interval(value: object, unit: object = None) -> Interval:
     """
     if isinstance(value, str) and unit is None:
         return _checked(_sum_of_parts(value), value)
-    if unit is not None:
+    if unit is not None and not isinstance(value, timedelta):
         return _checked(Interval(_whole(value), _unit(unit)), value)
+    if unit is not None:
+        hint = "A timedelta has its own units: leave the unit out."
+        raise IntervalError("interval", value, allowed="a number of units", hint=hint)
     return _checked(_of_seconds(_whole(value)), value)
 
 

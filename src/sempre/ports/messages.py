@@ -84,6 +84,12 @@ class Order:
     plan: Plan
     ids: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse an order that a store could carry out by half only."""
+        if len(self.ids) != len(self.plan.creates):
+            message = f"{len(self.plan.creates)} executions need as many ids, not {len(self.ids)}"
+            raise ValueError(message)
+
 
 @dataclass(frozen=True)
 class Wanted:

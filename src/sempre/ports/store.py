@@ -7,6 +7,9 @@ staying the same between two operations.
 
 Failures: `StoreUnavailable` if the store cannot be reached or did not answer in time (what was
 asked may or may not have happened), `StoreRefused` if it must not be used as it is set up.
+
+A store is used from many threads at once. An order that is repeated while the first one is still
+under way gets the same answer. Unique keys may be of any length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -97,6 +100,9 @@ class Store(Protocol):
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all; True where it was, or already had been.
+
+        What was done before is known by the rows it created; an order that creates nothing is
+        refused when it is repeated, and its maker reads and plans again.
 
         A plan is refused, False, if the revision of its base has changed, or, where it changes
         the schedule, the starts or cursor; or if an execution it changes is not in the state,
@@ -245,6 +251,7 @@ class Store(Protocol):
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
         """Turn a switch off, so that it stops its target, or on again; return those that are off.
 
-        Once it has returned, no claim of what it stops commits. On again, held rows are free.
+        Once it has returned, no claim of what it stops commits. On again, held rows are free; where
+        it goes on by itself they are so by the next tick of any session. Switches come by name.
         """
         ...

@@ -16,6 +16,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import changed
+from sempre.errors import StoreUnavailable
 from sempre.ports.messages import (
     Attempt,
     Birth,
@@ -55,16 +56,20 @@ class MemoryStore:
         self._clock = clock or SystemClock()
         self._lock = RLock()
         self._tables = Tables()
+        self._closed = False
 
     def upgrade(self) -> None:
         """Nothing to set up."""
 
     def close(self) -> None:
-        """Nothing to give back; what is stored stays until the object is gone."""
+        """Forget everything; any later use is an error."""
+        self._closed = True
 
     @contextmanager
     def _at_once(self) -> Iterator[tuple[Tables, datetime]]:
         """Hold everybody else off for the length of one operation."""
+        if self._closed:
+            raise StoreUnavailable("the memory store is closed; make another one.")
         with self._lock:
             yield self._tables, self._clock.now()
 

@@ -91,7 +91,7 @@ class Tables:
         for identity, draft in zip(order.ids, plan.creates, strict=True):
             self.put(draft.born(identity, now))
         self.ranges.extend(plan.ranges)
-        if plan.schedule is not None:
+        if plan.schedule is not None and plan.schedule != plan.base:
             self.schedules[plan.schedule.id] = plan.schedule
 
     def _base_stands(self, plan: Plan, base: Schedule) -> bool:

@@ -95,7 +95,8 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
         return Settled.DONE
     holds = current and (current.state, current.fence) == (State.RUNNING, claimed.fence)
     if not holds or claimed.session != session:
-        _note_attempt(tables, settlement, State.RUNNING, now, late=True)
+        if not _has_attempt(tables, claimed, late=True):
+            _note_attempt(tables, settlement, State.RUNNING, now, late=True)
         return Settled.LATE
     if not tables.fits(settlement.plan):
         return Settled.REPLAN
@@ -220,9 +221,9 @@ def _stands_in_the_way(other: Execution, unique: Unique, now: datetime) -> bool:
     return other.is_live or (unique.mode == "active" and other.state is State.RUNNING)
 
 
-def _has_attempt(tables: Tables, claimed: Execution) -> bool:
+def _has_attempt(tables: Tables, claimed: Execution, *, late: bool = False) -> bool:
     attempts = tables.attempts.get(claimed.id, ())
-    return any(each.fence == claimed.fence and not each.late for each in attempts)
+    return any((each.fence, each.late) == (claimed.fence, late) for each in attempts)
 
 
 def _note_attempt(
