@@ -53,8 +53,9 @@ class SqlStore:
     def uuid(self) -> str:
         """The store's own identity, made once when it is set up."""
         if not self._uuid:
-            version, self._uuid = self._dialect.read(self._meta)
+            version, uuid = self._dialect.read(self._meta)
             migrations.check_version(version)
+            self._uuid = uuid
         return self._uuid
 
     def upgrade(self) -> None:

@@ -122,6 +122,10 @@ class Sqlite:
             for connection in list(self._connections):
                 connection.close()
 
+    def connection(self) -> sqlite3.Connection:
+        """Return this thread's connection, for looking into it; not within a transaction."""
+        return self._connect().raw
+
     def _transact(self, begin: str, work: Callable[[Transaction], T]) -> T:
         """Run a transaction, again if another process was in the way for too long."""
         for left in reversed(range(TRIES)):

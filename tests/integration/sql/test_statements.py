@@ -1,0 +1,67 @@
+"""Every statement has a name and a description, is complete, and is used."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sempre.stores.sql import statements
+from sempre.stores.sql.dialects.sqlite import Sqlite
+from sempre.stores.sql.migrations import VERSION, steps
+
+SOURCES = Path(statements.__file__).parent
+DIALECTS = sorted(path.stem for path in SOURCES.glob("*.sql") if path.stem != "queries")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_statement_says_what_it_is_for(dialect: str) -> None:
+    for statement in statements.load(dialect).values():
+        assert statement.description, statement.name
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_statement_is_used(dialect: str) -> None:
+    files = [*SOURCES.rglob("*.py"), *SOURCES.glob("*.sql")]
+    text = "\n".join(path.read_text() for path in files)
+
+    unused = [
+        name
+        for name in statements.load(dialect)
+        if f'"{name}"' not in text and f"{{{name}}}" not in text
+    ]
+
+    assert unused == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_statement_that_is_called_exists(dialect: str) -> None:
+    text = "\n".join(path.read_text() for path in SOURCES.glob("*.py"))
+    called = set(re.findall(r'transaction\.(?:rows|run|many)\(\s*"(\w+)"', text))
+
+    assert called
+    assert called <= statements.load(dialect).keys()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_steps_of_the_schema_are_numbered_without_a_gap(dialect: str) -> None:
+    assert [number for number, _ in steps(dialect)] == list(range(1, VERSION + 1))
+
+
+def test_no_place_is_left_open(tmp_path: Path) -> None:
+    dialect = Sqlite(tmp_path / "jobs.db")
+
+    for name, text in dialect.statements.items():
+        assert not re.search(r"\{\w", text), name
+    dialect.close()
+
+
+def test_a_file_is_parsed_into_named_statements() -> None:
+    found = statements.parse(
+        "-- A file.\n\n-- name: one\n-- The first.\nSELECT 1\n\n"
+        "-- name: two\n-- The other.\nSELECT 2\n"
+    )
+
+    assert [(each.name, each.description, each.text) for each in found.values()] == [
+        ("one", "The first.", "SELECT 1"),
+        ("two", "The other.", "SELECT 2"),
+    ]
