@@ -1,17 +1,41 @@
 """Random lives in the SQL store and in the memory store: every answer is the same."""
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from sempre.domain.values import changed
+from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import Order
 from sempre.stores.memory import MemoryStore
 from sempre.stores.memory.tables import Tables
 from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from tests.integration.sql.side_by_side import SideBySide, VirtualClock
+
+T = TypeVar("T")
+
+
+class SteeredPostgresql(Postgresql):
+    """A server whose clock is the test's."""
+
+    clock = VirtualClock()
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        self._set_clock()
+        return super().read(work)
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        self._set_clock()
+        return super().write(work)
+
+    def _set_clock(self) -> None:
+        self.statements["now"] = f"SELECT CAST({microseconds_of(self.clock.now())} AS bigint)"
 
 
 class MendedTables(Tables):
@@ -37,5 +61,17 @@ def test_sqlite_answers_as_the_memory_store_does(seed: int, tmp_path: Path) -> N
     store.upgrade()
 
     SideBySide(seed, clock, memory_store(clock), store).live(400)
+
+    store.close()
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_postgresql_answers_as_the_memory_store_does(seed: int, server: str) -> None:
+    dialect = SteeredPostgresql(server, schema=f"beside_{seed}")
+    dialect.clock = VirtualClock()
+    store = SqlStore(dialect)
+    store.upgrade()
+
+    SideBySide(seed, dialect.clock, memory_store(dialect.clock), store).live(300)
 
     store.close()

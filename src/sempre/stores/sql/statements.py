@@ -24,6 +24,7 @@ TABLES = (
     "attempts",
     "cancellations",
     "executions",
+    "fences",
     "meta",
     "passes",
     "ranges",

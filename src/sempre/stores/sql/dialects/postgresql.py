@@ -1,0 +1,303 @@
+"""PostgreSQL: a pool of connections, READ COMMITTED, and the server's clock.
+
+Nothing depends on which connection is used, so a pooler in transaction mode may stand between.
+Every transaction sets its own limits, and waits for the disk whatever the server's default is.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cached_property
+from random import random
+from threading import Event, Lock
+from typing import Any, TypeVar
+
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.grids.instants import instant_of
+from sempre.ports.store import Capabilities
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.statements import Wording, check_identifier, load
+
+try:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+    from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+except ImportError as error:
+    message = "PostgreSQL needs its driver: pip install 'sempre[postgres]'."
+    raise StoreRefused(message) from error
+
+__all__ = ["Postgresql", "PostgresqlTransaction"]
+
+T = TypeVar("T")
+TRIES = 5
+# Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
+# repeated, the work finds what the other one wrote.
+_RACES = {"40001", "40P01", "23505"}
+_REFUSED = {
+    "42P01": "there is no store in it yet; call upgrade() once",
+    "3F000": "there is no such schema; call upgrade() once",
+    "42501": "this user lacks a right; grant it",
+    "28000": "the server refuses this user; check user and password",
+    "28P01": "the server refuses this user; check user and password",
+    "3D000": "there is no such database; create it",
+}
+_UNAVAILABLE = {
+    "25006": "it is read-only, as a standby is",
+    "53100": "its disk is full; free some space",
+    "53300": "it has no connection left",
+    "55P03": "a lock was not free in time",
+    "57014": "a statement took too long",
+}
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+
+
+class Postgresql:
+    """A schema in a PostgreSQL database.
+
+    Args:
+        conninfo: a URL or a text of the driver. Its password appears in no message.
+        schema: where the tables are; it is created if need be.
+        prefix: what the names of the tables begin with.
+        connections: how many connections are open at most.
+        statement_after: after how many seconds a statement is given up.
+        connect_after: after how many seconds waiting for a connection is given up.
+        wait: how to pass the seconds between two tries.
+    """
+
+    name = "postgresql"
+    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=False)
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        schema: str = "sempre",
+        prefix: str = "sempre_",
+        connections: int = 8,
+        statement_after: float = 8.0,
+        connect_after: float = 8.0,
+        wait: Callable[[float], object] | None = None,
+    ) -> None:
+        """Check what can be checked without connecting."""
+        self._place = _describe(conninfo)
+        self._conninfo = conninfo
+        self._schema = check_identifier("schema", schema)
+        self._connections = connections
+        self._connect_after = connect_after
+        self._wait = wait or Event().wait
+        limit = int(statement_after * 1000)
+        self._begin = (
+            f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
+            f"SET LOCAL idle_in_transaction_session_timeout = {limit}"
+        )
+        self._wording = Wording(
+            check_identifier("prefix", prefix), self._address, _each, _pairs, _position
+        )
+        pieces = load(self.name)
+        completed = {key: self.complete(pieces[key].text) for key in pieces}
+        self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
+        self._lock = Lock()
+        self._pool: ConnectionPool | None = None
+        self._pid = 0
+        self._closed = False
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run reading work on one state of the database."""
+        return self._transact("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work)
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run writing work, and commit it to disk."""
+        return self._transact("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", work)
+
+    def migrate(self, work: Callable[[Transaction], None]) -> None:
+        """Run writing work that changes the schema, one process at a time."""
+
+        def alone(transaction: Transaction) -> None:
+            if transaction.rows("is_standby")[0][0]:
+                raise StoreRefused(f"{self._place} is a standby; connect to the primary server.")
+            transaction.rows("lock_schema", name=f"sempre {self._schema}")
+            transaction.run("create_schema")
+            work(transaction)
+
+        self.write(alone)
+
+    def has_meta(self, transaction: Transaction) -> bool:
+        """Tell whether the store was ever set up."""
+        return bool(
+            transaction.rows("has_meta", table=self._address(f"{self._wording.prefix}meta"))
+        )
+
+    def complete(self, text: str) -> str:
+        """Return SQL with the names of this store's tables."""
+        return self._wording.complete(text.replace("{schema}", self._schema), load(self.name))
+
+    def close(self) -> None:
+        """Close every connection of this process."""
+        with self._lock:
+            self._closed = True
+            if self._pool is not None and self._pid == os.getpid():
+                self._pool.close()
+            self._pool = None
+
+    def _address(self, table: str) -> str:
+        return f"{self._schema}.{table}"
+
+    def _transact(self, begin: str, work: Callable[[Transaction], T]) -> T:
+        """Run a transaction, again if it lost a race or its connection before it began."""
+        for left in reversed(range(TRIES)):
+            try:
+                with self._connected() as connection:
+                    return self._once(connection, begin, work)
+            except _NotBegun as error:
+                if not left:
+                    raise self._explained(error.cause) from None
+            except psycopg.Error as error:
+                if error.sqlstate not in _RACES or not left:
+                    raise self._explained(error) from None
+            self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
+        raise AssertionError
+
+    def _once(
+        self,
+        connection: "psycopg.Connection[Any]",
+        begin: str,
+        work: Callable[[Transaction], T],
+    ) -> T:
+        try:
+            connection.execute(f"{begin}; {self._begin}")
+        except psycopg.OperationalError as error:
+            raise _NotBegun(error) from error
+        try:
+            answer = work(PostgresqlTransaction(connection, self.statements))
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+            raise
+        return answer
+
+    @contextmanager
+    def _connected(self) -> Iterator["psycopg.Connection[Any]"]:
+        try:
+            with self._opened().connection() as connection:
+                yield connection
+        except PoolTimeout:
+            raise StoreUnavailable(
+                f"{self._place} gave no connection within {self._connect_after:g} s: it cannot be "
+                f"reached, or all {self._connections} connections are in use."
+            ) from None
+        except PoolClosed:
+            raise StoreRefused(f"the store in {self._place} is closed; open another one.") from None
+
+    def _opened(self) -> "ConnectionPool[psycopg.Connection[Any]]":
+        """Return the pool of this process; a forked child has none of its parent's."""
+        with self._lock:
+            if self._closed:
+                raise StoreRefused(f"the store in {self._place} is closed; open another one.")
+            if self._pool is None or self._pid != os.getpid():
+                if self._pool is not None:
+                    _LEFT_BY_PARENTS.append(self._pool)
+                self._pid = os.getpid()
+                self._pool = ConnectionPool(
+                    self._conninfo,
+                    min_size=0,
+                    max_size=self._connections,
+                    timeout=self._connect_after,
+                    reconnect_timeout=self._connect_after,
+                    kwargs={
+                        "autocommit": True,
+                        "prepare_threshold": None,
+                        "connect_timeout": max(2, int(self._connect_after)),
+                    },
+                    open=True,
+                )
+            return self._pool
+
+    def _explained(self, error: psycopg.Error) -> StoreError:
+        state = error.sqlstate or ""
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if state in _REFUSED:
+            return StoreRefused(f"{self._place} cannot be used: {_REFUSED[state]} ({told}).")
+        if state in _UNAVAILABLE:
+            return StoreUnavailable(f"{self._place} failed: {_UNAVAILABLE[state]} ({told}).")
+        if isinstance(error, psycopg.IntegrityError):
+            return StoreError(f"{self._place} refused a write that breaks its rules: {told}.")
+        return StoreUnavailable(f"{self._place} failed: {told}.")
+
+
+class PostgresqlTransaction:
+    """A transaction on a connection of the pool."""
+
+    def __init__(
+        self, connection: "psycopg.Connection[Any]", statements: Mapping[str, str]
+    ) -> None:
+        """Wrap a connection that is in a transaction."""
+        self._connection = connection
+        self._statements = statements
+
+    @cached_property
+    def now(self) -> datetime:
+        """The server's now."""
+        return instant_of(self.rows("now")[0][0])
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Run a statement and return its rows."""
+        return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
+
+    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
+        """Run a statement and return how many rows it changed."""
+        return self._connection.execute(self._statements[name], _bound(parameters)).rowcount
+
+    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run a statement for each of many rows, in one go."""
+        with self._connection.cursor() as cursor:
+            cursor.executemany(self._statements[name], list(rows))
+
+    def script(self, text: str) -> None:
+        """Run the statements of a migration."""
+        self._connection.execute(text)
+
+
+class _NotBegun(Exception):
+    """The connection was lost before anything was asked of it."""
+
+    def __init__(self, cause: psycopg.Error) -> None:
+        self.cause = cause
+
+
+# Pools of a parent process, kept from being closed by the garbage collection of a child.
+_LEFT_BY_PARENTS: list[object] = []
+
+
+def _describe(conninfo: str) -> str:
+    """Return where a database is, without its password."""
+    try:
+        known = conninfo_to_dict(conninfo)
+    except psycopg.Error:
+        message = "the address of the PostgreSQL database cannot be read; check its spelling."
+        raise StoreRefused(message) from None
+    host, port = known.get("host", "localhost"), known.get("port", 5432)
+    return f"PostgreSQL at {host}:{port}/{known.get('dbname', '')}"
+
+
+def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json.dumps(value) if isinstance(value, list) else value
+        for name, value in parameters.items()
+    }
+
+
+def _each(parameter: str) -> str:
+    return f"json_array_elements_text(CAST(:{parameter} AS json))"
+
+
+def _pairs(parameter: str) -> str:
+    columns = "value ->> 0 AS word, CAST(value ->> 1 AS bigint) AS number"
+    return f"(SELECT {columns} FROM json_array_elements(CAST(:{parameter} AS json)))"  # noqa: S608
+
+
+def _position(whole: str, part: str) -> str:
+    return f"strpos({whole}, {part})"

@@ -1,0 +1,186 @@
+-- Everything the store keeps. Instants are microseconds since 1970, flags 0 or 1, JSON is text.
+
+-- The fences: a sequence, so that those who claim at once do not wait for each other.
+CREATE SEQUENCE {fences};
+
+-- One row: which store this is. The fence in it is not used here.
+CREATE TABLE {meta} (
+    id integer PRIMARY KEY CHECK (id = 1),
+    version bigint NOT NULL,
+    uuid text COLLATE "C" NOT NULL,
+    fence bigint NOT NULL
+);
+
+-- live_name is the name until the schedule is deleted. audit_stamp leads maintenance to what may
+-- be wrong: NULL where nothing can be, an empty text where the next row is missing, and otherwise
+-- the version of the zones by which the next row was computed.
+CREATE TABLE {schedules} (
+    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    name text COLLATE "C" NOT NULL,
+    live_name text COLLATE "C",
+    folded_name text COLLATE "C" NOT NULL,
+    job text COLLATE "C" NOT NULL,
+    tags text COLLATE "C" NOT NULL,
+    definition text COLLATE "C" NOT NULL,
+    args text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    cursor_at bigint NOT NULL,
+    revision bigint NOT NULL,
+    starts bigint NOT NULL,
+    started bigint NOT NULL,
+    enabled bigint NOT NULL,
+    paused bigint NOT NULL,
+    paused_until bigint,
+    pause_note text COLLATE "C" NOT NULL,
+    pause_actor text COLLATE "C" NOT NULL,
+    broken text COLLATE "C" NOT NULL,
+    ended bigint NOT NULL,
+    deleted bigint NOT NULL,
+    next_run_at bigint,
+    audit_stamp text COLLATE "C"
+);
+CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);
+CREATE INDEX {prefix}schedules_audit ON {schedules} (audit_stamp, id)
+    WHERE audit_stamp IS NOT NULL;
+
+-- What the executions of a schedule run, once for each of its revisions.
+CREATE TABLE {snapshots} (
+    schedule_id text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    rules text COLLATE "C" NOT NULL,
+    args text COLLATE "C" NOT NULL,
+    PRIMARY KEY (schedule_id, revision)
+);
+
+-- rules and args are those of one-off work; executions of schedules refer to a snapshot. lane is
+-- the queue, apart for schedules and one-off work; ended_at is set in states that are an end.
+CREATE TABLE {executions} (
+    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    schedule_id text COLLATE "C",
+    name text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    run_at bigint NOT NULL,
+    due_at bigint NOT NULL,
+    job text COLLATE "C" NOT NULL,
+    queue text COLLATE "C" NOT NULL,
+    lane text COLLATE "C" NOT NULL,
+    priority bigint NOT NULL,
+    rules text COLLATE "C",
+    args text COLLATE "C",
+    reason text COLLATE "C" NOT NULL,
+    actor text COLLATE "C" NOT NULL,
+    tzdata text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    attempt bigint NOT NULL,
+    failures bigint NOT NULL,
+    crashes bigint NOT NULL,
+    first_started_at bigint,
+    started_at bigint,
+    finished_at bigint,
+    ended_at bigint,
+    fence bigint NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    held_by text COLLATE "C" NOT NULL
+);
+-- The two that arbitrate: one row per slot, one active backfill per slot.
+CREATE UNIQUE INDEX {prefix}executions_slot ON {executions} (schedule_id, run_at)
+    WHERE kind = 'scheduled' AND state <> 'superseded';
+CREATE UNIQUE INDEX {prefix}executions_backfill ON {executions} (schedule_id, run_at)
+    WHERE kind = 'backfill' AND state IN ('pending', 'scheduled', 'running');
+CREATE INDEX {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
+    WHERE state IN ('pending', 'scheduled') AND held_by = '';
+CREATE INDEX {prefix}executions_unrung ON {executions} (due_at, id)
+    WHERE state = 'pending' AND held_by = '';
+CREATE INDEX {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
+CREATE INDEX {prefix}executions_active ON {executions} (schedule_id, due_at)
+    WHERE state IN ('pending', 'scheduled', 'running');
+CREATE INDEX {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
+CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
+    WHERE finished_at IS NOT NULL;
+CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX {prefix}executions_history ON {executions} (run_at, id);
+CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id);
+CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
+
+-- Every try at an execution; number keeps their order.
+CREATE TABLE {attempts} (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    execution_id text COLLATE "C" NOT NULL,
+    fence bigint NOT NULL,
+    session text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    finished_at bigint NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    result text COLLATE "C" NOT NULL,
+    error text COLLATE "C" NOT NULL,
+    late bigint NOT NULL
+);
+CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, late);
+
+-- Stretches of slots that passed without a row.
+CREATE TABLE {ranges} (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    schedule_id text COLLATE "C" NOT NULL,
+    first_at bigint NOT NULL,
+    last_at bigint NOT NULL,
+    slots bigint NOT NULL,
+    reason text COLLATE "C" NOT NULL
+);
+CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
+CREATE INDEX {prefix}ranges_last ON {ranges} (last_at);
+
+-- Who has a unique key. The primary key is what decides between two who want the same one.
+CREATE TABLE {unique_keys} (
+    unique_key text COLLATE "C" NOT NULL PRIMARY KEY,
+    execution_id text COLLATE "C" NOT NULL
+);
+CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
+
+-- Running executions that somebody wants to end.
+CREATE TABLE {cancellations} (
+    execution_id text COLLATE "C" NOT NULL PRIMARY KEY,
+    actor text COLLATE "C" NOT NULL,
+    asked_at bigint NOT NULL
+);
+
+CREATE TABLE {sessions} (
+    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    host text COLLATE "C" NOT NULL,
+    pid bigint NOT NULL,
+    queues text COLLATE "C" NOT NULL,
+    jobs text COLLATE "C" NOT NULL,
+    tzdata text COLLATE "C" NOT NULL,
+    release_number bigint NOT NULL,
+    started_at bigint NOT NULL,
+    leased_until bigint NOT NULL
+);
+
+CREATE TABLE {switches} (
+    name text COLLATE "C" NOT NULL PRIMARY KEY,
+    target text COLLATE "C" NOT NULL,
+    mode text COLLATE "C" NOT NULL,
+    reason text COLLATE "C" NOT NULL,
+    actor text COLLATE "C" NOT NULL,
+    until_at bigint
+);
+
+-- One row at most: the maintenance pass.
+CREATE TABLE {passes} (
+    id integer PRIMARY KEY CHECK (id = 1),
+    due_at bigint NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    finished_at bigint,
+    report text COLLATE "C" NOT NULL
+);
+
+-- What is left of executions that were purged.
+CREATE TABLE {rollups} (
+    schedule_id text COLLATE "C" NOT NULL,
+    day text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    executions bigint NOT NULL,
+    microseconds bigint NOT NULL,
+    PRIMARY KEY (schedule_id, day, state)
+);

@@ -1,0 +1,13 @@
+"""One PostgreSQL server for the tests of this folder."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.sql.postgresql_server import postgresql_server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    with postgresql_server() as conninfo:
+        yield conninfo
