@@ -175,21 +175,22 @@ def _range_mask(field: _Field, item: str) -> int:
     else:
         high = _number(field, high_text)
     if is_weekday:
-        return _weekday_mask(low, 6 if high_text is None and step_text else high, step, item)
+        high = 6 if high_text is None and step_text else high
+        return _weekday_mask(low, high, step_text, item)
     if low <= high:
         return bits(range(low, high + 1, step))
     _refuse_wrapping_step(field, item, step_text)
     return bits([*range(low, field.high + 1), *range(field.low, high + 1)])
 
 
-def _weekday_mask(low: int, high: int, step: int, item: str) -> int:
+def _weekday_mask(low: int, high: int, step_text: str | None, item: str) -> int:
     """Return a mask of 0-6. Sunday is 0 at the start of a range and 0 or 7 at its end."""
-    low = low % 7
-    if high == 7 and item.startswith(("7", "SUN")) and step == 1 and low == 0:
-        high = 0 if item[0] == "7" else 7
+    low, step = low % 7, int(step_text or 1)
+    if high == 7 and item.startswith("7"):
+        high = 0
     if low <= high:
         return bits([day % 7 for day in range(low, high + 1, step)])
-    _refuse_wrapping_step(_FIELDS[5], item, "" if step == 1 else str(step))
+    _refuse_wrapping_step(_FIELDS[5], item, step_text)
     return bits([*range(low, 7), *range(high + 1)])
 
 

@@ -103,7 +103,8 @@ class Grid(ABC):
     def passed(self, after: datetime, until: datetime) -> Passed | None:
         """Return first, last and count of the slots that `between` would list; None for none.
 
-        `Every` and `Cron` do not go through them one by one, so a long downtime costs little.
+        `Cron` goes by days and `Every` in hours or shorter by arithmetic, not slot by slot, so the
+        long downtime of a frequent schedule costs little.
         """
         return self._passed(after, min(as_instant("until", until), END_OF_CALENDAR))
 
@@ -125,6 +126,9 @@ class Grid(ABC):
             hint = f'Write class {type(self).__name__}(Grid, name="...").'
             raise GridError("grid", self, allowed="a grid whose class has a name", hint=hint)
         parameters = self.parameters()
+        if not parameters and getattr(self, "__dict__", None):
+            hint = "Return what the constructor needs from parameters(), or it would be lost."
+            raise GridError("grid", self, allowed="a grid that tells its parameters", hint=hint)
         if "grid" in parameters or not _is_json(parameters):
             allowed = 'JSON values by name, none of them called "grid"'
             raise GridError(f"parameters of {self.name}", parameters, allowed=allowed)

@@ -78,7 +78,9 @@ def as_instant(field: str, value: object) -> datetime:
     try:
         return aware.astimezone(UTC)
     except OverflowError:
-        raise InstantError(field, value, allowed="an instant before the year 10000") from None
+        raise InstantError(
+            field, value, allowed="an instant of the years 1 to 9999 in UTC"
+        ) from None
 
 
 def check_aware(field: str, value: object) -> datetime:
