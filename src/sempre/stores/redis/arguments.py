@@ -1,0 +1,149 @@
+"""Plans, births, work and settlements as the arguments that the scripts read, in their order."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning.sheet import Change
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+from sempre.ports.messages import Birth, Order, Settlement, Wanted, Work
+from sempre.stores.redis import encoding
+from sempre.stores.redis.records import write_attempt
+
+__all__ = ["births", "claims", "listed", "orders", "pairs", "settlements", "wanted_work", "works"]
+
+Argument = str | int
+Arguments = Iterator[Argument]
+
+
+def listed(values: Iterable[str]) -> Arguments:
+    """Yield a list: how many, and each."""
+    found = list(values)
+    yield len(found)
+    yield from found
+
+
+def pairs(fields: Mapping[str, str]) -> Arguments:
+    """Yield fields: how many, and each with its value."""
+    yield len(fields)
+    for name, value in fields.items():
+        yield name
+        yield value
+
+
+def births(given: Sequence[Birth]) -> Arguments:
+    """Yield schedules to be created, with their rows."""
+    yield len(given)
+    for birth in given:
+        yield birth.schedule.id
+        yield from pairs(encoding.write_schedule(birth.schedule))
+        yield len(birth.rows)
+        for row in birth.rows:
+            yield row.id
+            yield from pairs(encoding.write_execution(row))
+
+
+def orders(given: Sequence[Order]) -> Arguments:
+    """Yield plans to be carried out."""
+    yield len(given)
+    for order in given:
+        yield from _order(order)
+
+
+def claims(given: Sequence[Order]) -> Arguments:
+    """Yield plans that start one execution each: which change does, and when it is due."""
+    yield len(given)
+    for order in given:
+        changes = enumerate(order.plan.changes, start=1)
+        place, change = next(each for each in changes if each[1].after.state is State.RUNNING)
+        yield place
+        yield encoding.stamp(change.before.due_at)
+        yield from _order(order)
+
+
+def settlements(given: Sequence[Settlement]) -> Arguments:
+    """Yield ends of attempts."""
+    yield len(given)
+    for each in given:
+        yield each.execution.id
+        yield each.execution.fence
+        yield each.execution.session
+        yield write_attempt(each)
+        yield from _order(Order(each.plan))
+
+
+def works(given: Sequence[Work]) -> Arguments:
+    """Yield one-off work to be put in."""
+    yield len(given)
+    for work in given:
+        yield work.execution.id
+        yield from pairs(encoding.write_execution(work.execution))
+        unique = work.unique
+        if unique is None:
+            yield from ("", "", 0)
+        else:
+            yield from (unique.mode, unique.key, unique.period // encoding.MICROSECOND)
+
+
+def wanted_work(wanted: Wanted) -> Arguments:
+    """Yield which work a worker can do, and how much of it it wants."""
+    yield from listed(wanted.queues)
+    yield from listed(wanted.jobs)
+    yield wanted.limit
+
+
+def _order(order: Order) -> Arguments:
+    plan = order.plan
+    yield from _base(plan.base)
+    yield int(plan.schedule != plan.base)
+    yield from pairs(_moved(plan.base, plan.schedule))
+    yield len(plan.changes)
+    for change in plan.changes:
+        yield from _change(change)
+    yield len(plan.creates)
+    for identity, draft in zip(order.ids, plan.creates, strict=True):
+        yield identity
+        yield from pairs(encoding.write_draft(draft))
+    yield len(plan.ranges)
+    for passed in plan.ranges:
+        yield from _range(passed)
+
+
+def _base(base: Schedule | None) -> Arguments:
+    if base is None:
+        yield from ("", "", "", "")
+    else:
+        yield from (base.id, base.revision, base.starts, encoding.stamp(base.cursor))
+
+
+def _moved(base: Schedule | None, after: Schedule | None) -> dict[str, str]:
+    """Return the fields of a schedule that a plan writes: none if it leaves the schedule alone."""
+    if base is None or after is None or after == base:
+        return {}
+    declared_again = (
+        after.definition is not base.definition
+        or after.pause != base.pause
+        or after.deleted != base.deleted
+    )
+    write = encoding.write_schedule if declared_again else encoding.write_moved_schedule
+    return write(after)
+
+
+def _change(change: Change) -> Arguments:
+    before = change.before
+    yield from (before.id, before.state.value, before.attempt, before.fence, before.held_by)
+    yield int(not _holds_slot(change.after))
+    yield from pairs(encoding.write_changed_execution(change.after))
+
+
+def _holds_slot(row: Execution) -> bool:
+    if row.kind is Kind.BACKFILL:
+        return row.is_live or row.state is State.RUNNING
+    return row.occupies_slot
+
+
+def _range(passed: SlotRange) -> Arguments:
+    yield passed.schedule_id
+    yield encoding.stamp(passed.first)
+    yield encoding.stamp(passed.last)
+    yield f"{passed.count} {passed.reason}"

@@ -1,0 +1,78 @@
+"""Pages of history and of schedules, by key.
+
+A script looks at a bounded number of rows, so that a rare state or name never keeps the server
+busy; the next one goes on from there until the page is full.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, State
+from sempre.errors import InstantError
+from sempre.ports.messages import ExecutionQuery, Page, Reading, ScheduleQuery
+from sempre.stores.redis.arguments import listed
+from sempre.stores.redis.encoding import instant, read_execution, read_schedule, stamp
+
+__all__ = ["executions", "schedules"]
+
+Run = Callable[[str, Iterable[str | int]], Any]
+AT_ONCE = 1_000
+PAST_ALL = "\U0010ffff\U0010ffff"
+
+
+def executions(run: Run, query: ExecutionQuery) -> Reading[Page[Execution]]:
+    """Return a page of executions, newest slot first."""
+    index, value, job = "history", "", ""
+    if query.schedule_id is not None:
+        index, value, job = "history-of-schedule", query.schedule_id, query.job or ""
+    elif query.job is not None:
+        index, value = "history-of-job", query.job
+    last = f"[{stamp(query.until)}{PAST_ALL}" if query.until else "+"
+    first = f"[{stamp(query.since)}" if query.since else "-"
+    if query.after:
+        after = f"({_read_key(query.after)}"
+        last = after if last == "+" else min(after, last, key=lambda bound: bound[1:])
+    asked = [*listed(query.states or State), *listed(query.kinds or Kind), job]
+    found: list[Any] = []
+    while True:
+        rest = query.limit + 1 - len(found)
+        now, (rows, member) = run("executions", [index, value, last, first, *asked, rest, AT_ONCE])
+        found += rows
+        if len(found) > query.limit or not member:
+            break
+        last = f"({member}"
+    page = tuple(map(read_execution, found[: query.limit]))
+    return Reading(instant(now), Page(page, _key(page[-1]) if len(found) > query.limit else ""))
+
+
+def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
+    """Return a page of schedules, by name."""
+    job = int(query.job is not None), query.job or ""
+    tag = int(query.tag is not None), query.tag or ""
+    asked: list[str | int] = [*job, *tag, query.text.casefold()]
+    found: list[Any] = []
+    after = query.after
+    while True:
+        rest = query.limit + 1 - len(found)
+        now, (rows, after) = run("schedules", [after, *asked, rest, AT_ONCE])
+        found += rows
+        if len(found) > query.limit or not after:
+            break
+    page = tuple(map(read_schedule, found[: query.limit]))
+    return Reading(instant(now), Page(page, page[-1].name if len(found) > query.limit else ""))
+
+
+def _key(row: Execution) -> str:
+    return f"{row.run_at.isoformat()} {row.id}"
+
+
+def _read_key(text: str) -> str:
+    """Return the member of an index that the key of a page stands for."""
+    at, _, identity = text.partition(" ")
+    try:
+        return stamp(datetime.fromisoformat(at).astimezone(UTC)) + identity
+    except ValueError:
+        raise InstantError("after", text, allowed="the `after` of an earlier page") from None

@@ -1,0 +1,162 @@
+"""What is smaller than schedules and executions, as texts: attempts, sessions, switches, ranges."""
+
+import json
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from sempre.domain.execution import SlotRange
+from sempre.domain.states import State
+from sempre.grids.instants import EPOCH, EPOCH_DAY
+from sempre.ports.messages import (
+    Attempt,
+    Candidate,
+    Pass,
+    Rollup,
+    Session,
+    Settlement,
+    Switch,
+    Tick,
+    View,
+)
+from sempre.stores.redis.encoding import (
+    instant,
+    json_text,
+    read_execution,
+    read_schedule,
+    stamp,
+)
+
+__all__ = [
+    "read_attempts",
+    "read_candidate",
+    "read_pass",
+    "read_range",
+    "read_rollups",
+    "read_session",
+    "read_switch",
+    "read_tick",
+    "read_view",
+    "write_attempt",
+    "write_session",
+    "write_switch",
+]
+
+WIDTH = 19  # of an instant
+PLACE = 15  # of the number that tells two ranges with the same first slot apart
+
+
+def read_view(found: Sequence[Any]) -> View:
+    """Return a schedule with its rows."""
+    schedule, rows = found
+    read = map(read_execution, rows)
+    return View(read_schedule(schedule), tuple(sorted(read, key=lambda row: row.id)))
+
+
+def read_candidate(found: Sequence[Any]) -> Candidate:
+    """Return an execution with its schedule's view, if it has a schedule."""
+    row, view = found
+    return Candidate(read_execution(row), read_view(view) if view else None)
+
+
+def write_attempt(settlement: Settlement) -> str:
+    """Return what is known of a try before the store says when and how it ended."""
+    claimed = settlement.execution
+    began = stamp(claimed.started_at)
+    return json_text([claimed.fence, claimed.session, began, settlement.result, settlement.error])
+
+
+def read_attempts(execution_id: str, found: dict[str, str]) -> list[Attempt]:
+    """Return the tries at an execution, in order; their keys end with whether they were late."""
+    pairs = sorted(found.items(), key=lambda pair: pair[1])
+    return [_read_attempt(execution_id, text, late=key.endswith(":1")) for key, text in pairs]
+
+
+def _read_attempt(execution_id: str, text: str, *, late: bool) -> Attempt:
+    _, finished, state, rest = text.split(" ", 3)
+    fence, session, started, result, error = json.loads(rest)
+    times = instant(started or finished), instant(finished)
+    return Attempt(execution_id, fence, session, *times, State(state), result, error, late)
+
+
+def write_session(session: Session) -> str:
+    """Return what a session says of itself."""
+    told = session.host, session.pid, session.queues, session.jobs, session.tzdata, session.release
+    return json_text(told)
+
+
+def read_session(found: Sequence[str]) -> Session:
+    """Return a session of its id, when it began with what it says of itself, and its lease."""
+    identity, text, lease = found
+    host, pid, queues, jobs, tzdata, release = json.loads(text[WIDTH:])
+    said = host, pid, tuple(queues), tuple(jobs), tzdata, release
+    return Session(identity, *said, instant(text[:WIDTH]), instant(lease))
+
+
+def write_switch(switch: Switch) -> dict[str, str]:
+    """Return the fields of a switch."""
+    return {
+        "target": switch.target,
+        "mode": switch.mode,
+        "reason": switch.reason,
+        "actor": switch.actor,
+        "until_at": stamp(switch.until),
+    }
+
+
+def read_switch(found: Sequence[Any]) -> Switch:
+    """Return the switch of a name and its fields."""
+    name, target, mode, reason, actor, until = found
+    return Switch(name, target, mode, reason, actor, instant(until) if until else None)
+
+
+def read_tick(found: Sequence[Any]) -> Tick:
+    """Return what a worker has to know."""
+    alive, next_due_at, pass_due_at, cancelled, switches = found
+    return Tick(
+        alive=alive == 1,
+        next_due_at=instant(next_due_at) if next_due_at else None,
+        pass_due_at=instant(pass_due_at),
+        cancelled=tuple(sorted(cancelled)),
+        switches=tuple(map(read_switch, switches)),
+    )
+
+
+def read_pass(found: Sequence[Any], now: datetime = EPOCH) -> Pass:
+    """Return the maintenance pass; a new store is due for one at once."""
+    due_at, holder, finished_at, report = found
+    return Pass(
+        due_at=instant(due_at) if due_at else now,
+        holder=holder or "",
+        finished_at=instant(finished_at) if finished_at else None,
+        report=json.loads(report or "{}"),
+    )
+
+
+def read_range(schedule_id: str, text: str) -> SlotRange:
+    """Return a stretch of slots: its first one, a number to tell it apart, its last, the rest."""
+    first, last = text[:WIDTH], text[WIDTH + PLACE : WIDTH + PLACE + WIDTH]
+    count, reason = text[WIDTH + PLACE + WIDTH :].split(" ", 1)
+    return SlotRange(
+        schedule_id=schedule_id,
+        first=instant(first),
+        last=instant(last),
+        count=int(count),
+        reason=reason,
+    )
+
+
+def read_rollups(schedule_id: str, found: dict[str, str]) -> list[Rollup]:
+    """Return what is left of purged executions, by day and state."""
+    sums: dict[tuple[int, str], dict[str, int]] = {}
+    for key, value in found.items():
+        day, state, what = key.split(" ")
+        sums.setdefault((int(day), state), {})[what] = int(value)
+    return [
+        Rollup(schedule_id, _day(day), State(state), kept["count"], kept["microseconds"] / 10**6)
+        for (day, state), kept in sorted(sums.items())
+    ]
+
+
+def _day(number: int) -> str:
+    return (date.fromordinal(EPOCH_DAY) + timedelta(days=number)).isoformat()

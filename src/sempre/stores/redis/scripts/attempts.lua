@@ -1,0 +1,3 @@
+-- needs: base
+-- Every try at an execution.
+return { now, redis.call("HGETALL", key("attempts", argument())) }

@@ -1,0 +1,9 @@
+-- needs: base
+-- Take the maintenance pass if it is due: of two who try, one gets an answer.
+local holder, due_at = argument(), later(number())
+local known = redis.call("HGET", key("pass"), "due_at")
+if known and known > now then
+    return false
+end
+redis.call("HSET", key("pass"), "due_at", due_at, "holder", holder)
+return redis.call("HMGET", key("pass"), "due_at", "holder", "finished_at", "report")

@@ -1,0 +1,19 @@
+-- needs: base rows
+-- End live executions, and ask the holders of running ones to end them.
+local actor, answers = argument(), {}
+for place, id in ipairs(list()) do
+    local row = look(id, { "state" })
+    answers[place] = 1
+    if row and is_live(row) then
+        put(id, {
+            state = "cancelled", reason = "requested", actor = actor,
+            finished_at = now, ended_at = now,
+        })
+    elseif row and row.state == "running" then
+        redis.call("HSET", key("cancellations"), id, actor)
+    else
+        answers[place] = 0
+    end
+end
+audit()
+return answers

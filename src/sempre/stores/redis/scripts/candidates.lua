@@ -1,0 +1,3 @@
+-- needs: base rows views
+-- Executions with their views.
+return { now, candidates(list()) }

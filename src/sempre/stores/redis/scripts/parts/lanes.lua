@@ -1,0 +1,86 @@
+-- What waits, and what of it is due. The cost grows with the lanes and with what is asked for,
+-- not with what waits.
+
+local function wanted_work()
+    return { queues = set(), jobs = set(), limit = number() }
+end
+
+-- Lanes of a kind that have wanted rows, most urgent first: their priorities and keys.
+local function wanted_lanes(kind, wanted)
+    local found = {}
+    for _, lane in ipairs(redis.call("ZRANGE", key("lanes", kind), 0, -1)) do
+        local priority, size, names = string.match(lane, "^(%d+):(%d+):(.*)$")
+        local queue = string.sub(names, 1, tonumber(size))
+        local job = string.sub(names, tonumber(size) + 1)
+        if wanted.queues[queue] and wanted.jobs[job] then
+            table.insert(found, { priority = priority, key = key("lane", kind, lane) })
+        end
+    end
+    return found
+end
+
+local function precedes(one, other)
+    for place = 1, math.min(#one, #other) do
+        local left, right = string.byte(one, place), string.byte(other, place)
+        if left ~= right then
+            return left < right
+        end
+    end
+    return #one < #other
+end
+
+-- Add the first due rows of a lane that no switch stops, as many as may be of use.
+local function add_due(into, lane, limit, switches)
+    local after, count = "-", 0
+    while count < limit do
+        local last = "(" .. now .. PAST_ALL
+        local page = redis.call("ZRANGEBYLEX", lane, after, last, "LIMIT", 0, limit)
+        for _, member in ipairs(page) do
+            local stopped = #switches > 0
+                and stopping(switches, look(id_in(member), STOPPED_BY))
+            if not stopped and count < limit then
+                table.insert(into, member)
+                count = count + 1
+            end
+        end
+        if #page < limit then
+            return
+        end
+        after = "(" .. page[#page]
+    end
+end
+
+-- The ids of what is due and wanted, by priority, then by due_at and id.
+local function due(kind, wanted, switches)
+    local found, group = {}, {}
+    local lanes = wanted_lanes(kind, wanted)
+    for place, lane in ipairs(lanes) do
+        add_due(group, lane.key, wanted.limit - #found, switches)
+        local following = lanes[place + 1]
+        if not following or following.priority ~= lane.priority then
+            table.sort(group, precedes)
+            for _, member in ipairs(group) do
+                if #found < wanted.limit then
+                    table.insert(found, id_in(member))
+                end
+            end
+            group = {}
+        end
+    end
+    return found
+end
+
+-- When the next wanted row is due, an empty text if there is none.
+local function next_due_at(wanted)
+    local first = ""
+    for _, kind in ipairs({ "slots", "single" }) do
+        for _, lane in ipairs(wanted_lanes(kind, wanted)) do
+            local member = redis.call("ZRANGE", lane.key, 0, 0)[1]
+            local due_at = string.sub(member, 1, WIDTH)
+            if first == "" or due_at < first then
+                first = due_at
+            end
+        end
+    end
+    return first
+end

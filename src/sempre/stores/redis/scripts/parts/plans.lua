@@ -1,0 +1,126 @@
+-- Plans as they come in, whether they fit, and how they are carried out. There is no way back in
+-- a script, so an order is checked to its end before its first write.
+
+local GUARDS = { "state", "attempt", "fence", "held_by" }
+
+local function read_order()
+    local order = {
+        base = argument(), revision = argument(), starts = argument(), cursor = argument(),
+        moves = argument() == "1", changes = {}, creates = {}, ranges = {},
+    }
+    order.schedule = fields()
+    for place = 1, number() do
+        order.changes[place] = {
+            id = argument(), state = argument(), attempt = argument(), fence = argument(),
+            held_by = argument(), frees = argument() == "1", after = fields(),
+        }
+    end
+    for place = 1, number() do
+        order.creates[place] = { id = argument(), row = fields() }
+    end
+    for place = 1, number() do
+        order.ranges[place] = {
+            schedule_id = argument(), first = argument(), last = argument(), text = argument(),
+        }
+    end
+    return order
+end
+
+local function base_stands(order)
+    local names = { "revision", "starts", "cursor" }
+    local found = redis.call("HMGET", key("schedule", order.base), unpack(names))
+    if found[1] ~= order.revision then
+        return false
+    end
+    return not order.moves or (found[2] == order.starts and found[3] == order.cursor)
+end
+
+local function change_stands(change)
+    local found = look(change.id, GUARDS)
+    for _, name in ipairs(GUARDS) do
+        if not found or found[name] ~= change[name] then
+            return false
+        end
+    end
+    return true
+end
+
+-- Whether each slot still has one row of kind scheduled and one active backfill.
+local function slots_stay_unique(order)
+    local freed, wanted = {}, {}
+    for _, change in ipairs(order.changes) do
+        freed[change.id] = change.frees
+    end
+    for _, create in ipairs(order.creates) do
+        local row = create.row
+        if row.schedule_id ~= "" and (row.kind == "scheduled" or row.kind == "backfill") then
+            local name, slot = key("slots", row.kind, row.schedule_id), row.run_at
+            if wanted[name .. slot] then
+                return false
+            end
+            wanted[name .. slot] = true
+            local members = redis.call("ZRANGEBYLEX", name, "[" .. slot, "[" .. slot .. PAST_ALL)
+            for _, member in ipairs(members) do
+                if not freed[id_in(member)] then
+                    return false
+                end
+            end
+        end
+    end
+    return true
+end
+
+-- Whether an order was carried out before: the rows it creates exist.
+local function is_done(order)
+    for _, create in ipairs(order.creates) do
+        if not exists(create.id) then
+            return false
+        end
+    end
+    return #order.creates > 0
+end
+
+local function fits(order)
+    if order.base ~= "" and not base_stands(order) then
+        return false
+    end
+    for _, create in ipairs(order.creates) do
+        if exists(create.id) then
+            return false
+        end
+    end
+    for _, change in ipairs(order.changes) do
+        if not change_stands(change) then
+            return false
+        end
+    end
+    return slots_stay_unique(order)
+end
+
+-- Ranges sort by their first slot; of the same one, the older comes first when read backwards.
+local function note_range(range)
+    local count = redis.call("HINCRBY", key("meta"), "ranges", 1)
+    local place = range.first .. string.format("%015d", 999999999999999 - count)
+    redis.call("ZADD", key("ranges", range.schedule_id), 0, place .. range.last .. range.text)
+    redis.call("ZADD", key("ranges"), 0, range.last .. place .. range.schedule_id)
+end
+
+local function carry_out(order)
+    for _, change in ipairs(order.changes) do
+        put(change.id, change.after)
+    end
+    for _, create in ipairs(order.creates) do
+        create.row.created_at = now
+        put(create.id, create.row)
+    end
+    for _, range in ipairs(order.ranges) do
+        note_range(range)
+    end
+    if next(order.schedule) then
+        put_schedule(order.base, order.schedule)
+    end
+end
+
+local function next_fence()
+    return whole(redis.call("HINCRBY", key("meta"), "fence", 1))
+end

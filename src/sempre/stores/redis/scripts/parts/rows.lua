@@ -1,0 +1,234 @@
+-- Executions and schedules as they are stored, and the one door through which they are written:
+-- `put` and `put_schedule` keep every index in step.
+
+local ROW = {
+    "schedule_id", "name", "revision", "kind", "state", "run_at", "due_at", "rules", "args",
+    "reason", "actor", "tzdata", "created_at", "attempt", "failures", "crashes",
+    "first_started_at", "started_at", "finished_at", "fence", "session", "held_by",
+}
+local INDEXED = {
+    "state", "schedule_id", "kind", "run_at", "due_at", "job", "queue", "priority", "held_by",
+    "session", "finished_at", "ended_at",
+}
+local SCHEDULE = {
+    "name", "rules", "args", "created_at", "cursor", "revision", "starts", "started", "paused",
+    "paused_until", "pause_note", "pause_actor", "broken", "ended", "deleted", "next_run_at",
+}
+
+local function exists(id)
+    return redis.call("EXISTS", key("execution", id)) == 1
+end
+
+-- Some fields of an execution by name; nil if it does not exist.
+local function look(id, names)
+    local values = redis.call("HMGET", key("execution", id), unpack(names))
+    if not values[1] then
+        return nil
+    end
+    local row = { id = id }
+    for place, name in ipairs(names) do
+        row[name] = values[place]
+    end
+    return row
+end
+
+-- An execution as an answer: its id, its fields, and the lease of the session that runs it.
+local function answer(id)
+    local values = redis.call("HMGET", key("execution", id), unpack(ROW))
+    if not values[1] then
+        return nil
+    end
+    local lease = ""
+    if values[5] == "running" then
+        lease = redis.call("HGET", key("leases"), values[21]) or values[18]
+    end
+    table.insert(values, 1, id)
+    table.insert(values, lease)
+    return values
+end
+
+local function is_live(row)
+    return row.state == "pending" or row.state == "scheduled"
+end
+
+-- A lane is where live rows of one kind, priority, queue and job wait. The length of the queue's
+-- name tells where the job's begins.
+local function kind_of(row)
+    return row.schedule_id ~= "" and "slots" or "single"
+end
+
+local function lane_of(row)
+    return row.priority .. ":" .. #row.queue .. ":" .. row.queue .. row.job
+end
+
+-- In which indexes a row is, by key, and as what.
+local function memberships(row)
+    local found = {}
+    local live, running = is_live(row), row.state == "running"
+    found[key("history")] = row.run_at .. row.id
+    found[key("history-of-job", row.job)] = row.run_at .. row.id
+    if live and row.held_by == "" then
+        found[key("lane", kind_of(row), lane_of(row))] = row.due_at .. row.id
+        if row.state == "pending" then
+            found[key("unrung")] = row.due_at .. row.id
+        end
+    end
+    if row.held_by ~= "" then
+        found[key("held", row.held_by)] = row.id
+    end
+    if running then
+        found[key("running", row.session)] = row.id
+    end
+    if row.ended_at ~= "" then
+        found[key("ended")] = row.ended_at .. row.id
+    end
+    if row.schedule_id == "" then
+        return found
+    end
+    found[key("history-of-schedule", row.schedule_id)] = row.run_at .. row.id
+    if live or running then
+        found[key("active", row.schedule_id)] = row.id
+    end
+    if row.finished_at ~= "" then
+        found[key("finished", row.schedule_id)] = row.finished_at .. row.id
+    end
+    if row.kind == "scheduled" and row.state ~= "superseded" then
+        found[key("slots", "scheduled", row.schedule_id)] = row.run_at .. row.id
+    elseif row.kind == "backfill" and (live or running) then
+        found[key("slots", "backfill", row.schedule_id)] = row.run_at .. row.id
+    end
+    return found
+end
+
+-- Keep the lists of lanes and holders to those that have rows.
+local function list_places(row)
+    local lane = lane_of(row)
+    if redis.call("EXISTS", key("lane", kind_of(row), lane)) == 1 then
+        redis.call("ZADD", key("lanes", kind_of(row)), row.priority, lane)
+    else
+        redis.call("ZREM", key("lanes", kind_of(row)), lane)
+    end
+    if redis.call("EXISTS", key("running", row.session)) == 1 then
+        redis.call("SADD", key("holders"), row.session)
+    else
+        redis.call("SREM", key("holders"), row.session)
+    end
+end
+
+local function move(row, before, after)
+    local moved = false
+    for name, member in pairs(before) do
+        if after[name] ~= member then
+            redis.call("ZREM", name, member)
+            moved = true
+        end
+    end
+    for name, member in pairs(after) do
+        if before[name] ~= member then
+            redis.call("ZADD", name, 0, member)
+            moved = true
+        end
+    end
+    if moved then
+        list_places(row)
+    end
+end
+
+local touched = {}
+
+-- Write fields of an execution, all of them if it is new.
+local function put(id, values)
+    local old = look(id, INDEXED)
+    local row, flat = { id = id }, {}
+    for _, name in ipairs(INDEXED) do
+        row[name] = values[name] or old[name]
+    end
+    for name, value in pairs(values) do
+        table.insert(flat, name)
+        table.insert(flat, value)
+    end
+    redis.call("HSET", key("execution", id), unpack(flat))
+    move(row, old and memberships(old) or {}, memberships(row))
+    if old and old.session ~= row.session then
+        list_places(old)
+    end
+    if row.schedule_id ~= "" then
+        touched[row.schedule_id] = true
+    end
+end
+
+local function forget(id)
+    local row = look(id, INDEXED)
+    move(row, memberships(row), {})
+    redis.call("DEL", key("execution", id), key("attempts", id))
+    redis.call("HDEL", key("cancellations"), id)
+end
+
+local function put_schedule(id, values)
+    local flat = {}
+    for name, value in pairs(values) do
+        table.insert(flat, name)
+        table.insert(flat, value)
+    end
+    redis.call("HSET", key("schedule", id), unpack(flat))
+    touched[id] = true
+    if not values.name then
+        return
+    end
+    if values.deleted == "0" then
+        redis.call("HSET", key("names"), values.name, id)
+        redis.call("ZADD", key("listed"), 0, values.name)
+        redis.call("ZADD", key("schedules"), 0, id)
+    elseif redis.call("HGET", key("names"), values.name) == id then
+        redis.call("HDEL", key("names"), values.name)
+        redis.call("ZREM", key("listed"), values.name)
+        redis.call("ZREM", key("schedules"), id)
+    end
+end
+
+-- The stamp of a schedule's next row, an empty text if that is missing.
+local function stamp_of_next(id, run_at)
+    local name = key("slots", "scheduled", id)
+    local members = redis.call("ZRANGEBYLEX", name, "[" .. run_at, "[" .. run_at .. PAST_ALL)
+    for _, member in ipairs(members) do
+        local row = look(id_in(member), { "state", "first_started_at", "stamp" })
+        if row and is_live(row) and row.first_started_at == "" then
+            return row.stamp
+        end
+    end
+    return ""
+end
+
+-- Bring the index of what may be wrong up to date: at the end of each script that writes rows.
+local function audit()
+    for id in pairs(touched) do
+        local name = key("schedule", id)
+        local values = redis.call("HMGET", name, "audit", "next_run_at", "audited")
+        local member = ""
+        if values[1] == "astray" then
+            member = " " .. id
+        elseif values[1] == "by row" then
+            member = stamp_of_next(id, values[2]) .. " " .. id
+        end
+        if values[1] and values[3] ~= member then
+            if values[3] and values[3] ~= "" then
+                redis.call("ZREM", key("audit"), values[3])
+            end
+            if member ~= "" then
+                redis.call("ZADD", key("audit"), 0, member)
+            end
+            redis.call("HSET", name, "audited", member)
+        end
+    end
+end
+
+local function note_attempt(id, fence, late, state, text)
+    local name = key("attempts", id)
+    local place = string.format("%06d", redis.call("HLEN", name))
+    local value = place .. " " .. now .. " " .. state .. " " .. text
+    redis.call("HSETNX", name, fence .. ":" .. late, value)
+    if not exists(id) then
+        -- Its execution was purged, and nothing else would ever purge this.
+        redis.call("EXPIRE", name, 7 * 86400)
+    end
+end

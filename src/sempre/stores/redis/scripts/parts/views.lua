@@ -1,0 +1,55 @@
+-- A schedule with the rows that planning looks at.
+
+local function add_rows(into, ids)
+    for _, id in ipairs(ids) do
+        into[id] = true
+    end
+end
+
+local function add_members(into, name, after)
+    for _, member in ipairs(redis.call("ZRANGEBYLEX", name, "(" .. after .. PAST_ALL, "+")) do
+        into[id_in(member)] = true
+    end
+end
+
+local function view(id)
+    local schedule = redis.call("HMGET", key("schedule", id), unpack(SCHEDULE))
+    if not schedule[1] then
+        return false
+    end
+    local wanted, earliest = {}, nil
+    local active = redis.call("ZRANGE", key("active", id), 0, -1)
+    add_rows(wanted, active)
+    for _, each in ipairs(active) do
+        local row = look(each, { "state", "due_at" })
+        if is_live(row) and (not earliest or row.due_at < earliest) then
+            earliest = row.due_at
+        end
+    end
+    add_members(wanted, key("slots", "scheduled", id), schedule[5])
+    if earliest then
+        add_members(wanted, key("finished", id), earliest)
+    end
+    local rows = {}
+    for each in pairs(wanted) do
+        table.insert(rows, answer(each))
+    end
+    table.insert(schedule, 1, id)
+    return { schedule, rows }
+end
+
+-- Executions, each with the view of its schedule; those that do not exist are left out.
+local function candidates(ids)
+    local found, views = {}, {}
+    for _, id in ipairs(ids) do
+        local row = answer(id)
+        if row then
+            local schedule_id = row[2]
+            if schedule_id ~= "" and views[schedule_id] == nil then
+                views[schedule_id] = view(schedule_id)
+            end
+            table.insert(found, { row, views[schedule_id] or false })
+        end
+    end
+    return found
+end

@@ -1,0 +1,63 @@
+-- needs: base rows
+-- Delete rows that ended before an instant, and keep their counts; return how many.
+local PURGED = { "state", "schedule_id", "kind", "run_at", "started_at", "finished_at", "unique" }
+local RANGES_AT_ONCE = 1000
+local before, limit = argument(), number()
+
+-- A slot that is still to come stays decided.
+local function is_to_come(row)
+    if row.run_at > now then
+        return true
+    end
+    if row.schedule_id == "" or row.kind ~= "scheduled" or row.state == "superseded" then
+        return false
+    end
+    local cursor = redis.call("HGET", key("schedule", row.schedule_id), "cursor")
+    return cursor and row.run_at > cursor
+end
+
+local function roll_up(row)
+    local day = math.floor(seconds_of(row.run_at) / 86400)
+    local name, field = key("rollups", row.schedule_id), day .. " " .. row.state
+    redis.call("HINCRBY", name, field .. " count", 1)
+    local took = 0
+    if row.started_at ~= "" and row.finished_at ~= "" then
+        took = microseconds_between(row.started_at, row.finished_at)
+    end
+    redis.call("HINCRBY", name, field .. " microseconds", whole(took))
+end
+
+local function purge(row)
+    if row.schedule_id ~= "" then
+        roll_up(row)
+    end
+    if row.unique and redis.call("HGET", key("unique"), row.unique) == row.id then
+        redis.call("HDEL", key("unique"), row.unique)
+    end
+    forget(row.id)
+end
+
+local after, count = "-", 0
+while count < limit do
+    local page = redis.call("ZRANGEBYLEX", key("ended"), after, "(" .. before, "LIMIT", 0, limit)
+    for _, member in ipairs(page) do
+        local row = look(id_in(member), PURGED)
+        if count < limit and not is_to_come(row) then
+            purge(row)
+            count = count + 1
+        end
+    end
+    if #page < limit then
+        break
+    end
+    after = "(" .. page[#page]
+end
+
+local old = redis.call("ZRANGEBYLEX", key("ranges"), "-", "(" .. before, "LIMIT", 0, RANGES_AT_ONCE)
+for _, member in ipairs(old) do
+    local place, schedule_id = string.sub(member, 20, 53), string.sub(member, 54)
+    local name = key("ranges", schedule_id)
+    redis.call("ZREMRANGEBYLEX", name, "[" .. place, "[" .. place .. PAST_ALL)
+    redis.call("ZREM", key("ranges"), member)
+end
+return count

@@ -1,0 +1,6 @@
+-- needs: base
+-- Begin a session, leased from now on.
+local id, lease, text = argument(), later(number()), argument()
+redis.call("HSET", key("sessions"), id, now .. text)
+redis.call("HSET", key("leases"), id, lease)
+return { now, { id, now .. text, lease } }

@@ -1,0 +1,6 @@
+-- needs: base
+-- End a session.
+local id = argument()
+redis.call("HDEL", key("sessions"), id)
+redis.call("HDEL", key("leases"), id)
+return 1

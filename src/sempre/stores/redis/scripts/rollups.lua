@@ -1,0 +1,3 @@
+-- needs: base
+-- What is left of a schedule's purged executions.
+return { now, redis.call("HGETALL", key("rollups", argument())) }

@@ -1,0 +1,8 @@
+-- needs: base
+-- Every session that is not retired: its id, what it said of itself, and its lease.
+local found, all = {}, redis.call("HGETALL", key("sessions"))
+for place = 1, #all, 2 do
+    local lease = redis.call("HGET", key("leases"), all[place])
+    table.insert(found, { all[place], all[place + 1], lease })
+end
+return { now, found }

@@ -1,0 +1,12 @@
+-- needs: base rows switches
+-- Turn a switch off, or on again; return those that are off.
+local name, off, values = argument(), argument() == "1", fields()
+if off then
+    for field, value in pairs(values) do
+        redis.call("HSET", key("switch", name), field, value)
+    end
+    redis.call("ZADD", key("switches"), 0, name)
+else
+    turn_on(name)
+end
+return { now, switches_off() }

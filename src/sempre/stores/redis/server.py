@@ -1,0 +1,148 @@
+"""A Redis or Valkey server: connections, scripts by their SHA, and what its errors mean.
+
+Nothing is repeated here after an error: the script may have run, and whoever asked knows what to
+do about it. The one exception is a server that does not know a script yet, which has run nothing.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha1
+from importlib import import_module
+from importlib.resources import files
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+
+__all__ = ["Server", "script_text"]
+
+_SCRIPTS = files("sempre.stores.redis").joinpath("scripts")
+_NEEDS = re.compile(r"-- needs: (.*)\n")
+# What a server says when it cannot do now what it could do otherwise; a script quotes it.
+_UNAVAILABLE = re.compile(
+    r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|UNBLOCKED)\b"
+)
+_REFUSED = re.compile(r"\b(NOPERM|NOAUTH|WRONGPASS|MOVED|ASK|CROSSSLOT)\b")
+
+
+@cache
+def script_text(name: str) -> str:
+    """Return a script: the parts that its first line names, and itself."""
+    text = _SCRIPTS.joinpath(f"{name}.lua").read_text("utf-8")
+    found = _NEEDS.match(text)
+    needs = found.group(1).split() if found else []
+    parts = [_SCRIPTS.joinpath("parts", f"{part}.lua").read_text("utf-8") for part in needs]
+    return "\n".join([*parts, text])
+
+
+@cache
+def _sha_of(name: str) -> str:
+    return sha1(script_text(name).encode(), usedforsecurity=False).hexdigest()
+
+
+class Server:
+    """The server of a URL: `redis://`, `rediss://` or `unix://`. Connects when first asked."""
+
+    def __init__(self, url: str, *, root: str, timeout: float) -> None:
+        """Check what can be checked without connecting."""
+        self._redis = _driver()
+        self._root = root
+        self._password = _password_in(url)
+        self.address = _masked(url)
+        self._closed = False
+        try:
+            self._client = self._redis.Redis.from_url(
+                url,
+                encoding="utf-8",
+                encoding_errors="surrogatepass",
+                decode_responses=True,
+                protocol=2,
+                socket_timeout=timeout,
+                socket_connect_timeout=timeout,
+                retry=self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0),
+            )
+        except ValueError as error:
+            raise StoreRefused(f"{self.address} is no URL of Redis: {error}") from None
+
+    def run(self, script: str, arguments: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
+        """Run a script by its SHA, or by its text if the server does not have it yet."""
+        given = [1, self._root, *arguments]
+        try:
+            return self._ask("EVALSHA", _sha_of(script), *given)
+        except self._redis.exceptions.NoScriptError:
+            return self._ask("EVAL", script_text(script), *given)
+
+    def info(self) -> dict[str, Any]:
+        """Return what the server says of itself."""
+        found: dict[str, Any] = self._ask("INFO")
+        return found
+
+    def setting(self, name: str) -> str:
+        """Return a setting; an empty text if it may not be read."""
+        try:
+            return str(self._ask("CONFIG GET", name).get(name, ""))
+        except StoreUnavailable:
+            raise
+        except StoreError:
+            return ""
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._closed = True
+        self._client.close()
+        self._client.connection_pool.disconnect()
+
+    def _ask(self, *command: str | int) -> Any:  # noqa: ANN401
+        if self._closed:
+            raise StoreError(f"the store {self.address} is closed; open another one.")
+        errors = self._redis.exceptions
+        try:
+            return self._client.execute_command(*command)
+        except errors.NoScriptError:
+            raise
+        except errors.RedisError as error:
+            raise self._meaning(error) from None
+        except OSError as error:
+            raise self._meaning(error) from None
+
+    def _meaning(self, error: Exception) -> StoreError:
+        errors = self._redis.exceptions
+        said = str(error)
+        if self._password:
+            said = said.replace(self._password, "***")
+        message = f"{self.address}: {said or type(error).__name__}"
+        refused = isinstance(error, errors.AuthenticationError | errors.NoPermissionError)
+        if refused or _REFUSED.search(said):
+            return StoreRefused(message)
+        lost = isinstance(error, errors.ConnectionError | errors.TimeoutError | OSError)
+        if lost or _UNAVAILABLE.search(said):
+            return StoreUnavailable(message)
+        return StoreError(message)
+
+
+def _driver() -> ModuleType:
+    try:
+        return import_module("redis")
+    except ImportError as error:
+        message = 'the Redis store needs a driver: pip install "sempre[redis]"'
+        raise StoreRefused(message) from error
+
+
+def _password_in(url: str) -> str:
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:
+        return ""
+
+
+def _masked(url: str) -> str:
+    """Return a URL without its password, and without its query, which may hold one too."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "the given text"
+    user, at, host = parts.netloc.rpartition("@")
+    name = f"{user.partition(':')[0]}:***" if ":" in user else user
+    return urlunsplit((parts.scheme, f"{name}{at}{host}", parts.path, "", ""))

@@ -1,0 +1,306 @@
+"""The Redis store: the operations of the port, each as one script."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from sempre.domain.arguments import Json
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.errors import StoreRefused
+from sempre.ports.messages import (
+    Attempt,
+    Birth,
+    Candidate,
+    ExecutionQuery,
+    Order,
+    Page,
+    Pass,
+    Reading,
+    Receipt,
+    Rollup,
+    ScheduleQuery,
+    Session,
+    Settled,
+    Settlement,
+    Switch,
+    Tick,
+    View,
+    Wanted,
+    Work,
+)
+from sempre.ports.store import Capabilities
+from sempre.stores.redis import arguments, pages, records
+from sempre.stores.redis.encoding import (
+    MICROSECOND,
+    audit_stamp,
+    instant,
+    json_text,
+    read_execution,
+    stamp,
+)
+from sempre.stores.redis.probe import Allowance, examine
+from sempre.stores.redis.server import Server
+
+__all__ = ["RedisStore"]
+
+T = TypeVar("T")
+VERSION = 1
+"""The version of the schema that this code reads and writes."""
+_PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,40}")
+
+
+class RedisStore:
+    """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
+
+    Args:
+        url: of the server: `redis://`, `rediss://` or `unix://`.
+        prefix: what all keys begin with, in braces.
+        timeout: for how many seconds the server may take to connect and to answer.
+        allow_eviction: use it though it may drop keys when its memory is full.
+        allow_no_aof: use it though it keeps no append-only file.
+        allow_replica: use it though it follows another server.
+
+    Raises:
+        StoreRefused: the driver is not installed, or the URL or prefix cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        prefix: str = "sempre",
+        timeout: float = 5.0,
+        allow_eviction: bool = False,
+        allow_no_aof: bool = False,
+        allow_replica: bool = False,
+    ) -> None:
+        """Check what can be checked without connecting."""
+        if not _PREFIX.fullmatch(prefix):
+            allowed = "a small letter or _, then up to 40 small letters, digits or _"
+            raise StoreRefused(f"the prefix {prefix!r} is not accepted; allowed: {allowed}.")
+        self.capabilities = Capabilities(
+            durable=not allow_no_aof, shared=True, own_clock=True, transactional=False
+        )
+        self._allowed = Allowance(allow_eviction, allow_no_aof, allow_replica)
+        self._server = Server(url, root=f"{{{prefix}}}:", timeout=timeout)
+        self._uuid = ""
+        self._weaker: tuple[str, ...] | None = None
+
+    @property
+    def uuid(self) -> str:
+        """The store's own identity, made once when it is set up."""
+        if not self._uuid:
+            version, identity = self._server.run("identity")
+            if version is None:
+                raise StoreRefused("the store is not set up yet; call upgrade() once.")
+            _check_version(int(version))
+            self._uuid = identity
+        return self._uuid
+
+    @property
+    def weaker_promises(self) -> tuple[str, ...]:
+        """What this server, as it is set up, promises less than others: a sentence each."""
+        if self._weaker is None:
+            self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
+        return self._weaker
+
+    def upgrade(self) -> None:
+        """Examine the server, and set the store up unless it is.
+
+        Raises:
+            StoreRefused: the server is set up unsafely, or the schema is newer than this code.
+        """
+        self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
+        version, _ = self._server.run("upgrade", [VERSION, str(uuid4())])
+        _check_version(int(version))
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self._server.close()
+
+    # Schedules
+
+    def create(self, births: Sequence[Birth]) -> list[bool]:
+        """Create schedules with their first rows, each as a whole."""
+        return [done == 1 for done in self._run("create", arguments.births(births))]
+
+    def views(self, names: Sequence[str]) -> Reading[list[View]]:
+        """Return the schedules of these names that exist, with the rows that planning needs."""
+        return self._read_each("views", arguments.listed(names), records.read_view)
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        """Carry out plans, each wholly or not at all."""
+        return [done == 1 for done in self._run("apply", arguments.orders(orders))]
+
+    # Work
+
+    def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
+        """Return rows of schedules that are due."""
+        return self._read_each("due", arguments.wanted_work(wanted), records.read_candidate)
+
+    def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
+        """Return the executions of these ids that exist."""
+        return self._read_each("candidates", arguments.listed(ids), records.read_candidate)
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        """Start executions for a session, as planned."""
+        found = self._run("claim", [session, *arguments.claims(orders)])
+        return [read_execution(row) if row else None for row in found]
+
+    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+        """Start one-off work that is due."""
+        return self._read_each("take", [session, *arguments.wanted_work(wanted)], read_execution)
+
+    def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
+        """Record how attempts ended."""
+        return list(
+            map(Settled, self._run("settle", [session, *arguments.settlements(settlements)]))
+        )
+
+    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+        """Put one-off work in."""
+        found = self._run("enqueue", arguments.works(works))
+        return [Receipt(identity, created == 1, rejected) for identity, created, rejected in found]
+
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+        """End live executions, and ask for the end of running ones."""
+        return [done == 1 for done in self._run("cancel", [actor, *arguments.listed(ids)])]
+
+    # Sessions
+
+    def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
+        """Begin a session."""
+        told = records.write_session(session)
+        return self._read(
+            "register", [session.id, lease // MICROSECOND, told], records.read_session
+        )
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        """Renew a session and tell it what it has to know."""
+        told = [session, lease // MICROSECOND, *arguments.wanted_work(wanted)]
+        return self._read("tick", told, records.read_tick)
+
+    def retire(self, session: str) -> None:
+        """End a session."""
+        self._run("retire", [session])
+
+    def sessions(self) -> Reading[list[Session]]:
+        """Return the sessions that have not been retired or purged."""
+        found = self._read_each("sessions", (), records.read_session)
+        return Reading(found.now, sorted(found.value, key=lambda each: each.id))
+
+    def expired(self, limit: int) -> Reading[list[Candidate]]:
+        """Return running executions whose session is gone or expired."""
+        return self._read_each("expired", [limit], records.read_candidate)
+
+    # The bell
+
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+        """Return pending rows that are due within the horizon."""
+        return self._read_each("unrung", [horizon // MICROSECOND, limit], read_execution)
+
+    def mark_rung(self, ids: Sequence[str]) -> int:
+        """Turn pending rows to scheduled."""
+        return int(self._run("mark_rung", arguments.listed(ids)))
+
+    # Maintenance
+
+    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+        """Return schedules that may be wrong."""
+        return self._read_each("astray", [audit_stamp(tzdata), limit], records.read_view)
+
+    def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
+        """Return schedules in order of id."""
+        return self._read_each("slice", [after, limit], records.read_view)
+
+    def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
+        """Take the maintenance pass if it is due."""
+        found = self._run("begin_pass", [holder, every // MICROSECOND])
+        return records.read_pass(found) if found else None
+
+    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+        """Record what a pass did."""
+        self._run("finish_pass", [holder, json_text(report)])
+
+    def last_pass(self) -> Reading[Pass]:
+        """Return when the next pass is due and what the last one reported."""
+        now, found = self._run("last_pass")
+        return Reading(instant(now), records.read_pass(found, instant(now)))
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        """Delete rows that ended before an instant."""
+        return int(self._run("purge", [stamp(before), limit]))
+
+    # Looking
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        """Return a page of history."""
+        return pages.executions(self._run, query)
+
+    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
+        """Return a page of schedules."""
+        return pages.schedules(self._run, query)
+
+    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+        """Return the latest stretches of slots that passed without a row."""
+
+        def read(text: str) -> SlotRange:
+            return records.read_range(schedule_id, text)
+
+        return self._read_each("ranges", [schedule_id, limit], read)
+
+    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
+        """Return every try at an execution."""
+
+        def read(found: Sequence[str]) -> list[Attempt]:
+            return records.read_attempts(execution_id, _paired(found))
+
+        return self._read("attempts", [execution_id], read)
+
+    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
+        """Return what is left of purged rows."""
+
+        def read(found: Sequence[str]) -> list[Rollup]:
+            return records.read_rollups(schedule_id, _paired(found))
+
+        return self._read("rollups", [schedule_id], read)
+
+    # Switches
+
+    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+        """Turn a switch off or on again."""
+        told = [switch.name, int(off), *arguments.pairs(records.write_switch(switch))]
+        return self._read_each("switch", told, records.read_switch)
+
+    # Scripts
+
+    def _run(self, script: str, told: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
+        """Run a script, once the store is known to have the schema that this code expects."""
+        if not self._uuid:
+            _ = self.uuid
+        return self._server.run(script, told)
+
+    def _read(self, script: str, told: Iterable[str | int], read: Callable[[Any], T]) -> Reading[T]:
+        """Answer with the store's now, by which whoever asked goes on planning."""
+        now, found = self._run(script, told)
+        return Reading(instant(now), read(found))
+
+    def _read_each(
+        self, script: str, told: Iterable[str | int], read: Callable[[Any], T]
+    ) -> Reading[list[T]]:
+        return self._read(script, told, lambda found: list(map(read, found)))
+
+
+def _paired(flat: Sequence[str]) -> dict[str, str]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _check_version(version: int) -> None:
+    if version > VERSION:
+        raise StoreRefused(
+            f"the store has version {version} of the schema, and this code knows only "
+            f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too."
+        )

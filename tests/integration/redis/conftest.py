@@ -1,0 +1,24 @@
+"""One server for the tests of this folder, and a store on it that is empty for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sempre.stores.redis import RedisStore
+from tests.integration.redis.redis_server import RedisServer, redis_server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[RedisServer]:
+    with redis_server() as running:
+        yield running
+
+
+@pytest.fixture
+def store(server: RedisServer) -> Iterator[RedisStore]:
+    with server.client() as client:
+        client.flushdb()
+    opened = RedisStore(server.url)
+    opened.upgrade()
+    yield opened
+    opened.close()

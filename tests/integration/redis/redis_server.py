@@ -1,0 +1,87 @@
+"""A redis-server of the tests' own, in a temporary folder and on a unix socket."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+
+import pytest
+import redis
+
+from tools.servers import environment, locate
+
+__all__ = ["RedisServer", "redis_server"]
+
+SAFE = {"appendonly": "yes", "maxmemory-policy": "noeviction"}
+PATIENCE = 10.0
+PAUSE = 0.01
+
+
+class RedisServer:
+    """A server that can be killed and started again on the same folder."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        self.folder = folder
+        self.socket = folder / "redis.sock"
+        self.settings = SAFE | settings
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}?db=0"
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(unix_socket_path=str(self.socket), decode_responses=True)
+
+    def start(self) -> None:
+        program = locate("redis-server")
+        if program is None:
+            pytest.skip("redis-server is not installed; run make servers")
+        self.socket.unlink(missing_ok=True)
+        given = {"port": "0", "unixsocket": str(self.socket), "dir": str(self.folder), "save": ""}
+        words = [word for name, value in (given | self.settings).items() for word in (name, value)]
+        flags = [f"--{word}" if place % 2 == 0 else word for place, word in enumerate(words)]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(program), *flags], env=environment(), stdout=log, stderr=log
+            )
+        self._wait_until_it_answers()
+
+    def kill(self) -> None:
+        """End it as a power cut would, as far as a process can."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait(PATIENCE)
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+
+    def _wait_until_it_answers(self) -> None:
+        assert self._process is not None
+        for _ in range(int(PATIENCE / PAUSE)):
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            try:
+                with self.client() as client:
+                    client.ping()
+            except (redis.ConnectionError, redis.ResponseError):
+                Event().wait(PAUSE)
+            else:
+                return
+        pytest.fail((self.folder / "log").read_text())
+
+
+@contextmanager
+def redis_server(**settings: str) -> Iterator[RedisServer]:
+    """Run a server with settings such as `appendonly="no"`; a _ in a name stands for a -."""
+    named = {name.replace("_", "-"): value for name, value in settings.items()}
+    # Not pytest's folder: the name of a socket has to be short.
+    with TemporaryDirectory(prefix="sempre-redis-") as folder:
+        server = RedisServer(Path(folder), named)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
