@@ -1,17 +1,13 @@
 """Random lives in the SQL store and in the memory store: every answer is the same."""
 
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from sempre.domain.values import changed
 from sempre.grids.instants import microseconds_of
-from sempre.ports.messages import Order
 from sempre.stores.memory import MemoryStore
-from sempre.stores.memory.tables import Tables
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import Postgresql
@@ -38,29 +34,13 @@ class SteeredPostgresql(Postgresql):
         self.statements["now"] = f"SELECT CAST({microseconds_of(self.clock.now())} AS bigint)"
 
 
-class MendedTables(Tables):
-    """Does not write the stale base of a plan back, as `Tables` is known to do."""
-
-    def write(self, order: Order, now: datetime) -> None:
-        plan = order.plan
-        if plan.schedule == plan.base:
-            order = Order(changed(plan, schedule=None), order.ids)
-        super().write(order, now)
-
-
-def memory_store(clock: VirtualClock) -> MemoryStore:
-    store = MemoryStore(clock)
-    store._tables = MendedTables()  # noqa: SLF001
-    return store
-
-
 @pytest.mark.parametrize("seed", range(16))
 def test_sqlite_answers_as_the_memory_store_does(seed: int, tmp_path: Path) -> None:
     clock = VirtualClock()
     store = SqlStore(Sqlite(tmp_path / "jobs.db", clock=clock))
     store.upgrade()
 
-    SideBySide(seed, clock, memory_store(clock), store).live(400)
+    SideBySide(seed, clock, MemoryStore(clock), store).live(400)
 
     store.close()
 
@@ -72,6 +52,6 @@ def test_postgresql_answers_as_the_memory_store_does(seed: int, server: str) -> 
     store = SqlStore(dialect)
     store.upgrade()
 
-    SideBySide(seed, dialect.clock, memory_store(dialect.clock), store).live(300)
+    SideBySide(seed, dialect.clock, MemoryStore(dialect.clock), store).live(300)
 
     store.close()

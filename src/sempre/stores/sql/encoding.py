@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 from sempre.domain.definition import Definition
@@ -27,6 +28,7 @@ __all__ = [
     "audit_stamp",
     "instant",
     "json_text",
+    "key_text",
     "lane",
     "microseconds",
     "read_execution",
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 Row = Sequence[Any]
+LONGEST_KEY = 500
 MICROSECOND = timedelta(microseconds=1)
 _DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
 # A skipped row is an end for history, though of a future slot it can be taken back.
@@ -88,6 +91,14 @@ def told(text: str) -> str:
     if text.isascii() and "\0" not in text:
         return str(text)
     return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
+
+
+def key_text(key: str) -> str:
+    """Return a unique key as it is stored: a long one as its digest, for an index has a limit."""
+    written = told(key)
+    if len(written) <= LONGEST_KEY:
+        return written
+    return f"sha256:{sha256(written.encode()).hexdigest()}"
 
 
 def lane(queue: str, *, of_schedules: bool) -> str:

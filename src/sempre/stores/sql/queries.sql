@@ -323,7 +323,7 @@ FROM {attempts} WHERE execution_id = :id ORDER BY number
 -- name: reserve_keys
 -- Make sure that each key has a row, which is what two who want the same one queue up for.
 INSERT INTO {unique_keys} (unique_key, execution_id)
-SELECT value, '' FROM {each:keys} AS one WHERE value <> '' ORDER BY value
+SELECT value, '' FROM {each:keys} AS one WHERE value IS NOT NULL ORDER BY value
 ON CONFLICT DO NOTHING
 
 -- name: holders_of_keys

@@ -170,10 +170,13 @@ def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]
     known = {row[0] for row in transaction.rows("known_executions", ids=ids)}
-    holders = _holders(transaction, [work.unique.key for work in works if work.unique])
+    keys = [encoding.key_text(work.unique.key) if work.unique else "" for work in works]
+    holders = _holders(
+        transaction, [key for key, work in zip(keys, works, strict=True) if work.unique]
+    )
     now = transaction.now
-    receipts, born, keys = [], [], {}
-    for work in works:
+    receipts, born, held = [], [], {}
+    for work, key in zip(works, keys, strict=True):
         row, unique = work.execution, work.unique
         if row.id in known:
             receipts.append(Receipt(row.id))
@@ -183,18 +186,18 @@ def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
             receipts.append(Receipt(row.id, created=False, rejected_by=switch.name))
             continue
         if unique:
-            other = holders.get(unique.key)
+            other = holders.get(key)
             if other and _stands_in_the_way(other, unique, now):
                 receipts.append(Receipt(other[0], created=False))
                 continue
-            holders[unique.key] = row.id, row.state.value, microseconds_of(now)
-            keys[unique.key] = row.id
+            holders[key] = row.id, row.state.value, microseconds_of(now)
+            held[key] = row.id
         known.add(row.id)
         born.append(changed(row, created_at=now, held_by=switch.name if switch else ""))
         receipts.append(Receipt(row.id))
     insert_executions(transaction, born)
-    if keys:
-        values = [{"unique_key": key, "execution_id": each} for key, each in keys.items()]
+    if held:
+        values = [{"unique_key": key, "execution_id": each} for key, each in held.items()]
         transaction.many("hold_key", values)
     return receipts
 

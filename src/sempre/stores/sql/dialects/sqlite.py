@@ -240,6 +240,8 @@ class _Connection:
             self.raw.execute("PRAGMA synchronous = FULL")
             # In KiB, if negative: the indexes of a busy store do not fit the default of 2 MB.
             self.raw.execute("PRAGMA cache_size = -65536")
+            # In pages: a batch touches about a thousand, most of them the same ones every time.
+            self.raw.execute("PRAGMA wal_autocheckpoint = 8192")
         except sqlite3.Error:
             self.raw.close()
             raise

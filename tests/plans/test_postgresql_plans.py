@@ -1,0 +1,85 @@
+"""No hot statement of PostgreSQL reads a whole large table, in a full database."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.postgresql import Postgresql
+from tests.integration.sql.postgresql_server import postgresql_server
+from tests.plans.test_sqlite_plans import HOT, ROWS
+
+# Of a small table PostgreSQL rightly prefers to read all.
+SCHEDULES = 20_000
+LARGE = ("sempre_executions", "sempre_schedules")
+Full = tuple[Postgresql, "psycopg.Connection[Any]"]
+
+
+@pytest.fixture(scope="module")
+def full() -> Iterator[Full]:
+    with postgresql_server() as conninfo:
+        dialect = Postgresql(conninfo, schema="plans")
+        SqlStore(dialect).upgrade()
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            fill(connection)
+            yield dialect, connection
+        dialect.close()
+
+
+def fill(connection: "psycopg.Connection[Any]") -> None:
+    """Write many rows in the states and with the spread that a busy store has."""
+    connection.execute(
+        """
+        INSERT INTO plans.sempre_schedules
+        SELECT lpad(n::text, 7, '0'), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
+            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n,
+            CASE WHEN n % 100 = 0 THEN '' ELSE 'v1' END
+        FROM generate_series(1, %s) AS n
+        """.replace("%", "%%").replace("%%s", "%s"),
+        (SCHEDULES,),
+    )
+    connection.execute(
+        """
+        INSERT INTO plans.sempre_executions
+        SELECT lpad(n::text, 7, '0'), lpad((n % %s)::text, 7, '0'), 'name', 1, 'scheduled',
+            CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'scheduled'
+                WHEN n % 200 = 2 THEN 'running' ELSE 'succeeded' END,
+            n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
+            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9), ''
+        FROM generate_series(1, %s) AS n
+        """.replace("%", "%%").replace("%%s", "%s"),
+        (SCHEDULES, ROWS),
+    )
+    connection.execute("ANALYZE")
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from nodes(part)
+
+
+TEXTS = {"id": "0000005", "broken": "", "audit_stamp": "v1"}
+PARAMETERS = HOT | {
+    "schedules_astray": {"stamp": "v0", "limit": 100},
+    "move_schedule": HOT["move_schedule"] | TEXTS,
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_hot_statement_reads_no_whole_table(full: Full, name: str) -> None:
+    dialect, connection = full
+    text = "EXPLAIN (FORMAT JSON) " + dialect.statements[name]
+
+    [[found]] = connection.execute(text, PARAMETERS[name]).fetchall()
+
+    [plan] = found if isinstance(found, list) else json.loads(found)
+    whole = [
+        node["Relation Name"]
+        for node in nodes(plan["Plan"])
+        if node["Node Type"] == "Seq Scan" and node["Relation Name"] in LARGE
+    ]
+    assert not whole, json.dumps(plan, indent=1)
