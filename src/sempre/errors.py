@@ -15,6 +15,7 @@
     ├── BrokenGrid              a grid that answered with an instant it must not answer with
     ├── IllegalTransition       an execution was asked to go where its state does not lead
     ├── Refused                 a valid request that the present state does not allow
+    ├── MissingExtra            a driver that is not installed
     └── StoreError              the store
         ├── StoreUnavailable    it cannot be reached, or did not answer: nobody knows what happened
         └── StoreRefused        it must not be used as it is set up
@@ -38,6 +39,7 @@ __all__ = [
     "InstantError",
     "IntervalError",
     "InvalidInput",
+    "MissingExtra",
     "NamingError",
     "NeverFires",
     "PolicyError",
@@ -149,6 +151,16 @@ class IllegalTransition(SempreError):
 
 class Refused(SempreError):
     """A valid request that the present state of a schedule or execution does not allow."""
+
+
+class MissingExtra(SempreError):
+    """An optional dependency is asked for and not installed; the message says what to install."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        """Name the package and the extra that brings it."""
+        self.package = package
+        self.extra = extra
+        super().__init__(f'{package} is not installed; run: pip install "sempre[{extra}]"')
 
 
 class StoreError(SempreError):
