@@ -1,0 +1,88 @@
+"""The SQL store keeps its contract behind a PgBouncer that gives connections out by transaction.
+
+So nothing that it relies on is bound to a session: no lock, no setting, no prepared statement.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from sempre.ports.store import Store
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.testing.contracts.store import *  # noqa: F403
+from tests.integration.sql.postgresql_server import postgresql_server
+from tools.servers import environment, locate
+
+NUMBERS = count()
+PORT = 6543
+SETTINGS = """\
+[databases]
+* = host={folder} user=postgres
+[pgbouncer]
+listen_addr =
+listen_port = {port}
+unix_socket_dir = {folder}
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 500
+log_connections = 0
+log_disconnections = 0
+log_pooler_errors = 0
+log_stats = 0
+"""
+
+
+@contextmanager
+def bouncer_before(conninfo: str) -> Iterator[str]:
+    """Run a PgBouncer before a server and yield how to connect to it; skip where there is none."""
+    program = locate("pgbouncer")
+    if program is None:
+        pytest.skip("PgBouncer is not installed; `make servers` installs it")
+    folder = Path(dict(part.split("=") for part in conninfo.split())["host"])
+    settings = folder / "pgbouncer.ini"
+    settings.write_text(SETTINGS.format(folder=folder, port=PORT))
+    owner = folder.owner()
+    shutil.chown(settings, owner)
+    with subprocess.Popen(
+        [str(program), str(settings)],
+        user=owner,
+        cwd="/",
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        told = []
+        for line in process.stderr:
+            told.append(line)
+            if "process up" in line:
+                break
+        else:
+            pytest.fail("PgBouncer did not start:\n" + "".join(told))
+        try:
+            yield f"{conninfo} port={PORT}"
+        finally:
+            process.terminate()
+            process.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with postgresql_server() as conninfo, bouncer_before(conninfo) as bounced:
+        yield bounced
+
+
+@pytest.fixture
+def store(server: str) -> Iterator[Store]:
+    opened = SqlStore(Postgresql(server, schema=f"bounced_{next(NUMBERS)}"))
+    opened.upgrade()
+    yield opened
+    opened.close()
