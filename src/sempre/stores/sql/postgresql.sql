@@ -57,3 +57,45 @@ CREATE SCHEMA IF NOT EXISTS {schema}
 -- name: is_standby
 -- Whether this server only follows another one.
 SELECT pg_is_in_recovery()
+
+-- Many rows at once: one statement for all, not one for each
+
+-- name: insert_execution
+-- Executions come into being, given as a JSON array.
+INSERT INTO {executions} (
+    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+    started_at, finished_at, ended_at, fence, session, held_by
+)
+SELECT
+    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+    started_at, finished_at, ended_at, fence, session, held_by
+FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
+
+-- name: update_execution
+-- Executions after changes that were checked, given as a JSON array.
+UPDATE {executions} AS e SET
+    state = r.state, due_at = r.due_at, reason = r.reason, actor = r.actor, attempt = r.attempt,
+    failures = r.failures, crashes = r.crashes, first_started_at = r.first_started_at,
+    started_at = r.started_at, finished_at = r.finished_at, ended_at = r.ended_at,
+    fence = r.fence, session = r.session, held_by = r.held_by
+FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json)) AS r
+WHERE e.id = r.id
+
+-- name: move_schedule
+-- Schedules as claims or reconciles moved them on, given as a JSON array.
+UPDATE {schedules} AS c SET
+    cursor_at = r.cursor_at, revision = r.revision, starts = r.starts, started = r.started,
+    broken = r.broken, ended = r.ended, next_run_at = r.next_run_at, audit_stamp = r.audit_stamp
+FROM json_populate_recordset(CAST(NULL AS {schedules}), CAST(:rows AS json)) AS r
+WHERE c.id = r.id
+
+-- name: insert_attempt
+-- How tries ended, given as a JSON array; told again, they are known already.
+INSERT INTO {attempts} (
+    execution_id, fence, session, started_at, finished_at, state, result, error, late
+)
+SELECT execution_id, fence, session, started_at, finished_at, state, result, error, late
+FROM json_populate_recordset(CAST(NULL AS {attempts}), CAST(:rows AS json))
+ON CONFLICT DO NOTHING

@@ -91,7 +91,7 @@ class Postgresql:
         limit = int(statement_after * 1000)
         self._begin = (
             f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
-            f"SET LOCAL idle_in_transaction_session_timeout = {limit}"
+            f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off"
         )
         self._wording = Wording(
             check_identifier("prefix", prefix), self._address, _each, _pairs, _position
@@ -253,8 +253,12 @@ class PostgresqlTransaction:
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
         """Run a statement for each of many rows, in one go."""
+        text = self._statements[name]
+        if "%(rows)s" in text:
+            self._connection.execute(text, {"rows": json.dumps(list(rows))})
+            return
         with self._connection.cursor() as cursor:
-            cursor.executemany(self._statements[name], list(rows))
+            cursor.executemany(text, list(rows))
 
     def script(self, text: str) -> None:
         """Run the statements of a migration."""
