@@ -9,6 +9,8 @@ from threading import Event
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from tools.servers import environment, locate
 
@@ -33,7 +35,8 @@ class RedisServer:
         return f"unix://{self.socket}?db=0"
 
     def client(self) -> redis.Redis:
-        return redis.Redis(unix_socket_path=str(self.socket), decode_responses=True)
+        never = Retry(NoBackoff(), 0)
+        return redis.Redis(unix_socket_path=str(self.socket), decode_responses=True, retry=never)
 
     def start(self) -> None:
         program = locate("redis-server")
@@ -66,6 +69,8 @@ class RedisServer:
             try:
                 with self.client() as client:
                     client.ping()
+            except redis.AuthenticationError:
+                return
             except (redis.ConnectionError, redis.ResponseError):
                 Event().wait(PAUSE)
             else:

@@ -40,6 +40,11 @@ def examine(
         *_log(enabled=bool(int(info.get("aof_enabled", 0))), allowed=allowed.no_aof),
         *_role(str(info.get("role", "unknown")), allowed=allowed.replica),
     ]
+    if int(info.get("connected_slaves", 0)):
+        weaker.append(
+            "it has replicas: what a replica has not received may be lost when it takes over, so "
+            "it may start again."
+        )
     if int(info.get("aof_enabled", 0)) and (sync := setting("appendfsync")) != "always":
         weaker.append(
             f"appendfsync is {sync or 'unknown'}: what was acknowledged in the last seconds before "

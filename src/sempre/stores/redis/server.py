@@ -20,11 +20,23 @@ __all__ = ["Server", "script_text"]
 
 _SCRIPTS = files("sempre.stores.redis").joinpath("scripts")
 _NEEDS = re.compile(r"-- needs: (.*)\n")
-# What a server says when it cannot do now what it could do otherwise; a script quotes it.
-_UNAVAILABLE = re.compile(
-    r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|UNBLOCKED)\b"
+# What a server says when it cannot do now what it could do otherwise: the driver has classes for
+# some of it, whose texts then lack the word, and a script quotes the rest.
+_UNAVAILABLE_CLASSES = (
+    "ConnectionError",
+    "TimeoutError",
+    "ReadOnlyError",
+    "OutOfMemoryError",
+    "ClusterDownError",
+    "MasterDownError",
+    "MovedError",
+    "AskError",
+    "TryAgainError",
 )
-_REFUSED = re.compile(r"\b(NOPERM|NOAUTH|WRONGPASS|MOVED|ASK|CROSSSLOT)\b")
+_UNAVAILABLE = re.compile(
+    r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|MOVED|ASK)\b"
+)
+_REFUSED = re.compile(r"\b(NOPERM|NOAUTH|WRONGPASS)\b")
 
 
 @cache
@@ -116,8 +128,8 @@ class Server:
         refused = isinstance(error, errors.AuthenticationError | errors.NoPermissionError)
         if refused or _REFUSED.search(said):
             return StoreRefused(message)
-        lost = isinstance(error, errors.ConnectionError | errors.TimeoutError | OSError)
-        if lost or _UNAVAILABLE.search(said):
+        lost = (OSError, *(getattr(errors, name) for name in _UNAVAILABLE_CLASSES))
+        if isinstance(error, lost) or _UNAVAILABLE.search(said):
             return StoreUnavailable(message)
         return StoreError(message)
 

@@ -5,14 +5,26 @@ local function wanted_work()
     return { queues = set(), jobs = set(), limit = number() }
 end
 
+-- Whether a switch is off for everything in a lane, so that nobody looks at its rows.
+local function is_stopped(switches, queue, job)
+    for _, switch in ipairs(switches) do
+        local target = switch[2]
+        if target == "all" or target == "queue:" .. queue or target == "job:" .. job then
+            return true
+        end
+    end
+    return false
+end
+
 -- Lanes of a kind that have wanted rows, most urgent first: their priorities and keys.
-local function wanted_lanes(kind, wanted)
+local function wanted_lanes(kind, wanted, switches)
     local found = {}
     for _, lane in ipairs(redis.call("ZRANGE", key("lanes", kind), 0, -1)) do
         local priority, size, names = string.match(lane, "^(%d+):(%d+):(.*)$")
         local queue = string.sub(names, 1, tonumber(size))
         local job = string.sub(names, tonumber(size) + 1)
-        if wanted.queues[queue] and wanted.jobs[job] then
+        local is_wanted = wanted.queues[queue] and wanted.jobs[job]
+        if is_wanted and not is_stopped(switches, queue, job) then
             table.insert(found, { priority = priority, key = key("lane", kind, lane) })
         end
     end
@@ -53,7 +65,7 @@ end
 -- The ids of what is due and wanted, by priority, then by due_at and id.
 local function due(kind, wanted, switches)
     local found, group = {}, {}
-    local lanes = wanted_lanes(kind, wanted)
+    local lanes = wanted_lanes(kind, wanted, switches)
     for place, lane in ipairs(lanes) do
         add_due(group, lane.key, wanted.limit - #found, switches)
         local following = lanes[place + 1]
@@ -70,11 +82,11 @@ local function due(kind, wanted, switches)
     return found
 end
 
--- When the next wanted row is due, an empty text if there is none.
+-- When the next wanted row is due, stopped or not; an empty text if there is none.
 local function next_due_at(wanted)
     local first = ""
     for _, kind in ipairs({ "slots", "single" }) do
-        for _, lane in ipairs(wanted_lanes(kind, wanted)) do
+        for _, lane in ipairs(wanted_lanes(kind, wanted, {})) do
             local member = redis.call("ZRANGE", lane.key, 0, 0)[1]
             local due_at = string.sub(member, 1, WIDTH)
             if first == "" or due_at < first then
