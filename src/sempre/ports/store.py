@@ -135,7 +135,11 @@ class Store(Protocol):
         ...
 
     def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
-        """Start one-off work that is due, in one round trip, past rows that others hold."""
+        """Start one-off work that is due, in one round trip, past rows that others hold.
+
+        The one operation that is not safe to repeat: after a lost reply, whatever was started is
+        running under this session and nobody knows of it. End the session and begin another.
+        """
         ...
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:

@@ -37,7 +37,7 @@ from sempre.domain.policies import Retry
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.errors import IllegalTransition, Refused
+from sempre.errors import Refused
 from sempre.grids import Cron, Every
 from sempre.ports.messages import (
     Birth,
@@ -187,7 +187,7 @@ class SideBySide:
         verb = choose(list(verbs))
         try:
             plan = verb(view.schedule, view.rows, self.moment, **verbs[verb])
-        except (Refused, IllegalTransition):  # the latter: a skip of a slot that was cancelled
+        except Refused:
             return
         self.apply([plan])
 

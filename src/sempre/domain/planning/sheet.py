@@ -102,7 +102,9 @@ class Sheet:
             "actor": self.actor,
             "tzdata": self.tzdata,
         }
-        self._creates.append(Draft(run_at=run_at, **(given | fields)))
+        draft = given | fields
+        draft["reason"] = str(draft.get("reason", ""))
+        self._creates.append(Draft(run_at=run_at, **draft))
 
     def record(self, ranges: Iterable[SlotRange]) -> None:
         """Note slots that passed without a row."""

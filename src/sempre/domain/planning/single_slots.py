@@ -24,7 +24,7 @@ def plan_skip(
     """Take one future slot out. The cursor stays; the next row moves on if it was there.
 
     Raises:
-        Refused: the instant is past, or is no slot of the schedule.
+        Refused: the instant is past or decided, or is no slot of the schedule.
     """
     run_at = as_instant("run_at", run_at)
     _refuse_deleted(schedule)
@@ -37,6 +37,9 @@ def plan_skip(
     there = [row for row in sheet.rows.values() if row.occupies_slot and row.run_at == run_at]
     if any(row.state is State.SKIPPED for row in there):
         return sheet.plan()
+    if any(not row.is_live for row in there):
+        message = f"the slot {run_at} of {schedule.name} is already decided."
+        raise Refused(message)
     for row in there:
         sheet.move(row, State.SUPERSEDED, Reason.REQUESTED)
     sheet.create(run_at, state=State.SKIPPED, reason=Reason.REQUESTED)

@@ -37,9 +37,11 @@ def maintenance(tables: Tables, now: datetime) -> Pass:
 
 def is_astray(tables: Tables, schedule: Schedule, tzdata: str) -> bool:
     """Tell whether a schedule may lack its next row, or have one of older zones."""
+    if schedule.ended or schedule.broken:
+        return False
     if not schedule.started:
         return schedule.definition.enabled
-    if not schedule.wants_next_row or schedule.ended or schedule.broken:
+    if not schedule.wants_next_row:
         return False
     if schedule.next_run_at is None:
         return True
@@ -56,6 +58,7 @@ def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
         _roll_up(tables, row)
         del tables.executions[row.id]
         tables.attempts.pop(row.id, None)
+        tables.cancelled.discard(row.id)
         if row.schedule_id is not None:
             tables.of_schedule[row.schedule_id].discard(row.id)
     tables.ranges[:] = [each for each in tables.ranges if each.last >= before]
