@@ -1,9 +1,10 @@
-"""One PostgreSQL server for the tests of this folder."""
+"""One server of each kind for the tests of this folder."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests.integration.sql.mariadb_server import mariadb_server
 from tests.integration.sql.postgresql_server import postgresql_server
 
 
@@ -11,3 +12,9 @@ from tests.integration.sql.postgresql_server import postgresql_server
 def server() -> Iterator[str]:
     with postgresql_server() as conninfo:
         yield conninfo
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[str]:
+    with mariadb_server() as path:
+        yield path

@@ -1,0 +1,283 @@
+"""MariaDB: a pool of connections, READ COMMITTED, and the server's clock.
+
+Statements that lock go by a list of ids or by an index in order, so that READ COMMITTED locks
+nothing but the rows that are wanted.
+"""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from random import random
+from threading import Event, Lock
+from typing import Any, TypeVar
+
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.ports.store import Capabilities
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.mariadb_pool import Pool, check_server, pymysql, read_address
+from sempre.stores.sql.dialects.mariadb_transaction import MariadbTransaction
+from sempre.stores.sql.statements import Wording, check_identifier, load
+
+__all__ = ["Mariadb"]
+
+T = TypeVar("T")
+TRIES = 5
+# A deadlock, a lock that was not free in time, a row that changed since it was read, and a
+# constraint that another transaction was quicker to fill: repeated, the work finds what that wrote.
+_RACES = {1213, 1205, 1020, 1062}
+_REFUSED = {
+    1044: "this user lacks a right; grant it",
+    1045: "the server refuses this user; check user and password",
+    1049: "there is no such database; create it",
+    1142: "this user lacks a right; grant it",
+    1146: "there is no store in it yet; call upgrade() once",
+    1698: "the server refuses this user; check user and password",
+    1665: "its binary log must be of another format; SET GLOBAL binlog_format = ROW",
+}
+_UNAVAILABLE = {
+    1020: "others were quicker again and again",
+    1021: "its disk is full; free some space",
+    1040: "it has no connection left",
+    1114: "its disk is full; free some space",
+    1205: "a lock was not free in time",
+    1213: "others were quicker again and again",
+    1290: "it is read-only, as a replica is",
+    1792: "it is read-only, as a replica is",
+    1969: "a statement took too long",
+}
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+_LIST = re.compile(r"\(SELECT value FROM \{each:(\w+)\}\)")
+_BINARY = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+
+
+class Mariadb:
+    """A database of a MariaDB server.
+
+    Args:
+        url: such as mariadb://user:password@host:3306/database, with `?unix_socket=` or the files
+            of `ssl_ca`, `ssl_cert` and `ssl_key`. Its password appears in no message.
+        prefix: what the names of the tables begin with.
+        connections: how many connections are open at most.
+        statement_after: after how many seconds a statement is given up.
+        connect_after: after how many seconds waiting for a connection is given up.
+        wait: how to pass the seconds between two tries.
+        any_flush: accept a server that does not wait for the disk.
+        any_cluster: accept a Galera node; no other node must be written to.
+        read_only: accept a server that is read-only.
+    """
+
+    name = "mariadb"
+    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=False)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        prefix: str = "sempre_",
+        connections: int = 8,
+        statement_after: float = 8.0,
+        connect_after: float = 8.0,
+        wait: Callable[[float], object] | None = None,
+        any_flush: bool = False,
+        any_cluster: bool = False,
+        read_only: bool = False,
+    ) -> None:
+        """Check what can be checked without connecting."""
+        self._place, address = read_address(url)
+        self._new_pool = partial(
+            Pool,
+            self._place,
+            address | _driver(statement_after, connect_after),
+            setup=_setup(statement_after),
+            check=partial(
+                check_server,
+                place=self._place,
+                any_flush=any_flush,
+                any_cluster=any_cluster,
+                read_only=read_only,
+            ),
+            size=connections,
+            patience=connect_after,
+        )
+        self._statement_after = statement_after
+        self._wait = wait or Event().wait
+        self._wording = Wording(check_identifier("prefix", prefix), str, _each, _pairs, _position)
+        self._pieces = {
+            key: replace(piece, text=_LIST.sub(r":\1", piece.text))
+            for key, piece in load(self.name).items()
+        }
+        completed = {key: self.complete(piece.text) for key, piece in self._pieces.items()}
+        self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
+        self._lock = Lock()
+        self._pool: Pool | None = None
+        self._closed = False
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run reading work on one state of the database."""
+        level = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+        return self._transact((level, "START TRANSACTION READ ONLY"), work)
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run writing work, and commit it to disk."""
+        return self._transact(("START TRANSACTION READ WRITE",), work)
+
+    def migrate(self, work: Callable[[Transaction], None]) -> None:
+        """Run writing work that changes the schema, one process at a time."""
+
+        def alone(transaction: Transaction) -> None:
+            name = {"name": self._wording.prefix}
+            seconds = self._statement_after / 2
+            if transaction.rows("lock_schema", seconds=seconds, **name)[0][0] != 1:
+                raise StoreUnavailable(f"{self._place} is being set up by another process.")
+            try:
+                work(transaction)
+            finally:
+                transaction.rows("unlock_schema", **name)
+
+        self.write(alone)
+
+    def has_meta(self, transaction: Transaction) -> bool:
+        """Tell whether the store was ever set up to the end."""
+        table = f"{self._wording.prefix}meta"
+        return bool(transaction.rows("has_meta", table=table) and transaction.rows("read_meta"))
+
+    def complete(self, text: str) -> str:
+        """Return SQL with the names of this store's tables, and lists as the driver puts them."""
+        return self._wording.complete(_LIST.sub(r":\1", text), self._pieces)
+
+    def close(self) -> None:
+        """Close every connection of this process."""
+        with self._lock:
+            self._closed = True
+            if self._pool is not None and self._pool.pid == os.getpid():
+                self._pool.close()
+            self._pool = None
+
+    def _transact(self, begin: Sequence[str], work: Callable[[Transaction], T]) -> T:
+        """Run a transaction, again if it lost a race or its connection before it began."""
+        for left in reversed(range(TRIES)):
+            pool = self._opened()
+            try:
+                with pool.connection() as connection:
+                    return self._once(connection, begin, work)
+            except _NotBegun as error:
+                pool.forget()
+                if not left:
+                    raise self._explained(error.cause) from None
+            except pymysql.Error as error:
+                if _code(error) not in _RACES or not left:
+                    raise self._explained(error) from None
+            self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
+        raise AssertionError
+
+    def _once(
+        self,
+        connection: Any,  # noqa: ANN401 - the driver has no types
+        begin: Sequence[str],
+        work: Callable[[Transaction], T],
+    ) -> T:
+        try:
+            for text in begin:
+                connection.query(text)
+        except pymysql.Error as error:
+            _give_up(connection)
+            raise _NotBegun(error) from error
+        try:
+            answer = work(MariadbTransaction(connection, self.statements))
+            connection.commit()
+        except BaseException:
+            try:
+                connection.rollback()
+            except pymysql.Error:
+                _give_up(connection)
+            raise
+        return answer
+
+    def _opened(self) -> Pool:
+        """Return the pool of this process; a forked child has none of its parent's."""
+        with self._lock:
+            if self._closed:
+                raise StoreRefused(f"the store in {self._place} is closed; open another one.")
+            if self._pool is None or self._pool.pid != os.getpid():
+                _LEFT_BY_PARENTS.append(self._pool)
+                self._pool = self._new_pool()
+            return self._pool
+
+    def _explained(self, error: Exception) -> StoreError:
+        code = _code(error)
+        told = str(error.args[1]) if len(error.args) > 1 else type(error).__name__
+        if code in _REFUSED:
+            return StoreRefused(f"{self._place} cannot be used: {_REFUSED[code]} ({told}).")
+        if code in _UNAVAILABLE:
+            return StoreUnavailable(f"{self._place} failed: {_UNAVAILABLE[code]} ({told}).")
+        if isinstance(error, pymysql.IntegrityError | pymysql.DataError):
+            return StoreError(f"{self._place} refused a write that breaks its rules: {told}.")
+        return StoreUnavailable(f"{self._place} failed: {told}.")
+
+
+class _NotBegun(Exception):
+    """The connection was lost before anything was asked of it."""
+
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+
+
+# Pools of a parent process, kept from being closed by the garbage collection of a child.
+_LEFT_BY_PARENTS: list[object] = []
+
+
+def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:
+    """Return what the driver is told besides the address."""
+    return {
+        "autocommit": True,
+        "charset": "utf8mb4",
+        "client_flag": pymysql.constants.CLIENT.FOUND_ROWS,
+        "connect_timeout": connect_after,
+        "read_timeout": statement_after + 2,  # the server gives up first
+        "write_timeout": statement_after + 2,
+    }
+
+
+def _setup(statement_after: float) -> tuple[str, ...]:
+    """Return what every connection begins with. Locks are waited for in every try anew."""
+    lock_after = max(1, int(statement_after / TRIES))
+    variables = {
+        "time_zone": "'+00:00'",
+        "sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'",
+        "innodb_lock_wait_timeout": lock_after,
+        "max_statement_time": statement_after,
+        "idle_transaction_timeout": max(1, int(statement_after)),
+        "in_predicate_conversion_threshold": 0,
+    }
+    return (
+        "SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin",
+        "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        "SET " + ", ".join(f"SESSION {name} = {value}" for name, value in variables.items()),
+    )
+
+
+def _give_up(connection: Any) -> None:  # noqa: ANN401 - the driver has no types
+    if connection.open:
+        with suppress(pymysql.Error):
+            connection.close()
+
+
+def _code(error: Exception) -> int:
+    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def _each(parameter: str) -> str:
+    columns = f"COLUMNS (value varchar(500) {_BINARY} PATH '$')"
+    return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
+
+
+def _pairs(parameter: str) -> str:
+    columns = f"COLUMNS (word varchar(255) {_BINARY} PATH '$[0]', number bigint PATH '$[1]')"
+    return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
+
+
+def _position(whole: str, part: str) -> str:
+    return f"LOCATE({part}, {whole})"

@@ -1,0 +1,115 @@
+"""A transaction of MariaDB: how statements are called, and what takes more than one of them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from sempre.grids.instants import instant_of
+
+__all__ = ["MariadbTransaction"]
+
+# What no text of the store has in it: a list may be empty, but not so in SQL.
+_NOTHING = ("\0",)
+
+
+class MariadbTransaction:
+    """A transaction on a connection of the pool."""
+
+    def __init__(
+        self,
+        connection: Any,  # noqa: ANN401 - the driver has no types
+        statements: Mapping[str, str],
+    ) -> None:
+        """Wrap a connection that is in a transaction."""
+        self._connection = connection
+        self._statements = statements
+
+    @cached_property
+    def now(self) -> datetime:
+        """The server's now."""
+        return instant_of(self.rows("now")[0][0])
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Run a statement and return its rows."""
+        if name in ("due", "due_to_take"):
+            return self._due(name, parameters)
+        text = self._statements[name]
+        if name == "view_rows":
+            text = self._with_bounds(text, parameters)
+        return self._run(text, parameters)[0]
+
+    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
+        """Run a statement and return how many rows it changed."""
+        return self._run(self._statements[name], parameters)[1]
+
+    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run a statement for each of many rows; inserts, and what takes JSON, in one go."""
+        text = self._statements[name]
+        with self._connection.cursor() as cursor:
+            if "%(rows)s" in text:
+                cursor.execute(text, {"rows": _json(list(rows))})
+            else:
+                cursor.executemany(text, list(rows))
+
+    def script(self, text: str) -> None:
+        """Run the statements of a migration; each is committed at once."""
+        for statement in text.split(";\n"):
+            lines = [line for line in statement.splitlines() if not line.startswith("--")]
+            if "".join(lines).strip():
+                self._connection.query("\n".join(lines))
+
+    def _run(self, text: str, parameters: Mapping[str, Any]) -> tuple[list[Sequence[Any]], int]:
+        """Run one statement or several; return the last rows and the count of the last one."""
+        found: list[Sequence[Any]] = []
+        count = 0
+        bound = _bound(parameters)
+        with self._connection.cursor() as cursor:
+            for statement in text.split(";\n"):
+                count = cursor.execute(statement, bound)
+                if cursor.description:
+                    found = list(cursor.fetchall())
+        return found, count
+
+    def _due(self, name: str, parameters: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """Go through priorities until enough is found; there is no LATERAL to do so in SQL."""
+        waiting = self.rows("waiting_lanes", lanes=parameters["lanes"])
+        found: list[Sequence[Any]] = []
+        for priority, lanes in groupby(waiting, key=lambda row: row[1]):
+            limit = parameters["limit"] - len(found)
+            rows: list[Sequence[Any]] = []
+            for lane, _ in lanes if limit > 0 else ():
+                where = {"lane": lane, "priority": priority, "limit": limit}
+                rows += self._run(self._statements[name], {**parameters, **where})[0]
+            found += sorted(rows, key=lambda row: (row[1], row[0]))[:limit]
+        return found
+
+    def _with_bounds(self, text: str, parameters: Mapping[str, Any]) -> str:
+        """Put ranges into a statement: of a bound in another table MariaDB makes none."""
+        bounds = self.rows("view_bounds", **parameters)
+        cursors = ((identity, "run_at", cursor) for identity, cursor, _ in bounds)
+        dues = ((identity, "finished_at", due) for identity, _, due in bounds if due is not None)
+        for place, ranges in (("%(beyond_cursor)s", cursors), ("%(beyond_due)s", dues)):
+            wanted = [
+                f"e.schedule_id = {self._connection.escape(identity)} AND e.{column} > {bound}"
+                for identity, column, bound in ranges
+            ]
+            joined = " OR ".join(wanted).replace("%", "%%")
+            text = text.replace(place, joined or "FALSE")
+        return text
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters for the driver: a list as a list of SQL, and as JSON for a table."""
+    bound = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, list):
+            bound[name] = value or _NOTHING
+            bound[f"{name}_json"] = _json(value)
+    return bound
