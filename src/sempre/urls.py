@@ -2,6 +2,7 @@
 
     sqlite:///jobs.db                     a file beside the program; four slashes for a whole path
     postgresql://user@host/db?schema=jobs
+    mariadb://user@host/db?prefix=jobs_
     redis://host:6379/0?prefix=jobs
     memory://                             this process only, gone when it ends
 
@@ -74,6 +75,12 @@ def _open_postgresql(parts: SplitResult) -> Store:
     return _sql_store(module.Postgresql(conninfo, **options))
 
 
+def _open_mariadb(parts: SplitResult) -> Store:
+    options, url = _take_options(parts, ("prefix",), passes_on=True)
+    module = _module("sempre.stores.sql.dialects.mariadb", driver="pymysql", extra="mariadb")
+    return _sql_store(module.Mariadb(url, **options))
+
+
 def _open_redis(parts: SplitResult) -> Store:
     options, url = _take_options(parts, ("prefix",), passes_on=True)
     module = _module("sempre.stores.redis", driver="redis", extra="redis")
@@ -117,6 +124,7 @@ def _take_options(
 _OPENERS: dict[str, Callable[[SplitResult], Store]] = {
     "sqlite": _open_sqlite,
     "postgresql": _open_postgresql,
+    "mariadb": _open_mariadb,
     "redis": _open_redis,
     "rediss": _open_redis,
     "memory": _open_memory,

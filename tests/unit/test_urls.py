@@ -38,7 +38,12 @@ def test_four_slashes_are_a_whole_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://ann:s3cret@127.0.0.1:1/jobs?schema=mine", "redis://:s3cret@127.0.0.1:1/0"]
+    "url",
+    [
+        "postgresql://ann:s3cret@127.0.0.1:1/jobs?schema=mine",
+        "mariadb://ann:s3cret@127.0.0.1:1/jobs?prefix=mine_",
+        "redis://:s3cret@127.0.0.1:1/0",
+    ],
 )
 def test_nothing_is_connected_before_it_is_used(url: str) -> None:
     open_store(url).close()

@@ -96,6 +96,17 @@ class AnyOrder(RuleBasedStateMachine):
         for row in self.world.next_rows():
             self.world.travel(max(timedelta(0), row.run_at - self.world.now))
 
+    @rule(grid=st.sampled_from(GRIDS), what=st.sampled_from(["disable", "pause", "edit"]))
+    def it_is_stopped_or_edited_right_at_a_slot(self, grid: Grid, what: str) -> None:
+        self.time_comes_to_the_next_slot()
+        if what == "disable":
+            self.world.perform(plan_disable)
+        elif what == "pause":
+            self.world.perform(plan_pause)
+        else:
+            to = self.world.schedule.definition.edited(grid=grid, jitter="20s")
+            self.world.perform(plan_edit, to=to)
+
     @rule(by=st.integers(1, 90))
     def the_store_clock_steps_back(self, by: int) -> None:
         self.world.now -= timedelta(seconds=by)

@@ -56,11 +56,6 @@ BUGS = {
         "        elif row.run_at <= sheet.now:",
         "        elif False:",
     ),
-    "a jittered slot is forgotten by an edit": (
-        "verbs.py",
-        "        _supersede_passed(sheet, Reason.EDITED)\n",
-        "",
-    ),
     "a decided slot loses its row to disable": (
         "verbs.py",
         "            sheet.move(row, State.SKIPPED, reason)",

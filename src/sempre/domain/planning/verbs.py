@@ -54,7 +54,8 @@ def plan_edit(
     if _moves_cursor(schedule.definition, to):
         if schedule.definition.enabled and not to.enabled:
             _stop_rows(sheet, Reason.DISABLED)
-        _supersede_passed(sheet, Reason.EDITED)
+        else:
+            _supersede_passed(sheet, Reason.EDITED)
         regridded = schedule.definition.enabled == to.enabled
         advance(sheet, sheet.now, Reason.EDITED if regridded else Reason.MISSED)
     sheet.update(definition=to, revision=schedule.revision + 1, broken="")
