@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-__all__ = ["CronFields", "bits", "length_of_month", "lowest"]
+__all__ = ["LENGTHS", "CronFields", "bits", "length_of_month", "lowest"]
 
 SATURDAY, SUNDAY = 5, 6
 FEBRUARY = 2

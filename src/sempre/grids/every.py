@@ -4,10 +4,11 @@ Owns the arithmetic of grids. N is computed, never counted up to, so an anchor o
 the same as one of yesterday.
 """
 
+from bisect import bisect_right
 from datetime import MAXYEAR, UTC, date, datetime, timedelta
 from typing import Any
 
-from sempre.grids.cron_fields import length_of_month
+from sempre.grids.cron_fields import LENGTHS, length_of_month
 from sempre.grids.explain import explain_every
 from sempre.grids.grid import Grid, Passed, SetOnce
 from sempre.grids.instants import (
@@ -118,7 +119,7 @@ class Every(SetOnce, Grid, name="every"):
         since = since_epoch(t)
         if since is None:
             return None
-        micros = since // MICROSECOND
+        micros = (since.days * 86_400 + since.seconds) * SECOND + since.microseconds
         found = self._elapsed_after(micros) if self.is_elapsed else self._calendar_after(micros)
         return None if found >= END else EPOCH + timedelta(0, 0, found)
 
@@ -182,7 +183,7 @@ class Every(SetOnce, Grid, name="every"):
         """Return the first instant of a slot after an instant; END or more if there is none."""
         second = micros // SECOND
         line = self._early if second < self._early.reach else self._line(second)
-        span = line.span_at(second)
+        span = bisect_right(line.starts, second) - 1
         offset, opens, closes = line.offsets[span], line.opens[span], line.closes[span]
         number = self._number_before(micros + offset * SECOND)
         first_plain = 1 if self._keeps_origin else 0
@@ -215,7 +216,9 @@ class Every(SetOnce, Grid, name="every"):
         if year > MAXYEAR:
             return END
         month += 1
-        day = self._day if self._day <= 28 else min(self._day, length_of_month(year, month))
+        day = self._day
+        if day > LENGTHS[month]:
+            day = min(day, length_of_month(year, month))
         return (date(year, month, day).toordinal() - EPOCH_DAY) * DAY + self._clock
 
     def _instants(self, number: int, wall: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 store.py         the operations of the port
 server.py        connections, scripts by their SHA, and what errors mean
 probe.py         which servers must not be used, and what is promised less on others
-orders.py        plans, births, work and settlements as arguments of a script
+arguments.py     plans, births, work and settlements as arguments of a script
 encoding.py      schedules and executions as fields of a hash; records.py everything smaller
 scripts/         one script for each operation; scripts/parts what they share
 
