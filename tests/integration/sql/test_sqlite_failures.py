@@ -208,7 +208,7 @@ def test_a_grid_of_another_process_is_kept_and_leaves_the_others_alone(
     assert store.create([a_birth(1), a_birth(2)]) == [True, True]
     with sqlite3.connect(path) as connection:
         foreign = """UPDATE sempre_schedules SET definition =
-            json_set(definition, '$.grid', json('{"grid": "tides", "hours": 12}'))
+            json_set(definition, '$.grid', json('{"grid": "nobody-knows", "hours": 12}'))
             WHERE id = 's1'"""
         connection.execute(foreign)
     connection.close()
@@ -216,7 +216,7 @@ def test_a_grid_of_another_process_is_kept_and_leaves_the_others_alone(
     views = store.slice(after="", limit=10).value
 
     grid = views[0].schedule.definition.grid
-    assert grid.to_json() == {"grid": "tides", "hours": 12}
+    assert grid.to_json() == {"grid": "nobody-knows", "hours": 12}
     with pytest.raises(UnknownGrid, match="tides"):
         grid.after(views[0].schedule.created_at)
     assert views[1].schedule == a_birth(2).schedule

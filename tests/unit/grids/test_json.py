@@ -71,7 +71,7 @@ def test_the_stored_form_is_plain() -> None:
         ({"grid": None}, GridError),
         ({"grid": 5, "text": "@daily"}, GridError),
         ({"grid": ["cron"]}, GridError),
-        ({"grid": "tides"}, UnknownGrid),
+        ({"grid": "nobody-knows"}, UnknownGrid),
         ({"grid": "Cron", "text": "@daily"}, UnknownGrid),
         ({"grid": "cron", "text": None}, InvalidInput),
         ({"grid": "cron", "text": "@daily", "timezone": "Mars/Base"}, ZoneError),
@@ -102,10 +102,10 @@ def test_a_stored_form_without_or_with_too_many_parameters_is_refused(stored: ob
 
 
 def test_an_unknown_grid_names_those_that_are_known() -> None:
-    with pytest.raises(UnknownGrid, match=r'"tides".*cron,.*every') as unknown:
-        Grid.from_json({"grid": "tides"})
+    with pytest.raises(UnknownGrid, match=r'"nobody-knows".*cron,.*every') as unknown:
+        Grid.from_json({"grid": "nobody-knows"})
 
-    assert unknown.value.name == "tides"
+    assert unknown.value.name == "nobody-knows"
 
 
 # Values
