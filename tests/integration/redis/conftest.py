@@ -14,10 +14,17 @@ def server() -> Iterator[RedisServer]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def _empty_server(request: pytest.FixtureRequest) -> None:
+    """Leave nothing of one test on the shared server for another, whatever their order."""
+    if "server" in request.fixturenames:
+        server: RedisServer = request.getfixturevalue("server")
+        with server.client() as client:
+            client.flushdb()
+
+
 @pytest.fixture
 def store(server: RedisServer) -> Iterator[RedisStore]:
-    with server.client() as client:
-        client.flushdb()
     opened = RedisStore(server.url)
     opened.upgrade()
     yield opened

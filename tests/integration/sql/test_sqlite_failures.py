@@ -217,7 +217,7 @@ def test_a_grid_of_another_process_is_kept_and_leaves_the_others_alone(
 
     grid = views[0].schedule.definition.grid
     assert grid.to_json() == {"grid": "nobody-knows", "hours": 12}
-    with pytest.raises(UnknownGrid, match="tides"):
+    with pytest.raises(UnknownGrid, match="nobody-knows"):
         grid.after(views[0].schedule.created_at)
     assert views[1].schedule == a_birth(2).schedule
 
