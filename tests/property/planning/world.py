@@ -215,6 +215,8 @@ class World:
             return
         assert len(rows) == 1, (rows, wanted)
         assert rows[0].run_at == wanted == self.schedule.next_run_at
+        if self.now == self.latest:
+            assert self.in_force.get(wanted, "active") == "active", "a stopped slot is not made up"
         if rows[0].due_at > self.latest:
             assert not rows[0].snapshot.drift_from(self.schedule.snapshot())
 
