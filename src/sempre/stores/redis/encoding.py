@@ -6,7 +6,7 @@ but for arguments: whoever runs a job may change those.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -19,13 +19,12 @@ from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import TRANSITIONS, Kind, State
 from sempre.domain.values import changed
-from sempre.errors import UnknownGrid
+from sempre.grids.foreign import read_grid
 from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
 
 __all__ = [
     "MICROSECOND",
-    "ForeignGrid",
     "audit_stamp",
     "instant",
     "json_text",
@@ -45,26 +44,6 @@ BIAS = 10**18
 _DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
 # A skipped row is an end for history, though of a future slot it can be taken back.
 _ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
-
-
-class ForeignGrid(Grid):
-    """A grid whose class this process does not have: kept as it is, never asked for a slot."""
-
-    def __init__(self, stored: Mapping[str, Any]) -> None:
-        """Keep the stored form."""
-        self.stored = dict(stored)
-
-    def after(self, t: datetime) -> datetime | None:  # noqa: ARG002 - there is no answer
-        """Raise UnknownGrid, so that this one schedule is left alone and reported."""
-        raise UnknownGrid(str(self.stored.get("grid")), known=Grid._classes)  # noqa: SLF001
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the stored form, which two equal ones share."""
-        return self.stored
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the stored form unchanged."""
-        return self.stored
 
 
 def stamp(value: datetime | None) -> str:
@@ -290,15 +269,8 @@ def _rules(text: str) -> dict[str, Any]:
     limit, base, cap = rules["retry"]
     rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
     if rules["grid"] is not None:
-        rules["grid"] = _grid(rules["grid"])
+        rules["grid"] = read_grid(rules["grid"])
     return rules
-
-
-def _grid(stored: Mapping[str, Any]) -> Grid:
-    try:
-        return Grid.from_json(stored)
-    except UnknownGrid:
-        return ForeignGrid(stored)
 
 
 @lru_cache(maxsize=16_384)
