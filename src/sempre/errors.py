@@ -16,6 +16,8 @@
     ├── IllegalTransition       an execution was asked to go where its state does not lead
     ├── Refused                 a valid request that the present state does not allow
     ├── MissingExtra            a driver that is not installed
+    ├── BrokerError             the broker
+    │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
     └── StoreError              the store
         ├── StoreUnavailable    it cannot be reached, or did not answer: nobody knows what happened
         └── StoreRefused        it must not be used as it is set up
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentsError",
     "BrokenGrid",
+    "BrokerError",
+    "BrokerUnavailable",
     "CronError",
     "GridError",
     "IllegalTransition",
@@ -161,6 +165,14 @@ class MissingExtra(SempreError):
         self.package = package
         self.extra = extra
         super().__init__(f'{package} is not installed; run: pip install "sempre[{extra}]"')
+
+
+class BrokerError(SempreError):
+    """The broker did not do what was asked of it."""
+
+
+class BrokerUnavailable(BrokerError):
+    """It is down, full, draining or read-only. No work is lost: the rows are in the store."""
 
 
 class StoreError(SempreError):

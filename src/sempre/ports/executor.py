@@ -1,0 +1,120 @@
+"""The port of an executor: what runs a job's function, somewhere, and tells how it ended.
+
+An executor never raises because of what a job does. A job that returns, raises, hangs, eats all
+memory or kills its process gives one outcome each time, and harms no other job; where an executor
+cannot keep that promise it says so in its own documentation.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from sempre.domain.arguments import Json
+from sempre.domain.execution import Execution
+
+__all__ = ["Ended", "Executor", "Isolation", "Outcome", "Progress", "Run", "Task"]
+
+Isolation = Literal["thread", "async", "process"]
+"""Where a job runs: in a thread, on the event loop, or in a child process of its own."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A registered function and how it wants to be run.
+
+    Attributes:
+        name: under which it is registered.
+        function: the user's own, `def` or `async def`.
+        isolation: where it runs.
+        memory: the most bytes of address space a child process may have; None is no limit.
+        redact: further keys, as patterns, whose values are not stored.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    isolation: Isolation = "thread"
+    memory: int | None = None
+    redact: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One attempt: a claimed execution, its task and how long it may take."""
+
+    execution: Execution
+    task: Task
+    timeout: timedelta | None = None
+
+
+class Ended(StrEnum):
+    """How an attempt ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    """It raised, returned something that is no JSON, or was given arguments it does not take."""
+    TIMED_OUT = "timed out"
+    CANCELLED = "cancelled"
+    """It ended because somebody asked it to."""
+    CRASHED = "crashed"
+    """Its process ended without an answer."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run.
+
+    Attributes:
+        run: which one.
+        ended: how.
+        result: what it returned, redacted and capped; None unless it succeeded.
+        error: the last line of what it raised, for a list: `ValueError: no such region`.
+        traceback: all of it, redacted and capped at 8 KB.
+        seconds: how long it took, by this process's clock.
+    """
+
+    run: Run
+    ended: Ended
+    result: Json = None
+    error: str = ""
+    traceback: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come, as it told itself."""
+
+    done: float
+    total: float | None = None
+    note: str = ""
+
+
+class Executor(Protocol):
+    """What every executor promises."""
+
+    def start(self) -> None:
+        """Get ready. The process executor forks its nursery here, before any thread exists."""
+        ...
+
+    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+        """Begin a run and return at once; `done` is called exactly once, from any thread."""
+        ...
+
+    def cancel(self, execution_id: str, *, reason: str) -> bool:
+        """Ask a run to end; False if it is unknown. A thread can only be asked, not ended."""
+        ...
+
+    def progress(self) -> Mapping[str, Progress]:
+        """Return how far the runs have come that have said so, by execution id."""
+        ...
+
+    @property
+    def stuck(self) -> int:
+        """How many runs are over for us (timed out, cancelled) but still occupy their thread."""
+        ...
+
+    def stop(self) -> None:
+        """End at once whatever still runs, without calling `done`, and give everything back."""
+        ...
