@@ -3,7 +3,9 @@
 So nothing that it relies on is bound to a session: no lock, no setting, no prepared statement.
 """
 
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.testing.contracts.store import *  # noqa: F403
 from tests.integration.sql.postgresql_server import postgresql_server
+from tools.guardian import Guarded
 from tools.servers import environment, locate
 
 NUMBERS = count()
@@ -50,28 +53,25 @@ def bouncer_before(conninfo: str) -> Iterator[str]:
     settings.write_text(SETTINGS.format(folder=folder, port=PORT))
     owner = folder.owner()
     shutil.chown(settings, owner)
-    with subprocess.Popen(
-        [str(program), str(settings)],
-        user=owner,
-        cwd="/",
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
+    process = Guarded(
+        [program, settings],
+        folder=folder,
+        user=owner if os.geteuid() == 0 else None,
+        environment=environment(),
+        output=subprocess.PIPE,
+        ends_by=signal.SIGTERM,
+    )
+    try:
         told = []
-        for line in process.stderr:
-            told.append(line)
-            if "process up" in line:
+        for line in process.output or ():
+            told.append(str(line))
+            if b"process up" in line:
                 break
         else:
-            pytest.fail("PgBouncer did not start:\n" + "".join(told))
-        try:
-            yield f"{conninfo} port={PORT}"
-        finally:
-            process.terminate()
-            process.stderr.read()
+            pytest.fail("PgBouncer did not start:\n" + "\n".join(told))
+        yield f"{conninfo} port={PORT}"
+    finally:
+        process.stop()
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """A redis-server of the tests' own, in a temporary folder and on a unix socket."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from tools.guardian import Guarded
 from tools.servers import environment, locate
 
 __all__ = ["RedisServer", "redis_server"]
@@ -28,7 +28,7 @@ class RedisServer:
         self.folder = folder
         self.socket = folder / "redis.sock"
         self.settings = SAFE | settings
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running: Guarded | None = None
 
     @property
     def url(self) -> str:
@@ -47,25 +47,24 @@ class RedisServer:
         words = [word for name, value in (given | self.settings).items() for word in (name, value)]
         flags = [f"--{word}" if place % 2 == 0 else word for place, word in enumerate(words)]
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [str(program), *flags], env=environment(), stdout=log, stderr=log
+            self._running = Guarded(
+                [program, *flags], folder=self.folder, environment=environment(), output=log
             )
         self._wait_until_it_answers()
 
     def kill(self) -> None:
         """End it as a power cut would, as far as a process can."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait(PATIENCE)
+        assert self._running is not None
+        self._running.kill()
 
     def stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self.kill()
+        if self._running is not None:
+            self._running.stop()
 
     def _wait_until_it_answers(self) -> None:
-        assert self._process is not None
+        assert self._running is not None
         for _ in range(int(PATIENCE / PAUSE)):
-            assert self._process.poll() is None, (self.folder / "log").read_text()
+            assert self._running.is_running, (self.folder / "log").read_text()
             try:
                 with self.client() as client:
                     client.ping()

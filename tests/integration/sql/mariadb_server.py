@@ -16,11 +16,14 @@ from typing import Any
 import pymysql  # type: ignore[import-untyped]
 import pytest
 
+from tools.guardian import Guarded
 from tools.servers import environment, locate
 
-__all__ = ["ask", "mariadb_server", "new_database"]
+__all__ = ["MariadbServer", "ask", "mariadb_server", "new_database", "running_mariadb"]
 
 NUMBERS = count()
+PATIENCE = 60.0
+PAUSE = 0.05
 # Nothing of the machine's own settings, little memory, and no waiting for the disk underneath.
 OPTIONS = (
     "--skip-networking",
@@ -32,34 +35,90 @@ OPTIONS = (
 )
 
 
+class MariadbServer:
+    """A server that can be killed and started again on the same files."""
+
+    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+        self.folder = folder
+        self.path = str(folder / "socket")
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        self._place = [f"--datadir={folder / 'data'}", f"--user={user}"]
+        self._options = [*OPTIONS, *options]
+        self._running: Guarded | None = None
+
+    def initialize(self) -> None:
+        normal_login = "--auth-root-authentication-method=normal"
+        without_aio = "--innodb-use-native-aio=0"  # of which a machine has not much
+        done = subprocess.run(
+            [
+                str(locate("mariadb-install-db")),
+                "--no-defaults",
+                *self._place,
+                normal_login,
+                "--skip-test-db",
+                without_aio,
+            ],
+            cwd="/",
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-2000:]
+
+    def start(self) -> None:
+        self._running = Guarded(
+            [
+                locate("mariadbd") or "mariadbd",
+                "--no-defaults",
+                *self._place,
+                f"--socket={self.path}",
+                *self._options,
+            ],
+            folder=self.folder,
+            environment=environment(),
+        )
+        for _ in range(int(PATIENCE / PAUSE)):
+            assert self._running.is_running, "the server did not start"
+            with socket.socket(socket.AF_UNIX) as probe:
+                if probe.connect_ex(self.path) == 0:
+                    return
+            Event().wait(PAUSE)
+        pytest.fail("the server does not answer")
+
+    def kill(self) -> None:
+        """End it as the machine's loss of power would, as far as a process can."""
+        assert self._running is not None
+        self._running.kill()
+
+    def stop(self) -> None:
+        if self._running is not None:
+            self._running.stop()
+
+
+@contextmanager
+def running_mariadb(*options: str) -> Iterator[MariadbServer]:
+    """Run a server; skip where there is none."""
+    if locate("mariadbd") is None or locate("mariadb-install-db") is None:
+        pytest.skip("MariaDB is not installed; `make servers` installs it")
+    folder = Path(tempfile.mkdtemp(prefix="sempre-", dir="/tmp"))  # the path of a socket is short
+    server = MariadbServer(folder, options)
+    try:
+        server.initialize()
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def mariadb_server(*options: str) -> Iterator[str]:
     """Run a server and yield the path of its socket; skip where there is none."""
-    server, install = locate("mariadbd"), locate("mariadb-install-db")
-    if server is None or install is None:
-        pytest.skip("MariaDB is not installed; `make servers` installs it")
-    folder = Path(tempfile.mkdtemp(prefix="sempre-", dir="/tmp"))  # the path of a socket is short
-    place = [f"--datadir={folder / 'data'}", f"--user={pwd.getpwuid(os.geteuid()).pw_name}"]
-    normal_login = "--auth-root-authentication-method=normal"
-    path = str(folder / "socket")
-    try:
-        without_aio = "--innodb-use-native-aio=0"  # of which a machine has not much
-        _run(str(install), "--no-defaults", *place, normal_login, "--skip-test-db", without_aio)
-        running = subprocess.Popen(
-            [str(server), "--no-defaults", *place, f"--socket={path}", *OPTIONS, *options],
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            _wait_for(path, running)
-            yield path
-        finally:
-            running.kill()
-            running.wait(60)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_mariadb(*options) as server:
+        yield server.path
 
 
 def new_database(server: str) -> str:
@@ -77,27 +136,3 @@ def ask(server: str, text: str) -> Sequence[Sequence[Any]]:
     ):
         cursor.execute(text)
         return list(cursor.fetchall())
-
-
-def _wait_for(path: str, running: "subprocess.Popen[bytes]") -> None:
-    for _ in range(600):
-        assert running.poll() is None, "the server did not start"
-        with socket.socket(socket.AF_UNIX) as probe:
-            if probe.connect_ex(path) == 0:
-                return
-        Event().wait(0.05)
-    pytest.fail("the server does not answer")
-
-
-def _run(*command: str) -> None:
-    done = subprocess.run(
-        command,
-        cwd="/",
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
