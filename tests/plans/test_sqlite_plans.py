@@ -44,6 +44,7 @@ HOT: dict[str, dict[str, Any]] = {
     "rows_unrung": {"until": 10**9, "limit": 100},
     "mark_rung": {"ids": IDS},
     "rows_expired": {"now": 10**9, "limit": 100},
+    "rows_running": {"session": "session1"},
     "schedules_astray": {"stamp": "v", "limit": 100},
     "schedules_slice": {"after": "0000005", "limit": 100},
     "schedules_by_name": {"names": IDS},
@@ -135,6 +136,7 @@ def scans(plan: list[str]) -> list[str]:
 # Each goes through an index of only what it wants, in the order it wants it.
 BY_INDEX = {
     "rows_expired": "executions_running",
+    "rows_running": "executions_running",
     "rows_unrung": "executions_unrung",
     "rows_to_purge": "executions_ended",
     "history_of_all": "executions_history",

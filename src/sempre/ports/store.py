@@ -137,8 +137,15 @@ class Store(Protocol):
     def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
         """Start one-off work that is due, in one round trip, past rows that others hold.
 
-        The one operation that is not safe to repeat: after a lost reply, whatever was started is
-        running under this session and nobody knows of it. End the session and begin another.
+        Not safe to repeat, for it would take more: after a lost reply ask `running` what was
+        started for this session.
+        """
+        ...
+
+    def running(self, session: str) -> Reading[list[Execution]]:
+        """Return what runs under a session, by fence: what it holds, whatever replies were lost.
+
+        Of a session that has expired it is what nobody has taken back yet; `leased_until` tells.
         """
         ...
 

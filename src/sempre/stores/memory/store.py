@@ -115,6 +115,11 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return Reading(now, work.take(tables, wanted, session, now))
 
+    def running(self, session: str) -> Reading[list[Execution]]:
+        """Return what runs under a session, by fence."""
+        with self._at_once() as (tables, now):
+            return Reading(now, list(map(tables.leased, work.running_under(tables, session))))
+
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
         with self._at_once() as (tables, now):

@@ -32,6 +32,7 @@ __all__ = [
     "is_alive",
     "is_held",
     "next_due_at",
+    "running_under",
     "settle",
     "take",
     "turn",
@@ -184,6 +185,12 @@ def is_alive(session: Session | None, now: datetime) -> bool:
 def is_held(tables: Tables, row: Execution, now: datetime) -> bool:
     """Tell whether the session that runs an execution still has its lease."""
     return is_alive(tables.sessions.get(row.session), now)
+
+
+def running_under(tables: Tables, session: str) -> list[Execution]:
+    """Return what runs under a session, by fence."""
+    rows = (row for row in tables.executions.values() if row.session == session)
+    return sorted((row for row in rows if row.state is State.RUNNING), key=lambda row: row.fence)
 
 
 def _hand_over(tables: Tables, row: Execution, session: str) -> Execution:

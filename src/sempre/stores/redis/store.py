@@ -154,6 +154,11 @@ class RedisStore:
         """Start one-off work that is due."""
         return self._read_each("take", [session, *arguments.wanted_work(wanted)], read_execution)
 
+    def running(self, session: str) -> Reading[list[Execution]]:
+        """Return what runs under a session, by fence."""
+        found = self._read_each("running", [session], read_execution)
+        return Reading(found.now, sorted(found.value, key=lambda row: row.fence))
+
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
         return list(

@@ -197,6 +197,12 @@ SELECT {row_columns} FROM {row_tables}
 WHERE e.running_session IS NOT NULL AND (w.id IS NULL OR w.leased_until <= :now)
 ORDER BY e.running_session, e.id LIMIT :limit
 
+-- name: rows_running
+-- What runs under a session.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.running_session = :session
+ORDER BY e.fence
+
 -- name: lock_schedules_of
 -- The schedules of executions, before the executions themselves are changed.
 SELECT c.id FROM (

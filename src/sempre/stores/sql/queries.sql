@@ -266,6 +266,12 @@ SELECT {row_columns} FROM {row_tables}
 WHERE e.state = 'running' AND (w.id IS NULL OR w.leased_until <= :now)
 ORDER BY e.session, e.id LIMIT :limit
 
+-- name: rows_running
+-- What runs under a session.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.state = 'running' AND e.session = :session
+ORDER BY e.fence
+
 -- name: lock_schedules_of
 -- The schedules of executions, before the executions themselves are changed.
 SELECT id FROM {schedules} WHERE id IN (

@@ -115,6 +115,15 @@ class SqlStore:
 
         return self._write_with_switches(start)
 
+    def running(self, session: str) -> Reading[list[Execution]]:
+        """Return what runs under a session, by fence."""
+
+        def ask(transaction: Transaction) -> list[Execution]:
+            found = transaction.rows("rows_running", session=session)
+            return list(map(encoding.read_execution, found))
+
+        return self._read(ask)
+
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
         return self._write(lambda transaction: work.settle(transaction, settlements, session))

@@ -9,6 +9,7 @@ from sempre.testing.contracts.store import (
     claiming,
     due,
     history,
+    holding,
     lifecycle,
     maintenance,
     one_off,
@@ -29,6 +30,7 @@ from sempre.testing.contracts.store.bell import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
+from sempre.testing.contracts.store.holding import *  # noqa: F403
 from sempre.testing.contracts.store.lifecycle import *  # noqa: F403
 from sempre.testing.contracts.store.maintenance import *  # noqa: F403
 from sempre.testing.contracts.store.one_off import *  # noqa: F403
@@ -50,6 +52,7 @@ __all__ += bell.__all__
 __all__ += claiming.__all__
 __all__ += due.__all__
 __all__ += history.__all__
+__all__ += holding.__all__
 __all__ += lifecycle.__all__
 __all__ += maintenance.__all__
 __all__ += one_off.__all__

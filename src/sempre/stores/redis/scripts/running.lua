@@ -1,0 +1,7 @@
+-- needs: base rows
+-- What runs under a session.
+local found = {}
+for place, id in ipairs(redis.call("ZRANGE", key("running", argument()), 0, -1)) do
+    found[place] = answer(id)
+end
+return { now, found }
