@@ -65,7 +65,7 @@ HOT: dict[str, dict[str, Any]] = {
     "ask_to_cancel": {"ids": IDS, "actor": "", "now": 1},
     "lock_schedules_of": {"ids": IDS},
     "free_held": {"name": "s"},
-    "cancellations_of": {"session": "w"},
+    "held_claims": {"session": "session1"},
     "latest_ranges": {"schedule_id": "0000005", "limit": 5},
     "rollups_of": {"schedule_id": "0000005"},
     "move_schedule": dict.fromkeys(
@@ -137,6 +137,7 @@ def scans(plan: list[str]) -> list[str]:
 BY_INDEX = {
     "rows_expired": "executions_running",
     "rows_running": "executions_running",
+    "held_claims": "executions_running",
     "rows_unrung": "executions_unrung",
     "rows_to_purge": "executions_ended",
     "history_of_all": "executions_history",

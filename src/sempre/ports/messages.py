@@ -218,11 +218,16 @@ class Switch:
 class Tick:
     """What a worker has to know each time it shows that it is alive.
 
+    A run whose fence is not held any more is no longer the worker's: it was replaced, taken back
+    or ended by somebody else, and has to be stopped. That can be said only of claims whose answer
+    had come before the tick was sent; a later one may not be counted yet.
+
     Attributes:
         alive: whether the session still holds its leases; if not, it must stop what it runs.
-        next_due_at: when the next live row that it could run is due.
+        next_due_at: when the next live row that it could run is due, stopped by a switch or not.
         pass_due_at: when the next maintenance pass is due.
-        cancelled: which of its executions somebody wants to end.
+        cancelled: which of the executions it runs somebody wants to end, in this very attempt.
+        held: the fences of what the session runs; no two claims ever have the same one.
         switches: the switches that are off.
     """
 
@@ -230,6 +235,7 @@ class Tick:
     next_due_at: datetime | None = None
     pass_due_at: datetime | None = None
     cancelled: tuple[str, ...] = ()
+    held: frozenset[int] = frozenset()
     switches: tuple[Switch, ...] = ()
 
 

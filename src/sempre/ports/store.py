@@ -166,7 +166,10 @@ class Store(Protocol):
         ...
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
-        """End live executions, and ask the holders of running ones to end them. False if over."""
+        """End live executions, and ask the holders of running ones to end them. False if over.
+
+        What is asked for is the end of the attempt under way: it is forgotten with that attempt.
+        """
         ...
 
     # Sessions

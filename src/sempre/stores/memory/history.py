@@ -58,7 +58,7 @@ def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
         _roll_up(tables, row)
         del tables.executions[row.id]
         tables.attempts.pop(row.id, None)
-        tables.cancelled.discard(row.id)
+        tables.cancelled.pop(row.id, None)
         if row.schedule_id is not None:
             tables.of_schedule[row.schedule_id].discard(row.id)
     tables.ranges[:] = [each for each in tables.ranges if each.last >= before]

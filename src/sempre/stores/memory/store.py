@@ -151,14 +151,16 @@ class MemoryStore:
             alive = work.is_alive(known, now)
             if known and alive:
                 tables.sessions[session] = changed(known, leased_until=now + lease)
-            running = {row.id for row in tables.executions.values() if row.session == session}
+            running = work.running_under(tables, session)
+            asked = (row.id for row in running if tables.cancelled.get(row.id) == row.fence)
             return Reading(
                 now,
                 Tick(
                     alive=alive,
                     next_due_at=work.next_due_at(tables, wanted),
                     pass_due_at=history.maintenance(tables, now).due_at,
-                    cancelled=tuple(sorted(running & tables.cancelled)),
+                    cancelled=tuple(sorted(asked)),
+                    held=frozenset(row.fence for row in running),
                     switches=work.active_switches(tables, now),
                 ),
             )

@@ -32,7 +32,7 @@ class Tables:
     switches: dict[str, Switch] = field(default_factory=dict)
     rollups: dict[tuple[str, str, State], Rollup] = field(default_factory=dict)
     unique: dict[str, str] = field(default_factory=dict)
-    cancelled: set[str] = field(default_factory=set)
+    cancelled: dict[str, int] = field(default_factory=dict)
     fence: int = 0
     maintenance: Pass | None = None
 

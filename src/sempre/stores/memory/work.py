@@ -102,7 +102,7 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
     if not tables.fits(settlement.plan):
         return Settled.REPLAN
     tables.write(Order(settlement.plan), now)
-    tables.cancelled.discard(claimed.id)
+    tables.cancelled.pop(claimed.id, None)
     _note_attempt(tables, settlement, tables.executions[claimed.id].state, now)
     return Settled.DONE
 
@@ -132,7 +132,7 @@ def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> bool:
         tables.put(row.to(State.CANCELLED, reason="requested", actor=actor, finished_at=now))
         return True
     if row and row.state is State.RUNNING:
-        tables.cancelled.add(identity)
+        tables.cancelled[identity] = row.fence
         return True
     return False
 

@@ -112,12 +112,13 @@ def read_switch(found: Sequence[Any]) -> Switch:
 
 def read_tick(found: Sequence[Any]) -> Tick:
     """Return what a worker has to know."""
-    alive, next_due_at, pass_due_at, cancelled, switches = found
+    alive, next_due_at, pass_due_at, cancelled, held, switches = found
     return Tick(
         alive=alive == 1,
         next_due_at=instant(next_due_at) if next_due_at else None,
         pass_due_at=instant(pass_due_at),
         cancelled=tuple(sorted(cancelled)),
+        held=frozenset(map(int, held)),
         switches=tuple(map(read_switch, switches)),
     )
 

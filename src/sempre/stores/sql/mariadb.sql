@@ -221,11 +221,17 @@ WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled')
 
 -- name: ask_to_cancel
 -- Ask the holders of what runs to end it.
-INSERT INTO {cancellations} (execution_id, actor, asked_at)
-SELECT id, :actor, :now FROM {executions}
+INSERT INTO {cancellations} (execution_id, fence, actor, asked_at)
+SELECT id, fence, :actor, :now FROM {executions}
 WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running'
-ON DUPLICATE KEY UPDATE actor = VALUES(actor)
+ON DUPLICATE KEY UPDATE fence = VALUES(fence), actor = VALUES(actor)
 RETURNING execution_id
+
+-- name: held_claims
+-- What a session holds, by fence, and which of it somebody wants to end in this very attempt.
+SELECT e.fence, asked.execution_id FROM {executions} AS e
+LEFT JOIN {cancellations} AS asked ON asked.execution_id = e.id AND asked.fence = e.fence
+WHERE e.running_session = :session
 
 -- name: insert_attempt
 -- How a try ended; told again, it is known already.

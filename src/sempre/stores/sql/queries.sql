@@ -287,22 +287,21 @@ RETURNING id, schedule_id, run_at
 
 -- name: ask_to_cancel
 -- Ask the holders of what runs to end it.
-INSERT INTO {cancellations} (execution_id, actor, asked_at)
-SELECT id, :actor, :now FROM {executions}
+INSERT INTO {cancellations} (execution_id, fence, actor, asked_at)
+SELECT id, fence, :actor, :now FROM {executions}
 WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running'
-ON CONFLICT (execution_id) DO UPDATE SET actor = excluded.actor
+ON CONFLICT (execution_id) DO UPDATE SET fence = excluded.fence, actor = excluded.actor
 RETURNING execution_id
 
 -- name: forget_cancellations
 -- What was asked to end has ended.
 DELETE FROM {cancellations} WHERE execution_id IN (SELECT value FROM {each:ids})
 
--- name: cancellations_of
--- Which executions of a session somebody wants to end.
-SELECT asked.execution_id FROM {cancellations} AS asked
-CROSS JOIN {executions} AS e
-WHERE e.id = asked.execution_id AND e.session = :session
-ORDER BY asked.execution_id
+-- name: held_claims
+-- What a session holds, by fence, and which of it somebody wants to end in this very attempt.
+SELECT e.fence, asked.execution_id FROM {executions} AS e
+LEFT JOIN {cancellations} AS asked ON asked.execution_id = e.id AND asked.fence = e.fence
+WHERE e.state = 'running' AND e.session = :session
 
 -- Attempts
 

@@ -155,14 +155,14 @@ class SqlStore:
         def renew(transaction: Transaction) -> Reading[Tick]:
             now = transaction.now
             times = {"until": microseconds_of(now + lease), "now": microseconds_of(now)}
+            claims = transaction.rows("held_claims", session=session)
             told = Tick(
                 alive=transaction.run("renew_session", id=session, **times) > 0,
                 switches=switches_off(transaction, lock=False).switches,
                 next_due_at=reading.next_due_at(transaction, wanted),
                 pass_due_at=maintenance.last_pass(transaction).due_at,
-                cancelled=tuple(
-                    row[0] for row in transaction.rows("cancellations_of", session=session)
-                ),
+                cancelled=tuple(sorted(row[1] for row in claims if row[1] is not None)),
+                held=frozenset(row[0] for row in claims),
             )
             return Reading(now, told)
 

@@ -5,12 +5,12 @@ local switches, alive = switches_off(), is_alive(session)
 if alive then
     redis.call("HSET", key("leases"), session, lease)
 end
-local cancelled = {}
-for _, id in ipairs(redis.call("HKEYS", key("cancellations"))) do
-    local row = look(id, { "session" })
-    if row and row.session == session then
+local cancelled, held = {}, {}
+for place, id in ipairs(redis.call("ZRANGE", key("running", session), 0, -1)) do
+    held[place] = look(id, { "fence" }).fence
+    if redis.call("HGET", key("cancellations"), id) == held[place] then
         table.insert(cancelled, id)
     end
 end
 local pass_due_at = redis.call("HGET", key("pass"), "due_at") or now
-return { now, { alive and 1 or 0, next_due_at(wanted), pass_due_at, cancelled, switches } }
+return { now, { alive and 1 or 0, next_due_at(wanted), pass_due_at, cancelled, held, switches } }

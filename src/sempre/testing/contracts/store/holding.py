@@ -4,11 +4,14 @@
 
 from sempre.domain.planning import plan_failure, plan_release
 from sempre.domain.policies import Retry
-from sempre.domain.states import State
-from sempre.ports.messages import Settled, Settlement
+from sempre.domain.states import Kind, State
+from sempre.ports.messages import Birth, Session, Settled, Settlement, Tick, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
+    LEASE,
+    MINUTE,
     claimed,
+    draft_schedule,
     due_schedule,
     enqueued,
     expire,
@@ -16,13 +19,20 @@ from sempre.testing.contracts.store.builders import (
     new_id,
     read,
     rescued,
+    row_of,
     session_of,
+    started,
     succeed,
     wanted,
 )
 
 __all__ = [
+    "test_a_replaced_run_is_no_longer_held",
+    "test_a_request_to_cancel_ends_with_a_release",
+    "test_a_request_to_cancel_ends_with_a_rescue",
+    "test_a_rescued_run_is_no_longer_held",
     "test_a_session_can_ask_what_it_runs",
+    "test_a_tick_tells_what_a_session_holds",
     "test_an_expired_session_runs_what_nobody_has_taken_back",
     "test_what_has_ended_or_waits_again_is_not_running",
 ]
@@ -79,3 +89,93 @@ def test_an_expired_session_runs_what_nobody_has_taken_back(store: Store) -> Non
     assert until <= reading.now
     assert rescued(store, row.id).state is State.SCHEDULED
     assert store.running(session).value == []
+
+
+def _tick(store: Store, session: str) -> Tick:
+    return store.tick(session, wanted(), lease=LEASE).value
+
+
+def test_a_tick_tells_what_a_session_holds(store: Store) -> None:
+    """By fence, which no other claim ever has; what was settled, by whom ever, is gone."""
+    session, other = session_of(store), session_of(store)
+    assert _tick(store, session).held == frozenset()
+    enqueued(store)
+    [mail] = store.take(wanted(), session=session).value
+    row = claimed(store, due_schedule(store).rows[0].id, session)
+
+    assert _tick(store, session).held == {mail.fence, row.fence}
+    assert _tick(store, other).held == frozenset()
+
+    succeed(store, mail)
+    assert _tick(store, session).held == {row.fence}
+
+
+def test_a_replaced_run_is_no_longer_held(store: Store) -> None:
+    """Nobody asked to cancel it, and yet its worker has to stop it."""
+    session, other = session_of(store), session_of(store)
+    schedule = draft_schedule(store, overlap="replace")
+    birth = started(schedule, at=schedule.created_at)
+    begun = birth.rows[0].due_at - MINUTE
+    held = {"first_started_at": begun, "started_at": begun, "attempt": 1, "session": session}
+    older = row_of(View(schedule), begun, kind=Kind.MANUAL, state=State.RUNNING, fence=9, **held)
+    assert store.create([Birth(birth.schedule, (*birth.rows, older))]) == [True]
+    assert _tick(store, session).held == {9}
+
+    newer = claimed(store, birth.rows[0].id, other)
+
+    assert _tick(store, session).held == frozenset()
+    assert _tick(store, session).cancelled == ()
+    assert _tick(store, other).held == {newer.fence}
+
+
+def test_a_rescued_run_is_no_longer_held(store: Store) -> None:
+    """Not even by the same session under its old fence, once it has taken the work again."""
+    session = session_of(store)
+    enqueued(store)
+    [row] = store.take(wanted(), session=session).value
+    expire(store, session)
+    assert _tick(store, session).held == {row.fence}
+
+    rescued(store, row.id)
+
+    assert _tick(store, session).held == frozenset()
+    store.register(Session(session), lease=LEASE)
+    [again] = store.take(wanted(), session=session).value
+    assert _tick(store, session).held == {again.fence}
+    assert again.fence != row.fence
+
+
+def test_a_request_to_cancel_ends_with_a_release(store: Store) -> None:
+    """It was about that attempt; whoever wants the next one ended asks again."""
+    session = session_of(store)
+    identity = enqueued(store)
+    [row] = store.take(wanted(), session=session).value
+    store.cancel([identity])
+    assert _tick(store, session).cancelled == (identity,)
+    plan = plan_release(None, row, moment_of(store))
+    assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
+    assert _tick(store, session).cancelled == ()
+
+    [again] = store.take(wanted(), session=session).value
+
+    assert _tick(store, session).cancelled == ()
+    store.cancel([again.id])
+    assert _tick(store, session).cancelled == (identity,)
+
+
+def test_a_request_to_cancel_ends_with_a_rescue(store: Store) -> None:
+    """The attempt that it was about has been lost; the next one is not cancelled unasked."""
+    session, other = session_of(store), session_of(store)
+    identity = enqueued(store)
+    store.take(wanted(), session=session)
+    store.cancel([identity])
+    expire(store, session)
+    rescued(store, identity)
+    store.register(Session(session), lease=LEASE)
+
+    [again] = store.take(wanted(), session=session).value
+
+    assert (again.id, _tick(store, session).cancelled) == (identity, ())
+    assert _tick(store, other).cancelled == ()
+    store.cancel([identity])
+    assert _tick(store, session).cancelled == (identity,)

@@ -148,9 +148,10 @@ CREATE TABLE IF NOT EXISTS {unique_keys} (
     INDEX {prefix}unique_keys_holder (execution_id)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Running executions that somebody wants to end.
+-- Running executions that somebody wants to end, and the attempt that is meant by its fence.
 CREATE TABLE IF NOT EXISTS {cancellations} (
     execution_id varchar(255) NOT NULL PRIMARY KEY,
+    fence bigint NOT NULL,
     actor mediumtext NOT NULL,
     asked_at bigint NOT NULL
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;

@@ -138,9 +138,10 @@ CREATE TABLE {unique_keys} (
 );
 CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
 
--- Running executions that somebody wants to end.
+-- Running executions that somebody wants to end, and the attempt that is meant by its fence.
 CREATE TABLE {cancellations} (
     execution_id text COLLATE "C" NOT NULL PRIMARY KEY,
+    fence bigint NOT NULL,
     actor text COLLATE "C" NOT NULL,
     asked_at bigint NOT NULL
 );

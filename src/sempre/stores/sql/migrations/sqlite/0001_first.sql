@@ -135,9 +135,10 @@ CREATE TABLE {unique_keys} (
 ) WITHOUT ROWID;
 CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
 
--- Running executions that somebody wants to end.
+-- Running executions that somebody wants to end, and the attempt that is meant by its fence.
 CREATE TABLE {cancellations} (
     execution_id TEXT NOT NULL PRIMARY KEY,
+    fence INTEGER NOT NULL,
     actor TEXT NOT NULL,
     asked_at INTEGER NOT NULL
 ) WITHOUT ROWID;
