@@ -10,11 +10,14 @@
     │   ├── GridError           a grid that cannot be stored, or two rules for one schedule
     │   ├── NamingError         a name of a schedule, job, queue, tag or owner
     │   ├── ArgumentsError      the arguments of a job
+    │   ├── ResultError         what a job returned
     │   └── PolicyError         a policy of a schedule
     ├── UnknownGrid             a stored grid that this process has no class for
     ├── BrokenGrid              a grid that answered with an instant it must not answer with
     ├── IllegalTransition       an execution was asked to go where its state does not lead
     ├── Refused                 a valid request that the present state does not allow
+    ├── NotInJob                `current()` was asked outside of a job
+    ├── RunCancelled            a job ends itself because it was asked to
     ├── MissingExtra            a driver that is not installed
     ├── BrokerError             the broker
     │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
@@ -46,8 +49,11 @@ __all__ = [
     "MissingExtra",
     "NamingError",
     "NeverFires",
+    "NotInJob",
     "PolicyError",
     "Refused",
+    "ResultError",
+    "RunCancelled",
     "SempreError",
     "StoreError",
     "StoreRefused",
@@ -128,6 +134,10 @@ class ArgumentsError(InvalidInput):
     """Arguments that are not plain JSON of a bounded size."""
 
 
+class ResultError(InvalidInput):
+    """What a job returned is not JSON; return its text, or store it and return its id."""
+
+
 class PolicyError(InvalidInput):
     """A policy outside its range, or at odds with another one."""
 
@@ -155,6 +165,14 @@ class IllegalTransition(SempreError):
 
 class Refused(SempreError):
     """A valid request that the present state of a schedule or execution does not allow."""
+
+
+class NotInJob(SempreError, LookupError):
+    """There is no running job here to ask about."""
+
+
+class RunCancelled(SempreError):
+    """The run was asked to end; raised by `current().raise_if_cancelled()`, for nobody to catch."""
 
 
 class MissingExtra(SempreError):
