@@ -16,7 +16,8 @@ __all__ = ["MASK", "capped", "capped_result", "kept_text", "redacted", "redacted
 
 MASK = "[redacted]"
 LARGEST_TEXT = 8192
-LARGEST_RESULT = 65_536
+# A little below the size of arguments, by whose rules a result is checked as well.
+LARGEST_RESULT = 65_500
 _WORDS = ("password", "passwd", "token", "secret", "key", "authorization")
 # Every repetition has a bound: the time to read a text must not grow with the square of it.
 _VALUE = r"""
@@ -81,7 +82,8 @@ def kept_text(text: str, patterns: Iterable[str] = (), limit: int = LARGEST_TEXT
 
 def capped_result(value: Json, limit: int = LARGEST_RESULT) -> Json:
     """Return a value, or in place of one that is too large a text that says so."""
-    size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    size = len(text.encode("utf-8", "surrogatepass"))
     if size <= limit:
         return value
     return f"[left out: {size:,} bytes of JSON; at most {limit:,} are kept]"

@@ -185,7 +185,7 @@ def test_a_kept_text_has_nothing_that_a_store_refuses() -> None:
 
 def test_a_large_result_is_replaced_by_a_note() -> None:
     assert capped_result(["è"] * 10) == ["è"] * 10
-    assert capped_result("è" * 32_767) == "è" * 32_767
-    assert capped_result("è" * 32_768) == (
-        "[left out: 65,538 bytes of JSON; at most 65,536 are kept]"
+    assert capped_result("è" * 32_749) == "è" * 32_749
+    assert capped_result("è" * 32_750) == (
+        "[left out: 65,502 bytes of JSON; at most 65,500 are kept]"
     )
