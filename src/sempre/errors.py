@@ -18,6 +18,7 @@
     ├── Refused                 a valid request that the present state does not allow
     ├── NotInJob                `current()` was asked outside of a job
     ├── RunCancelled            a job ends itself because it was asked to
+    ├── Contended               others were faster every time; asking once more is harmless
     ├── MissingExtra            a driver that is not installed
     ├── BrokerError             the broker
     │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
@@ -40,6 +41,7 @@ __all__ = [
     "BrokenGrid",
     "BrokerError",
     "BrokerUnavailable",
+    "Contended",
     "CronError",
     "GridError",
     "IllegalTransition",
@@ -183,6 +185,10 @@ class MissingExtra(SempreError):
         self.package = package
         self.extra = extra
         super().__init__(f'{package} is not installed; run: pip install "sempre[{extra}]"')
+
+
+class Contended(SempreError):
+    """Others changed the same schedule again and again; asking once more is harmless."""
 
 
 class BrokerError(SempreError):

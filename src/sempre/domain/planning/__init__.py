@@ -7,6 +7,8 @@ together; the store makes it happen at once or not at all.
 from sempre.domain.planning.claiming import Claim, Verdict, plan_claim
 from sempre.domain.planning.reconciling import plan_reconcile
 from sempre.domain.planning.settling import (
+    plan_cancelled,
+    plan_crash,
     plan_failure,
     plan_release,
     plan_rescue,
@@ -39,7 +41,9 @@ __all__ = [
     "due_at",
     "first_eligible",
     "plan_backfill",
+    "plan_cancelled",
     "plan_claim",
+    "plan_crash",
     "plan_delete",
     "plan_disable",
     "plan_edit",

@@ -13,7 +13,14 @@ from sempre.domain.planning.verbs import plan_pause
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 
-__all__ = ["plan_failure", "plan_release", "plan_rescue", "plan_success"]
+__all__ = [
+    "plan_cancelled",
+    "plan_crash",
+    "plan_failure",
+    "plan_release",
+    "plan_rescue",
+    "plan_success",
+]
 
 CRASHES_TO_QUARANTINE = 3
 
@@ -54,19 +61,43 @@ def plan_rescue(
     """
     if row.state is not State.RUNNING or row.leased_until is None or row.leased_until > moment.now:
         return Plan(schedule, schedule)
+    return plan_crash(schedule, row, rows, moment)
+
+
+def plan_crash(
+    schedule: Schedule | None,
+    row: Execution,
+    rows: Iterable[Execution],
+    moment: Moment,
+    *,
+    error: str = "",
+) -> Plan:
+    """Decide on an execution whose process is gone, seen by the worker that still holds it.
+
+    As `plan_rescue`, without waiting for the lease.
+    """
+    if row.state is not State.RUNNING:
+        return Plan(schedule, schedule)
     crashes = row.crashes + 1
     policy = row.snapshot.on_unknown
     stopped = _why_stopped(schedule, row, moment)
     if policy == "rerun" and not stopped and crashes < CRASHES_TO_QUARANTINE:
-        again = _again(row, Reason.UNKNOWN_OUTCOME, moment, crashes=crashes)
+        again = _again(row, _told(Reason.UNKNOWN_OUTCOME, error), moment, crashes=crashes)
         return Plan(schedule, schedule, (again,))
     quarantined = policy == "rerun" and crashes >= CRASHES_TO_QUARANTINE
     reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
-    failed = _ended(row, State.FAILED, reason, moment, crashes=crashes)
+    failed = _ended(row, State.FAILED, _told(reason, error), moment, crashes=crashes)
     paused = schedule is not None and schedule.pause is not None
     if policy == "hold" and schedule and not (schedule.deleted or stopped or paused):
         return _and_hold(failed, schedule, row, rows, moment)
     return failed
+
+
+def plan_cancelled(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
+    """Record that an execution ended because somebody asked it to. It is not tried again."""
+    if row.state is not State.RUNNING:
+        return Plan()
+    return _ended(row, State.CANCELLED, reason or Reason.REQUESTED, moment)
 
 
 def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> Plan:

@@ -1,0 +1,154 @@
+"""Settings: from keywords, then `SEMPRE_*` of the environment, then `[tool.sempre]`, then defaults.
+
+Owns their names, defaults and the rules between them. Inconsistent ones are refused at start,
+with the setting to change, rather than found out in an incident.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sempre.domain.names import check_word
+from sempre.domain.policies import check_count
+from sempre.errors import InvalidInput, nearest
+from sempre.grids.intervals import read_duration
+
+__all__ = ["Settings", "SettingsError", "read_settings"]
+
+SECOND = timedelta(seconds=1)
+PREFIX = "SEMPRE_"
+
+
+class SettingsError(InvalidInput):
+    """A setting that cannot be read, is unknown, or contradicts another one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How this process works with its store and broker.
+
+    Attributes:
+        store: the URL of the authority.
+        broker: the URL of the bell; empty for the store itself.
+        lease: how long a worker that shows no life keeps its work.
+        beat: how often it shows life; at most a third of the lease.
+        sweep: how often overdue work is looked for in the store; at most half of the lease.
+        grace: how late a ticket may be before the sweep does not wait for it.
+        watchdog_interval: how often the maintenance pass runs.
+        watchdog_priority: the priority of its message on the broker.
+        horizon: how far ahead the broker is told.
+        retention: how long ended executions are kept.
+        timeout: how long an execution may run if nothing else is said.
+        drain: how long a worker that is asked to stop waits for what it runs.
+        release: of the code's declarations; the higher one wins.
+        owner: which code base declares schedules; those it no longer declares are disabled.
+    """
+
+    store: str = "sqlite:///sempre.db"
+    broker: str = ""
+    lease: timedelta = timedelta(seconds=30)
+    beat: timedelta = timedelta(seconds=10)
+    sweep: timedelta = timedelta(seconds=15)
+    grace: timedelta = timedelta(seconds=5)
+    watchdog_interval: timedelta = timedelta(seconds=300)
+    watchdog_priority: int = 100
+    horizon: timedelta = timedelta(hours=24)
+    retention: timedelta = timedelta(days=30)
+    timeout: timedelta = timedelta(hours=12)
+    drain: timedelta = timedelta(seconds=25)
+    release: int = 0
+    owner: str | None = None
+
+    @property
+    def tolerance(self) -> timedelta:
+        """How late a start may be without counting as downtime: a lease and two sweeps."""
+        return self.lease + 2 * self.sweep
+
+
+def read_settings(
+    given: Mapping[str, object],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """Return the settings in force; what is None in `given` counts as not given.
+
+    Raises:
+        SettingsError: a value that cannot be read, an unknown name, or two that contradict.
+    """
+    environment = os.environ if environment is None else environment
+    layers = (_from_file(folder or Path.cwd()), _from_environment(environment), given)
+    values: dict[str, Any] = {}
+    for layer in layers:
+        present = {name: value for name, value in layer.items() if value is not None}
+        values |= {name: _read(name, value) for name, value in present.items()}
+    if "beat" not in values and "lease" in values:
+        values["beat"] = values["lease"] / 3
+    if "sweep" not in values and "lease" in values:
+        values["sweep"] = min(values["lease"] / 2, Settings.sweep)
+    return _consistent(replace(Settings(), **values))
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    names = {PREFIX + each.name.upper(): each.name for each in fields(Settings)}
+    found: dict[str, object] = {names[key]: environment[key] for key in names if key in environment}
+    path = environment.get(f"{PREFIX}STORE_FILE")
+    if path and "store" not in found:
+        found["store"] = Path(path).read_text().strip()
+    return found
+
+
+def _from_file(folder: Path) -> dict[str, object]:
+    path = folder / "pyproject.toml"
+    if not path.is_file():
+        return {}
+    section = tomllib.loads(path.read_text()).get("tool", {}).get("sempre", {})
+    return {name: value for name, value in section.items() if name != "app"}
+
+
+def _read(name: str, value: object) -> object:
+    reader = _READERS.get(name)
+    if reader is None:
+        raise SettingsError("setting", name, allowed="a known one", hint=nearest(name, _READERS))
+    return reader(name, value)
+
+
+def _positive(name: str, value: object) -> timedelta:
+    return read_duration(name, value, least=SECOND)
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise SettingsError(name, value, allowed="a URL as text")
+
+
+def _count(name: str, value: object) -> int:
+    number = int(value) if isinstance(value, str) and value.isdigit() else value
+    return check_count(name, number, least=0)
+
+
+_READERS: dict[str, Callable[[str, object], object]] = {
+    **{each.name: _positive for each in fields(Settings) if isinstance(each.default, timedelta)},
+    "drain": read_duration,
+    "grace": read_duration,
+    "store": _text,
+    "broker": _text,
+    "watchdog_priority": _count,
+    "release": _count,
+    "owner": check_word,
+}
+
+
+def _consistent(settings: Settings) -> Settings:
+    if settings.beat * 3 > settings.lease:
+        allowed = f"at most a third of the lease of {settings.lease}"
+        raise SettingsError("beat", str(settings.beat), allowed=allowed)
+    if settings.sweep * 2 > settings.lease:
+        allowed = f"at most half of the lease of {settings.lease}"
+        raise SettingsError("sweep", str(settings.sweep), allowed=allowed)
+    return settings

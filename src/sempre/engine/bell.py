@@ -1,0 +1,97 @@
+"""The bell: tells the broker which executions will be due, and survives that nobody listens.
+
+A row that the broker was not told of stays pending and is told of later, or taken straight from
+the store when it is overdue. So nothing here ever fails an operation.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from sempre.clock import Clock
+from sempre.domain.execution import Execution
+from sempre.domain.states import State
+from sempre.engine.breaker import Breaker
+from sempre.engine.events import Events, Happened
+from sempre.engine.tickets import Ticket, lane_of
+from sempre.errors import BrokerError, StoreUnavailable
+from sempre.ports.broker import Broker, Message
+from sempre.ports.store import Store
+
+__all__ = ["Bell"]
+
+T = TypeVar("T")
+
+
+class Bell:
+    """A broker behind a breaker, which speaks of executions."""
+
+    def __init__(
+        self, store: Store, broker: Broker, *, horizon: timedelta, clock: Clock, events: Events
+    ) -> None:
+        """Begin with a broker that is believed to work."""
+        self.broker = broker
+        self.breaker = Breaker(clock)
+        self.carries = broker.capabilities.carries
+        self.horizon = min(horizon, broker.capabilities.horizon)
+        self.unheard = False
+        self.on_ring: Callable[[datetime], None] | None = None
+        self._store = store
+        self._events = events
+
+    @property
+    def is_dumb(self) -> bool:
+        """Whether work has to be looked for in the store, at least for now."""
+        return not self.carries or self.breaker.is_open
+
+    def lane(self, queue: str) -> str:
+        """Return the broker's lane of a queue."""
+        return lane_of(self._store.uuid, queue)
+
+    def ring(self, rows: Iterable[Execution], now: datetime) -> int:
+        """Tell the broker of rows that are due within its horizon; return how many it took.
+
+        A worker of this process hears of them in any case.
+        """
+        near = [row for row in rows if row.due_at - now <= self.horizon and not row.held_by]
+        if not near:
+            return 0
+        if self.on_ring is not None:
+            self.on_ring(min(row.due_at for row in near))
+        messages = [self._message(row, now) for row in near]
+        handles = self.tell(lambda broker: broker.put(messages))
+        if handles is None:
+            self.unheard = True
+            return 0
+        told = [row for row, handle in zip(near, handles, strict=True) if handle]
+        self.unheard = self.unheard or len(told) < len(near)
+        self._mark([row.id for row in told if row.state is State.PENDING])
+        return len(told)
+
+    def tell(self, call: Callable[[Broker], T]) -> T | None:
+        """Do something with the broker; None if it rests after a failure, or fails now."""
+        if self.breaker.rest:
+            return None
+        try:
+            answer = call(self.broker)
+        except BrokerError as error:
+            rest = self.breaker.failed()
+            self._events.tell(Happened.BROKER_DOWN, error=str(error), retry_in=rest)
+            return None
+        if self.breaker.succeeded():
+            self._events.tell(Happened.BROKER_UP)
+        return answer
+
+    def _message(self, row: Execution, now: datetime) -> Message:
+        ticket = Ticket(self._store.uuid, row.id, row.attempt)
+        delay = max(0.0, (row.due_at - now).total_seconds())
+        queue = row.snapshot.queue
+        return Message(self.lane(queue), ticket.to_text(), delay, row.snapshot.priority)
+
+    def _mark(self, ids: Sequence[str]) -> None:
+        try:
+            if ids and self.carries:
+                self._store.mark_rung(ids)
+        except StoreUnavailable as error:
+            # They stay pending and are told of once more, which is harmless.
+            self._events.tell(Happened.STORE_DOWN, error=str(error))

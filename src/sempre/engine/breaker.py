@@ -1,0 +1,44 @@
+"""A breaker: after a failure, leave the other side alone for a while, longer each time."""
+
+from threading import Lock
+
+from sempre.clock import Clock
+
+__all__ = ["Breaker"]
+
+
+class Breaker:
+    """Tells whether it is worth trying; open after a failure, closed again by a success."""
+
+    def __init__(self, clock: Clock, *, first: float = 1.0, longest: float = 30.0) -> None:
+        """Begin closed; the rest after a failure doubles from `first` to `longest` seconds."""
+        self._clock = clock
+        self._first = first
+        self._longest = longest
+        self._failures = 0
+        self._until = 0.0
+        self._lock = Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last try failed, be the rest over or not."""
+        return self._failures > 0
+
+    @property
+    def rest(self) -> float:
+        """Seconds until the next try; 0 if there may be one now."""
+        return max(0.0, self._until - self._clock.elapsed()) if self._failures else 0.0
+
+    def failed(self) -> float:
+        """Open, or stay open for longer; return for how many seconds."""
+        with self._lock:
+            self._failures += 1
+            rest = min(self._longest, self._first * float(1 << min(self._failures - 1, 10)))
+            self._until = self._clock.elapsed() + rest
+            return rest
+
+    def succeeded(self) -> bool:
+        """Close; True if it was open."""
+        with self._lock:
+            was_open, self._failures = self._failures > 0, 0
+            return was_open

@@ -1,0 +1,115 @@
+"""Capacity: how many executions a worker runs, and how many more it may ask for.
+
+A worker with very short jobs asks for more than it has hands for, as many as are likely to be
+done within a second, so that it need not ask the store for each. What then waits longer than
+that, because a job turned out long, is given back.
+"""
+
+from collections import deque
+from threading import Condition
+
+from sempre.clock import Clock
+from sempre.engine.claiming import Started
+
+__all__ = ["Capacity"]
+
+PARKED_SECONDS = 1.0
+MOST_PARKED = 500
+WEIGHT = 0.2
+
+
+class Capacity:
+    """The runs of one worker: those in hand, and those parked for a moment."""
+
+    def __init__(self, size: int, clock: Clock) -> None:
+        """Have `size` hands."""
+        self._size = size
+        self._clock = clock
+        self._changed = Condition()
+        self._running: dict[str, Started] = {}
+        self._parked: deque[tuple[float, Started]] = deque()
+        self._typical: float | None = None
+        self._stuck = 0
+        self._hurried = False
+
+    @property
+    def free(self) -> int:
+        """How many more could be run at once."""
+        return max(0, self._size - len(self._running) - self._stuck)
+
+    @property
+    def appetite(self) -> int:
+        """How many to ask for: free hands, and what is likely to be done within a second."""
+        if self._typical is None or self._typical >= PARKED_SECONDS:
+            return self.free if not self._parked else 0
+        soon = int(self._size * PARKED_SECONDS / max(self._typical, 0.001))
+        return max(0, self.free + min(soon, MOST_PARKED) - len(self._parked))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs or is parked."""
+        return not self._running and not self._parked
+
+    def running(self) -> list[Started]:
+        """Return what is in hand."""
+        with self._changed:
+            return list(self._running.values())
+
+    def admit(self, started: Started) -> bool:
+        """Take an execution in hand, or park it; True if it is to be run now."""
+        with self._changed:
+            if self.free:
+                self._running[started.execution.id] = started
+                return True
+            self._parked.append((self._clock.elapsed(), started))
+            return False
+
+    def finish(self, execution_id: str, seconds: float) -> tuple[Started | None, Started | None]:
+        """Let go of an execution; return it, and a parked one that is now in hand."""
+        with self._changed:
+            done = self._running.pop(execution_id, None)
+            known = seconds if self._typical is None else self._typical
+            self._typical = known + WEIGHT * (seconds - known)
+            following = None
+            if self._parked and self.free:
+                following = self._parked.popleft()[1]
+                self._running[following.execution.id] = following
+            self._changed.notify_all()
+            return done, following
+
+    def overstayed(self, *, everything: bool = False) -> list[Started]:
+        """Take out what was parked for more than a second, or all of it."""
+        with self._changed:
+            oldest = self._clock.elapsed() - PARKED_SECONDS
+            out = [each for at, each in self._parked if everything or at <= oldest]
+            kept = [each for each in self._parked if not (everything or each[0] <= oldest)]
+            self._parked = deque(kept)
+            return out
+
+    def set_stuck(self, count: int) -> None:
+        """Note how many hands are held by runs that are over but do not let go."""
+        with self._changed:
+            self._stuck = count
+            self._changed.notify_all()
+
+    def wait_for_hand(self, seconds: float) -> bool:
+        """Wait until something more can be asked for; False if the time is over."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.appetite > 0, seconds)
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Wait until nothing runs; False if the time is over, or somebody is in a hurry."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.is_idle or self._hurried, seconds)
+            return self.is_idle
+
+    def give_up(self) -> None:
+        """Let nobody wait for what still runs."""
+        with self._changed:
+            self._hurried = True
+            self._changed.notify_all()
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        with self._changed:
+            self._changed.notify_all()

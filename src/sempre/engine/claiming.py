@@ -1,0 +1,155 @@
+"""Claiming: from candidates to running executions with their successors, in two round trips.
+
+Read, plan, then one atomic operation for all of them. A plan that was refused, because others
+changed the schedule or took the row meanwhile, is made again from a fresh reading.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning import Claim, Moment, Verdict, plan_claim
+from sempre.domain.schedule import Schedule
+from sempre.engine.core import Engine, born_by
+from sempre.engine.events import Happened
+from sempre.errors import UnknownGrid
+from sempre.ports.messages import Candidate, Order, Reading, Wanted
+
+__all__ = ["Catch", "Claims", "Started"]
+
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Started:
+    """An execution that now runs under our session, and the schedule it was planned with."""
+
+    execution: Execution
+    schedule: Schedule | None = None
+
+
+@dataclass
+class Catch:
+    """What became of the candidates.
+
+    Attributes:
+        started: they are ours; run them.
+        born: successors that the broker has to be told of.
+        early: not due yet, by id.
+        blocked: they wait for another execution; its end rings them.
+        unroutable: their job is unknown here; others may know it.
+        refused: others were faster.
+    """
+
+    started: list[Started] = field(default_factory=list)
+    born: list[Execution] = field(default_factory=list)
+    early: dict[str, datetime] = field(default_factory=dict)
+    blocked: set[str] = field(default_factory=set)
+    unroutable: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+
+
+class Claims:
+    """Claims executions for one session."""
+
+    def __init__(self, engine: Engine, *, jobs: frozenset[str]) -> None:
+        """Claim jobs of these names only."""
+        self._engine = engine
+        self._jobs = jobs
+
+    def by_ids(self, ids: Sequence[str], *, session: str) -> Catch:
+        """Claim the executions of these ids that may start now."""
+        catch, left = Catch(), list(ids)
+        for _ in range(TRIES):
+            if not left:
+                break
+            catch.refused = set()
+            self._claim(self._engine.store.candidates(left), catch, session)
+            left = sorted(catch.refused)
+        return catch
+
+    def due(self, wanted: Wanted, *, session: str, besides: Iterable[str] = ()) -> Catch:
+        """Claim what is due of schedules, straight from the store, but for some ids."""
+        catch, passed_over = Catch(), set(besides)
+        reading = self._engine.store.due(wanted)
+        rest = [each for each in reading.value if each.execution.id not in passed_over]
+        self._claim(Reading(reading.now, rest), catch, session)
+        return catch
+
+    def take(self, wanted: Wanted, *, session: str) -> Catch:
+        """Claim one-off work that is due, in one round trip."""
+        taken = self._engine.read(self._engine.store.take(wanted, session=session))
+        catch = Catch([Started(execution) for execution in taken])
+        self._tell_started(catch.started)
+        return catch
+
+    def _claim(self, reading: Reading[list[Candidate]], catch: Catch, session: str) -> None:
+        moment = Moment(reading.now, self._engine.tzdata)
+        judged = []
+        for candidate in self._engine.read(reading):
+            claim = self._judge(candidate, moment, catch)
+            if claim is not None and not claim.plan.is_empty:
+                judged.append((candidate, claim, self._engine.order(claim.plan)))
+        starts = [each for each in judged if each[1].verdict is Verdict.START]
+        others = [each for each in judged if each[1].verdict is not Verdict.START]
+        self._start(starts, catch, session)
+        self._decide(others, catch)
+
+    def _judge(self, candidate: Candidate, moment: Moment, catch: Catch) -> Claim | None:
+        row, view = candidate.execution, candidate.view
+        if row.snapshot.job not in self._jobs:
+            catch.unroutable.add(row.id)
+            self._engine.events.tell(Happened.UNROUTABLE, execution=row)
+            return None
+        try:
+            schedule, rows = (view.schedule, view.rows) if view else (None, ())
+            claim = plan_claim(schedule, row, rows, moment)
+        except UnknownGrid as error:
+            name = row.snapshot.name
+            self._engine.events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
+            return None
+        except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
+            self._engine.events.tell(Happened.FAULTY, schedule=row.snapshot.name, error=repr(error))
+            return None
+        if claim.verdict is Verdict.EARLY:
+            catch.early[row.id] = row.due_at
+        elif claim.verdict is Verdict.WAIT:
+            catch.blocked.add(row.id)
+        return claim
+
+    def _start(
+        self, judged: Sequence[tuple[Candidate, Claim, Order]], catch: Catch, session: str
+    ) -> None:
+        if not judged:
+            return
+        orders = [order for _, _, order in judged]
+        executions = self._engine.store.claim(orders, session=session)
+        started = []
+        for (candidate, claim, order), execution in zip(judged, executions, strict=True):
+            if execution is None:
+                catch.refused.add(candidate.execution.id)
+                continue
+            started.append(Started(execution, claim.plan.schedule))
+            catch.born += born_by(order, self._engine.time.now())
+        catch.started += started
+        self._tell_started(started)
+
+    def _decide(self, judged: Sequence[tuple[Candidate, Claim, Order]], catch: Catch) -> None:
+        if not judged:
+            return
+        done = self._engine.store.apply([order for _, _, order in judged])
+        for (candidate, claim, order), applied in zip(judged, done, strict=True):
+            if not applied:
+                catch.refused.add(candidate.execution.id)
+                continue
+            catch.born += born_by(order, self._engine.time.now())
+            facts = {"verdict": claim.verdict.value, "reason": str(claim.reason)}
+            self._engine.events.tell(Happened.SKIPPED, execution=candidate.execution, **facts)
+
+    def _tell_started(self, started: Iterable[Started]) -> None:
+        now = self._engine.time.now()
+        for each in started:
+            begun = each.execution.started_at or now
+            late = (begun - each.execution.due_at).total_seconds()
+            self._engine.events.tell(Happened.STARTED, execution=each.execution, late=late)

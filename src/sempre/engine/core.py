@@ -1,0 +1,116 @@
+"""What every part of the engine works with: a store, a bell, settings, a clock and listeners."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from sempre.clock import Clock
+from sempre.config import Settings
+from sempre.domain.execution import Execution
+from sempre.domain.planning import Moment, Plan
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.engine.bell import Bell
+from sempre.engine.events import Events, Happened
+from sempre.engine.ids import new_id
+from sempre.errors import Contended
+from sempre.ports.messages import Order, Reading
+from sempre.ports.store import Store
+
+__all__ = ["Engine", "StoreTime", "born_by"]
+
+T = TypeVar("T")
+JUMP = timedelta(seconds=1)
+
+
+class StoreTime:
+    """The store's clock as far as this process knows it between two readings."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Know nothing yet."""
+        self._clock = clock
+        self._heard: tuple[datetime, float] | None = None
+
+    def now(self) -> datetime:
+        """Return the last reading and what has passed here since; the host's now before one."""
+        if self._heard is None:
+            return self._clock.now()
+        now, at = self._heard
+        return now + timedelta(seconds=self._clock.elapsed() - at)
+
+    def hear(self, now: datetime) -> timedelta:
+        """Take a reading in; return how far it lies from what was expected."""
+        expected = self.now() if self._heard else now
+        self._heard = (now, self._clock.elapsed())
+        return now - expected
+
+
+@dataclass
+class Engine:
+    """The things that claims, sweeps, settles and passes share in one process."""
+
+    store: Store
+    bell: Bell
+    settings: Settings
+    clock: Clock
+    events: Events
+    tzdata: str
+
+    def __post_init__(self) -> None:
+        """Begin to follow the store's clock."""
+        self.time = StoreTime(self.clock)
+        self.jumped_at: float | None = None
+
+    def read(self, reading: Reading[T]) -> T:
+        """Return the value of a reading and note what the store's clock said."""
+        jump = self.time.hear(reading.now)
+        if abs(jump) > JUMP:
+            self.jumped_at = self.clock.elapsed()
+            self.events.tell(Happened.CLOCK_JUMPED, seconds=jump.total_seconds())
+        return reading.value
+
+    def moment(self) -> Moment:
+        """Return the present by the store's clock, as planning takes it."""
+        return Moment(self.time.now(), self.tzdata)
+
+    def order(self, plan: Plan) -> Order:
+        """Return a plan as an order, with ids for what it creates.
+
+        Where nobody has to be told, rows are born as told.
+        """
+        if not self.bell.carries and plan.creates:
+            told = tuple(
+                changed(draft, state=State.SCHEDULED) if draft.state is State.PENDING else draft
+                for draft in plan.creates
+            )
+            plan = changed(plan, creates=told)
+        return Order(plan, tuple(new_id(self.time.now()) for _ in plan.creates))
+
+    def carry_out(self, plan_again: Callable[[], Plan | None], *, tries: int = 5) -> Order | None:
+        """Apply a plan and ring what it created; plan again while others were faster.
+
+        Returns:
+            The order that was carried out; None if there was nothing to do.
+
+        Raises:
+            Contended: others were faster every time.
+        """
+        for _ in range(tries):
+            plan = plan_again()
+            if plan is None or plan.is_empty:
+                return None
+            order = self.order(plan)
+            if self.store.apply([order])[0]:
+                self.bell.ring(born_by(order, self.time.now()), self.time.now())
+                return order
+        raise Contended("others changed the schedule at the same time; try again.")
+
+
+def born_by(order: Order, now: datetime) -> list[Execution]:
+    """Return the live executions that an order brings into being."""
+    born = [
+        draft.born(identity, now)
+        for draft, identity in zip(order.plan.creates, order.ids, strict=True)
+    ]
+    return [row for row in born if row.is_live]

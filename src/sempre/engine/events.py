@@ -1,0 +1,97 @@
+"""Events: what the engine tells whoever listens (logs, metrics, alerts, the user's own code).
+
+A listener is called in the thread where the thing happened and outside of every store operation.
+One that raises is logged and heard no more of: telling about work never harms the work.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Event", "Events", "Happened", "Listener"]
+
+logger = logging.getLogger("sempre")
+
+
+class Happened(StrEnum):
+    """What can happen; the facts that come with it are named beside it."""
+
+    STARTED = "execution.started"
+    """execution, late (seconds after it was due)"""
+    SUCCEEDED = "execution.succeeded"
+    """execution, seconds, result"""
+    FAILED = "execution.failed"
+    """execution, seconds, error, traceback, retry_at (None: it is over)"""
+    CANCELLED = "execution.cancelled"
+    """execution, reason"""
+    SKIPPED = "execution.skipped"
+    """execution, verdict, reason"""
+    LATE_RESULT = "execution.late_result"
+    """execution: it ended after its lease was taken away; its result was kept beside it"""
+    RESCUED = "execution.rescued"
+    """execution, session: its worker is gone"""
+    RELEASED = "execution.released"
+    """execution: given back unfinished by a worker that stops"""
+    UNROUTABLE = "execution.unroutable"
+    """execution: its job is not known to this worker"""
+    UNKNOWN_GRID = "schedule.unknown_grid"
+    """schedule, error"""
+    FAULTY = "schedule.faulty"
+    """schedule, error: one that planning could not deal with; all others go on"""
+    PERFORM_STARTED = "perform_start"
+    """interval"""
+    PERFORMED = "perform"
+    """interval, lock_acquired, schedules_processed, schedules_failed, executions_created,
+    orphans_enqueued, rung_again, purged, seconds"""
+    BROKER_DOWN = "broker.unavailable"
+    """error, retry_in"""
+    BROKER_UP = "broker.available"
+    STORE_DOWN = "store.unavailable"
+    """error"""
+    SESSION_LOST = "session.lost"
+    """session: it showed no life for a lease; others may have its work"""
+    CLOCK_JUMPED = "clock.jumped"
+    """seconds, by which the store's clock has moved against the time that passed here"""
+    BLUNDER = "engine.error"
+    """error, where: a defect of ours; the loop that met it goes on"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened, with its facts."""
+
+    name: Happened
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+Listener = Callable[[Event], None]
+
+
+class Events:
+    """Whom to tell what."""
+
+    def __init__(self) -> None:
+        """Begin with nobody listening."""
+        self._listeners: dict[Happened | None, list[Listener]] = defaultdict(list)
+
+    def listen(self, listener: Listener, *names: Happened) -> None:
+        """Call a listener for these events, or for all if none is named."""
+        for name in names or (None,):
+            self._listeners[name].append(listener)
+
+    def tell(self, name: Happened, **facts: object) -> None:
+        """Tell everybody who listens; never raises."""
+        event = Event(name, facts)
+        for key in (name, None):
+            for listener in tuple(self._listeners[key]):
+                self._call(listener, event, key)
+
+    def _call(self, listener: Listener, event: Event, key: Happened | None) -> None:
+        try:
+            listener(event)
+        except Exception:
+            logger.exception("a listener of %s raised and is no longer called", event.name)
+            self._listeners[key].remove(listener)

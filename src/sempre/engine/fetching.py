@@ -1,0 +1,188 @@
+"""Fetching: from a ticket, or from the store itself, to an execution in hand.
+
+With a broker that carries tickets a worker waits for those; every sweep it also looks into the
+store for what is overdue. With the store as broker, or while the broker is down, it looks into
+the store each time something is due, and sleeps in between.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from sempre.engine.claiming import Catch, Claims, Started
+from sempre.engine.core import Engine
+from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, Ticket, WatchdogCall, read_ticket
+from sempre.ports.broker import Delivery
+from sempre.ports.messages import Wanted
+
+__all__ = ["Fetcher"]
+
+FOREIGN_DELAY = 5.0
+BLOCKED_LOOK = 1.0
+LONGEST_WAIT = 60.0
+NEVER = float("inf")
+
+
+class Fetcher:
+    """Finds work for one worker."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        wanted: Wanted,
+        begin: Callable[[Started], None],
+        called: Callable[[int], None],
+    ) -> None:
+        """Hand what was claimed to `begin`, and calls of the watchdog to `called`."""
+        self._engine = engine
+        self._wanted = wanted
+        self._begin = begin
+        self._called = called
+        self._claims = Claims(engine, jobs=wanted.jobs)
+        self._look_at = 0.0
+        self._sweep_at = 0.0
+        self._blocked: set[str] = set()
+        self._turn = False
+        queues = sorted(wanted.queues)
+        self._lanes = [engine.bell.lane(queue) for queue in (SCHEDULER_QUEUE, *queues)]
+
+    def expect(self, due_at: datetime | None) -> None:
+        """Look into the store no later than when this is due; callable from any thread."""
+        if due_at is None or not self._engine.bell.is_dumb:
+            return
+        wait = max(0.0, (due_at - self._engine.time.now()).total_seconds())
+        if wait == 0.0 and self._blocked:
+            wait = BLOCKED_LOOK
+        look_at = self._engine.clock.elapsed() + wait
+        if look_at < self._look_at:
+            self._look_at = look_at
+            self._engine.bell.broker.wake()
+
+    def look_now(self) -> None:
+        """Look into the store at the next step."""
+        self._look_at = 0.0
+
+    def unblock(self) -> None:
+        """Look again at rows that waited for others to end; callable from any thread."""
+        if self._blocked:
+            self._blocked = set()
+            self.look_now()
+            self._engine.bell.broker.wake()
+
+    def step(self, *, session: str, limit: int) -> float:
+        """Wait for work and begin it, at most `limit`; return how long to rest before the next."""
+        elapsed, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
+        if self._sweep_at <= elapsed or (dumb and self._look_at <= elapsed):
+            return self._look(session, limit)
+        due = min(self._sweep_at, self._look_at) if dumb else self._sweep_at
+        return self._listen(session, limit, min(LONGEST_WAIT, due - elapsed))
+
+    # From the store
+
+    def _look(self, session: str, limit: int) -> float:
+        """Claim what is due straight from the store.
+
+        Where the store is the broker, the next look is when something is due: each beat tells.
+        """
+        bell, elapsed = self._engine.bell, self._engine.clock.elapsed()
+        sweep = elapsed + self._engine.settings.sweep.total_seconds()
+        self._sweep_at = sweep if bell.carries else NEVER
+        self._look_at = sweep if bell.carries else NEVER
+        wanted = Wanted(self._wanted.queues, self._wanted.jobs, limit)
+        if self._look_in_turn(wanted, session) >= limit:
+            self.look_now()
+        return 0.0
+
+    def _look_in_turn(self, wanted: Wanted, session: str) -> int:
+        """Ask for slots and for one-off work, by turns the one or the other first."""
+        begun, self._turn = 0, not self._turn
+        for takes in (self._turn, not self._turn):
+            left = Wanted(wanted.queues, wanted.jobs, wanted.limit - begun)
+            if left.limit > 0:
+                find = self._find_one_off if takes else self._find_slots
+                begun += self._take_in(find(left, session))
+        return begun
+
+    def _find_one_off(self, wanted: Wanted, session: str) -> Catch:
+        return self._claims.take(wanted, session=session)
+
+    def _find_slots(self, wanted: Wanted, session: str) -> Catch:
+        # Rows known to be blocked come first by priority and would hide the others.
+        wider = Wanted(wanted.queues, wanted.jobs, wanted.limit + len(self._blocked))
+        catch = self._claims.due(wider, session=session)
+        self._blocked = set(catch.blocked)
+        if catch.refused:
+            self.look_now()
+        elif self._blocked:
+            self.expect(self._engine.time.now())
+        return catch
+
+    # From the broker
+
+    def _listen(self, session: str, limit: int, wait: float) -> float:
+        bell = self._engine.bell
+        deliveries = bell.tell(lambda broker: broker.reserve(self._lanes, limit=limit, wait=wait))
+        if deliveries is None:
+            self.look_now()
+            return min(wait, bell.breaker.rest, BLOCKED_LOOK)
+        if deliveries and bell.carries:
+            self._open(deliveries, session)
+        elif deliveries:
+            self.look_now()
+        return 0.0
+
+    def _open(self, deliveries: Sequence[Delivery], session: str) -> None:
+        """Do what tickets say."""
+        by_id: dict[str, Delivery] = {}
+        finished: list[Delivery] = []
+        for delivery in deliveries:
+            ticket = read_ticket(delivery.message.body)
+            if isinstance(ticket, Ticket) and ticket.execution not in by_id:
+                by_id[ticket.execution] = delivery
+            elif isinstance(ticket, WatchdogCall):
+                self._answer_watchdog(delivery, ticket)
+            elif isinstance(ticket, Sentinel):
+                self._put_back([delivery], self._engine.bell.horizon.total_seconds())
+            else:
+                finished.append(delivery)
+        catch = self._claims.by_ids(list(by_id), session=session) if by_id else Catch()
+        self._return_tickets(by_id, catch, finished)
+        self._take_in(catch)
+
+    def _answer_watchdog(self, delivery: Delivery, call: WatchdogCall) -> None:
+        """Put the message back for the next interval first: it must outlive the pass."""
+        self._put_back([delivery], float(call.interval))
+        self._called(call.interval)
+
+    def _return_tickets(
+        self, by_id: dict[str, Delivery], catch: Catch, finished: list[Delivery]
+    ) -> None:
+        now = self._engine.time.now()
+        for key, delivery in by_id.items():
+            if key in catch.early:
+                self._put_back([delivery], _seconds_until(catch.early[key], now))
+            elif key in catch.unroutable:
+                self._put_back([delivery], FOREIGN_DELAY)
+            else:
+                finished.append(delivery)
+        if finished:
+            self._engine.bell.tell(lambda broker: broker.acknowledge(finished))
+
+    def _put_back(self, deliveries: list[Delivery], delay: float) -> None:
+        self._engine.bell.tell(lambda broker: broker.put_back(deliveries, delay=delay))
+
+    # Both
+
+    def _take_in(self, catch: Catch) -> int:
+        """Begin what was claimed, then ring for its successors."""
+        for started in catch.started:
+            self._begin(started)
+        for row in catch.born:
+            self.expect(row.due_at)
+        if self._engine.bell.carries:
+            self._engine.bell.ring(catch.born, self._engine.time.now())
+        return len(catch.started)
+
+
+def _seconds_until(instant: datetime, now: datetime) -> float:
+    return max(0.0, (instant - now) / timedelta(seconds=1))

@@ -1,0 +1,80 @@
+"""Sessions: one worker process's registration, which holds the leases of what it runs.
+
+A worker that cannot show life for the length of a lease must believe that others have its work.
+It decides that by its own steady clock, from before it last asked: the store's answer may have
+been a long time on the way.
+"""
+
+import os
+import socket
+from uuid import uuid4
+
+from sempre.engine.core import Engine
+from sempre.engine.events import Happened
+from sempre.errors import StoreUnavailable
+from sempre.ports.messages import Session, Tick, Wanted
+
+__all__ = ["Heart"]
+
+
+class Heart:
+    """Keeps a session alive and hears what the store has to say."""
+
+    def __init__(self, engine: Engine, *, wanted: Wanted) -> None:
+        """Show life for a worker that wants this work."""
+        self._engine = engine
+        self._wanted = wanted
+        self._alive_at: float | None = None
+        self.session = ""
+        self.tick = Tick(alive=False)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a lease has passed since the store last renewed it, for all we know."""
+        if self._alive_at is None:
+            return True
+        lease = self._engine.settings.lease.total_seconds()
+        return self._engine.clock.elapsed() - self._alive_at >= lease
+
+    def register(self) -> None:
+        """Begin a session under an id that was never used before.
+
+        Raises:
+            StoreUnavailable: nobody knows whether it exists; it expires unused if it does.
+        """
+        session, asked_at = str(uuid4()), self._engine.clock.elapsed()
+        described = Session(
+            id=session,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            queues=tuple(sorted(self._wanted.queues)),
+            jobs=tuple(sorted(self._wanted.jobs)),
+            tzdata=self._engine.tzdata,
+            release=self._engine.settings.release,
+        )
+        lease = self._engine.settings.lease
+        self._engine.read(self._engine.store.register(described, lease=lease))
+        self.session, self._alive_at = session, asked_at
+
+    def beat(self) -> Tick:
+        """Renew the lease; return what the store tells, or that the session is not alive.
+
+        A store that does not answer is no reason to give up before the lease is over.
+        """
+        asked_at, lease = self._engine.clock.elapsed(), self._engine.settings.lease
+        try:
+            reading = self._engine.store.tick(self.session, self._wanted, lease=lease)
+        except StoreUnavailable as error:
+            self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
+            self.tick = Tick(alive=not self.is_lost)
+            return self.tick
+        self.tick = self._engine.read(reading)
+        if self.tick.alive:
+            self._alive_at = asked_at
+        return self.tick
+
+    def retire(self) -> None:
+        """End the session; what it still holds is free at once."""
+        if self.session:
+            self._engine.store.retire(self.session)
+            self._alive_at = None

@@ -1,0 +1,158 @@
+"""Settling: how attempts ended, recorded in batches, each only while its claim still holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning import (
+    Moment,
+    Plan,
+    plan_cancelled,
+    plan_crash,
+    plan_failure,
+    plan_release,
+    plan_success,
+)
+from sempre.domain.states import State
+from sempre.engine.claiming import Started
+from sempre.engine.core import Engine
+from sempre.engine.events import Happened
+from sempre.ports.executor import Ended, Outcome
+from sempre.ports.messages import Settled, Settlement, View
+
+__all__ = ["Finished", "Settler"]
+
+TRIES = 5
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A started execution and how it ended; no outcome means that it is given back unfinished.
+
+    Attributes:
+        rows: the other rows of its schedule, where they matter: after a crash.
+    """
+
+    started: Started
+    outcome: Outcome | None = None
+    rows: tuple[Execution, ...] = ()
+
+    @property
+    def crashed(self) -> bool:
+        """Whether its process ended without an answer."""
+        return self.outcome is not None and self.outcome.ended is Ended.CRASHED
+
+
+class Settler:
+    """Records outcomes for one process."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Begin with nothing to record."""
+        self._engine = engine
+
+    def settle(self, finished: Sequence[Finished], *, session: str) -> None:
+        """Record how these ended; plan again for those whose schedule was edited meanwhile.
+
+        Raises:
+            StoreUnavailable: nobody knows; repeating it is safe.
+        """
+        crashed = self._read_again([each for each in finished if each.crashed])
+        left = [*crashed, *(each for each in finished if not each.crashed)]
+        for _ in range(TRIES):
+            if not left:
+                return
+            left = self._settle_once(left, session)
+            left = self._read_again(left)
+        for each in left:
+            self._engine.events.tell(Happened.LATE_RESULT, execution=each.started.execution)
+
+    def _settle_once(self, finished: Sequence[Finished], session: str) -> list[Finished]:
+        moment = self._engine.moment()
+        settlements = [_settlement(each, moment) for each in finished]
+        answers = self._engine.store.settle(settlements, session=session)
+        again, waiting = [], []
+        for each, settlement, answer in zip(finished, settlements, answers, strict=True):
+            if answer is Settled.REPLAN:
+                again.append(each)
+                continue
+            self._tell(each, settlement, answer)
+            waiting += [each.after for each in settlement.plan.changes if each.after.is_live]
+        self._ring(finished, waiting)
+        return again
+
+    def _read_again(self, finished: Sequence[Finished]) -> list[Finished]:
+        if not finished:
+            return []
+        ids = [each.started.execution.id for each in finished]
+        found = self._engine.read(self._engine.store.candidates(ids))
+        views = {each.execution.id: each.view for each in found}
+        return [_seen_again(each, views.get(each.started.execution.id)) for each in finished]
+
+    def _ring(self, finished: Sequence[Finished], waiting: list[Execution]) -> None:
+        """Ring retries, and whatever waited for one of these to end."""
+        bell, now = self._engine.bell, self._engine.time.now()
+        names = {
+            each.started.execution.snapshot.name
+            for each in finished
+            if each.started.schedule and each.started.execution.snapshot.overlap != "allow"
+        }
+        if bell.carries and names:
+            views = self._engine.read(self._engine.store.views(sorted(names)))
+            waiting += [
+                row for view in views for row in view.rows if row.is_live and row.is_due(now)
+            ]
+        bell.ring(waiting, now)
+
+    def _tell(self, finished: Finished, settlement: Settlement, answer: Settled) -> None:
+        execution, outcome = finished.started.execution, finished.outcome
+        tell = self._engine.events.tell
+        if answer is Settled.LATE:
+            tell(Happened.LATE_RESULT, execution=execution)
+        elif outcome is None:
+            tell(Happened.RELEASED, execution=execution)
+        elif outcome.ended is Ended.SUCCEEDED:
+            facts = {"seconds": outcome.seconds, "result": outcome.result}
+            tell(Happened.SUCCEEDED, execution=execution, **facts)
+        elif outcome.ended is Ended.CANCELLED:
+            tell(Happened.CANCELLED, execution=execution, reason=outcome.error)
+        else:
+            tell(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
+
+
+def _settlement(finished: Finished, moment: Moment) -> Settlement:
+    execution, outcome = finished.started.execution, finished.outcome
+    plan = _plan(finished, moment)
+    if outcome is None:
+        return Settlement(execution, plan)
+    return Settlement(execution, plan, outcome.result, outcome.traceback or outcome.error)
+
+
+def _plan(finished: Finished, moment: Moment) -> Plan:
+    execution, schedule = finished.started.execution, finished.started.schedule
+    outcome = finished.outcome
+    if outcome is None:
+        return plan_release(schedule, execution, moment)
+    if outcome.ended is Ended.SUCCEEDED:
+        return plan_success(execution, moment)
+    if outcome.ended is Ended.CANCELLED:
+        return plan_cancelled(execution, moment, reason=outcome.error)
+    if outcome.ended is Ended.CRASHED:
+        return plan_crash(schedule, execution, finished.rows, moment, error=outcome.error)
+    return plan_failure(schedule, execution, moment, error=outcome.error)
+
+
+def _seen_again(finished: Finished, view: View | None) -> Finished:
+    """Return the same end beside its schedule and rows as they are now."""
+    started = Started(finished.started.execution, view.schedule if view else None)
+    return Finished(started, finished.outcome, view.rows if view else ())
+
+
+def _failure_facts(outcome: Outcome, settlement: Settlement) -> dict[str, object]:
+    after = settlement.plan.changes[0].after if settlement.plan.changes else None
+    retries = after is not None and after.state is State.SCHEDULED
+    return {
+        "seconds": outcome.seconds,
+        "error": outcome.error,
+        "traceback": outcome.traceback,
+        "retry_at": after.due_at if after and retries else None,
+    }

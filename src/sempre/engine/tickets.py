@@ -1,0 +1,69 @@
+"""Tickets: what the broker carries, and the names of its lanes.
+
+A ticket says "look at this execution now" and nothing more; the row decides. Lanes carry the
+store's uuid, so that deployments can share a broker and never meet each other's tickets.
+"""
+
+import json
+from dataclasses import dataclass
+
+__all__ = ["SCHEDULER_QUEUE", "Sentinel", "Ticket", "WatchdogCall", "lane_of", "read_ticket"]
+
+SCHEDULER_QUEUE = "scheduler"
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """An execution to look at, in which store, and at which attempt it was rung for."""
+
+    store: str
+    execution: str
+    ring: int = 0
+
+    def to_text(self) -> str:
+        """Return it as the body of a message."""
+        return json.dumps([self.store, self.execution, self.ring], separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class WatchdogCall:
+    """The message that triggers the maintenance pass."""
+
+    interval: int
+
+    def to_text(self) -> str:
+        """Return it as the body of a message."""
+        return json.dumps({"scheduler": True, "interval": self.interval})
+
+
+@dataclass(frozen=True)
+class Sentinel:
+    """A message that only has to be there: when it is gone, so may be everything else."""
+
+    nonce: str
+
+    def to_text(self) -> str:
+        """Return it as the body of a message."""
+        return json.dumps({"sentinel": self.nonce})
+
+
+def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | None:
+    """Return what a body says; None if it is none of ours."""
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return None
+    match said:
+        case [str(store), str(execution), int(ring)]:
+            return Ticket(store, execution, ring)
+        case {"scheduler": True, "interval": int(interval)} if interval > 0:
+            return WatchdogCall(interval)
+        case {"sentinel": str(nonce)}:
+            return Sentinel(nonce)
+        case _:
+            return None
+
+
+def lane_of(store: str, queue: str) -> str:
+    """Return the lane of a queue for one store."""
+    return f"sempre.{store.replace('-', '')[:16]}.{queue}"

@@ -1,0 +1,254 @@
+"""The watchdog: the message that any worker carries, and the pass that it triggers.
+
+A pass is due when the store's pass row says so, and whoever wins that row runs it: messages that
+are lost, doubled or late change nothing but when somebody looks. Its cost grows with what is
+wrong, plus a bounded slice that looks at every schedule once a day.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from secrets import token_hex
+from threading import Lock
+from typing import Any
+
+from sempre.domain.arguments import Json
+from sempre.domain.states import LIVE
+from sempre.engine.core import Engine
+from sempre.engine.events import Happened
+from sempre.engine.reconciling import Reconciled, Reconciler
+from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, WatchdogCall
+from sempre.errors import StoreUnavailable
+from sempre.ports.broker import Message
+from sempre.ports.messages import ExecutionQuery, Pass
+
+__all__ = ["Report", "Watchdog"]
+
+BATCH = 500
+MOST_BATCHES = 200
+PURGED_AT_ONCE = 1000
+MOST_PURGES = 50
+DAY = timedelta(hours=24)
+THROTTLE = 60.0
+
+
+@dataclass
+class Report:
+    """What a pass did. It is kept in the store, where the next pass goes on from it.
+
+    Attributes:
+        lock_acquired: whether this pass was the one that was due.
+        schedules_processed: how many were looked at.
+        schedules_failed: how many could not be dealt with.
+        executions_created: rows that were missing or had drifted.
+        orphans_enqueued: rows that the broker had not been told of.
+        rung_again: rows it was told of once more, because it had lost its memory.
+        purged: rows deleted because they ended longer ago than retention.
+        seconds: how long it took.
+        slice_after: the last id of the slice that was looked at.
+        round_size: how many schedules the daily round has seen so far.
+        last_round: how many the one before saw in all.
+        sentinels: the message in each lane whose absence tells of a loss.
+    """
+
+    lock_acquired: bool = True
+    schedules_processed: int = 0
+    schedules_failed: int = 0
+    executions_created: int = 0
+    orphans_enqueued: int = 0
+    rung_again: int = 0
+    purged: int = 0
+    seconds: float = 0.0
+    slice_after: str = ""
+    round_size: int = 0
+    last_round: int = 0
+    sentinels: dict[str, Json] = field(default_factory=dict)
+
+    @classmethod
+    def after(cls, last: Mapping[str, Json]) -> "Report":
+        """Return an empty report that goes on where another one ended."""
+        kept = ("slice_after", "round_size", "last_round", "sentinels")
+        known: dict[str, Any] = {name: last[name] for name in kept if name in last}
+        return cls(**known)
+
+    def add(self, done: Reconciled) -> None:
+        """Count what was reconciled."""
+        self.schedules_processed += done.processed
+        self.schedules_failed += done.failed
+        self.executions_created += done.created
+
+
+class Watchdog:
+    """Runs passes, and sees that the message that calls for them exists."""
+
+    def __init__(self, engine: Engine, *, queues: frozenset[str] = frozenset({"default"})) -> None:
+        """Watch over a store; the queues are those whose lanes get a sentinel."""
+        self._engine = engine
+        self._queues = queues
+        self._reconciler = Reconciler(engine)
+        self._holder = token_hex(8)
+        self._checked_at: float | None = None
+        self._checking = Lock()
+
+    # The message
+
+    def enqueue(self, *, interval: int | None = None, priority: int | None = None) -> str:
+        """Put a watchdog message on the broker, due after the interval; return its handle.
+
+        With the store as broker the pass row is the message, and the handle is empty.
+        """
+        settings, bell = self._engine.settings, self._engine.bell
+        seconds = interval or int(settings.watchdog_interval.total_seconds())
+        chosen = settings.watchdog_priority if priority is None else priority
+        body = WatchdogCall(seconds).to_text()
+        message = Message(bell.lane(SCHEDULER_QUEUE), body, float(seconds), chosen)
+        handles = bell.tell(lambda broker: broker.put([message])) if bell.carries else None
+        return handles[0] if handles else ""
+
+    def exists(self) -> bool:
+        """Tell whether a message is waiting; one that a worker has reserved does not count."""
+        bell = self._engine.bell
+        if not bell.carries:
+            return True
+        lane = bell.lane(SCHEDULER_QUEUE)
+        return bool(bell.tell(lambda broker: broker.has_any(lane)))
+
+    def ensure(self) -> None:
+        """Put a message on the broker if there is none; at most one look in a minute."""
+        if not self._engine.bell.carries or not self._checking.acquire(blocking=False):
+            return
+        try:
+            now = self._engine.clock.elapsed()
+            if self._checked_at is not None and now - self._checked_at < THROTTLE:
+                return
+            self._checked_at = now
+            if not self.exists() and not self._engine.bell.breaker.is_open:
+                self.enqueue()
+        finally:
+            self._checking.release()
+
+    # The pass
+
+    def perform(self, *, interval: int | None = None) -> Report:
+        """Run the pass if it is due; tell what it did.
+
+        A store that cannot be reached, or whose connections are all in use, ends it early; the
+        next interval tries again.
+        """
+        every = timedelta(seconds=interval) if interval else self._engine.settings.watchdog_interval
+        seconds = int(every.total_seconds())
+        self._engine.events.tell(Happened.PERFORM_STARTED, interval=seconds)
+        report, began = Report(lock_acquired=False), self._engine.clock.elapsed()
+        try:
+            begun = self._engine.store.begin_pass(holder=self._holder, every=every)
+            if begun is not None:
+                report = Report.after(begun.report)
+                self._run(report, begun, every)
+        except StoreUnavailable as error:
+            self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
+        report.seconds = self._engine.clock.elapsed() - began
+        facts = asdict(report) | {"interval": seconds}
+        self._engine.events.tell(Happened.PERFORMED, **facts)
+        return report
+
+    def _run(self, report: Report, begun: Pass, every: timedelta) -> None:
+        self._mend_astray(report)
+        self._look_at_slice(report, every)
+        self._ring_lost(report)
+        report.orphans_enqueued = self.ring_orphans()
+        self._purge(report)
+        self._engine.store.finish_pass(holder=begun.holder, report=asdict(report))
+
+    def _mend_astray(self, report: Report) -> None:
+        """Start, place and replace next rows until nothing more is found by index."""
+        for _ in range(MOST_BATCHES):
+            reading = self._engine.store.astray(tzdata=self._engine.tzdata, limit=BATCH)
+            views, done = self._engine.read(reading), Reconciled()
+            self._reconciler.reconcile(views, reading.now, done)
+            report.add(done)
+            if len(views) < BATCH or not done.changed:
+                return
+
+    def _look_at_slice(self, report: Report, every: timedelta) -> None:
+        """Look at some schedules, so many that every one is looked at once in 24 hours."""
+        passes_a_day = max(1, DAY // every)
+        left = max(BATCH, -(-report.last_round * 5 // (passes_a_day * 4)))
+        while left > 0:
+            limit = min(left, BATCH)
+            reading = self._engine.store.slice(after=report.slice_after, limit=limit)
+            views, done = self._engine.read(reading), Reconciled()
+            self._reconciler.reconcile(views, reading.now, done)
+            report.add(done)
+            report.round_size += len(views)
+            left -= limit
+            if len(views) < limit:
+                report.last_round, report.round_size, report.slice_after = report.round_size, 0, ""
+                return
+            report.slice_after = views[-1].schedule.id
+
+    def _ring_lost(self, report: Report) -> None:
+        """Ring everything within the horizon again if a lane's sentinel is gone."""
+        bell = self._engine.bell
+        if not bell.carries or bell.breaker.is_open:
+            return
+        gone = [queue for queue in sorted(self._queues) if not self._stands(report, queue)]
+        lost = [queue for queue in gone if queue in report.sentinels]
+        if lost:
+            report.rung_again = self.ring_all(frozenset(lost))
+        for queue in gone:
+            self._post_sentinel(report, queue)
+
+    def _stands(self, report: Report, queue: str) -> bool:
+        posted, bell = report.sentinels.get(queue), self._engine.bell
+        if not isinstance(posted, list):
+            return False
+        handle, nonce = str(posted[0]), str(posted[1])
+        body, lane = Sentinel(nonce).to_text(), bell.lane(queue)
+        answer = bell.tell(lambda broker: broker.holds(lane, handle, body))
+        return answer is not False
+
+    def _post_sentinel(self, report: Report, queue: str) -> None:
+        bell, nonce = self._engine.bell, token_hex(8)
+        delay = bell.broker.capabilities.horizon.total_seconds()
+        message = Message(bell.lane(queue), Sentinel(nonce).to_text(), delay, 2**31 - 1)
+        handles = bell.tell(lambda broker: broker.put([message]))
+        if handles and handles[0]:
+            report.sentinels[queue] = [handles[0], nonce]
+
+    def ring_all(self, queues: frozenset[str]) -> int:
+        """Ring every waiting row of these queues that is due within the horizon."""
+        rung, after = 0, ""
+        for _ in range(MOST_BATCHES * 10):
+            until = self._engine.time.now() + self._engine.bell.horizon
+            query = ExecutionQuery(states=LIVE, until=until, limit=BATCH * 2, after=after)
+            reading = self._engine.store.executions(query)
+            page = self._engine.read(reading)
+            rows = [row for row in page.items if row.snapshot.queue in queues]
+            rung += self._engine.bell.ring(rows, reading.now)
+            after = page.after
+            if not after or self._engine.bell.breaker.is_open:
+                break
+        return rung
+
+    def ring_orphans(self) -> int:
+        """Tell the broker of pending rows within the horizon; return how many it took."""
+        bell, rung = self._engine.bell, 0
+        if not bell.carries or bell.breaker.is_open:
+            return 0
+        bell.unheard = False
+        for _ in range(MOST_BATCHES):
+            reading = self._engine.store.unrung(horizon=bell.horizon, limit=BATCH * 2)
+            rows = self._engine.read(reading)
+            told = bell.ring(rows, reading.now)
+            rung += told
+            if len(rows) < BATCH * 2 or told < len(rows):
+                break
+        return rung
+
+    def _purge(self, report: Report) -> None:
+        before: datetime = self._engine.time.now() - self._engine.settings.retention
+        for _ in range(MOST_PURGES):
+            gone = self._engine.store.purge(before=before, limit=PURGED_AT_ONCE)
+            report.purged += gone
+            if gone < PURGED_AT_ONCE:
+                return

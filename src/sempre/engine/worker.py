@@ -1,0 +1,248 @@
+"""The worker: claims, runs and settles executions, and carries the watchdog.
+
+Four loops, each a thread that calls a step again and again: the heart shows life, the fetcher
+finds work, the settler records how it ended, maintenance takes back and repairs. An error in one
+of them is told of and the loop goes on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+
+from sempre.engine.capacity import Capacity
+from sempre.engine.claiming import Started
+from sempre.engine.core import Engine
+from sempre.engine.events import Happened
+from sempre.engine.fetching import Fetcher
+from sempre.engine.sessions import Heart
+from sempre.engine.settling import Finished, Settler
+from sempre.engine.sweeping import Sweeper
+from sempre.engine.watchdog import Watchdog
+from sempre.errors import SempreError, StoreError
+from sempre.ports.executor import Executor, Outcome, Run, Task
+from sempre.ports.messages import Wanted
+
+__all__ = ["Crew", "Worker"]
+
+SETTLE_WAIT = 0.02
+SETTLE_BATCH = 500
+REST_AFTER_ERROR = 1.0
+
+
+@dataclass(frozen=True)
+class Crew:
+    """What a worker is: its jobs, queues and number of hands."""
+
+    tasks: Mapping[str, Task]
+    queues: frozenset[str]
+    hands: int = 8
+
+    @property
+    def wanted(self) -> Wanted:
+        """The work it can do."""
+        return Wanted(self.queues, frozenset(self.tasks), self.hands)
+
+
+class Worker:
+    """One session that works; its steps can be called one by one, or by its own threads."""
+
+    def __init__(self, engine: Engine, crew: Crew, executor: Executor) -> None:
+        """Be ready to work; nothing happens before the first step or `start`."""
+        self.engine = engine
+        self.crew = crew
+        self.executor = executor
+        self.capacity = Capacity(crew.hands, engine.clock)
+        self.heart = Heart(engine, wanted=crew.wanted)
+        self.watchdog = Watchdog(engine, queues=crew.queues)
+        self.fetcher = Fetcher(
+            engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
+        )
+        engine.bell.on_ring = self.fetcher.expect
+        self._settler = Settler(engine)
+        self._sweeper = Sweeper(engine)
+        self._finished: SimpleQueue[Finished] = SimpleQueue()
+        self._unsettled: list[Finished] = []
+        self._called: int | None = None
+        self._stopping = Event()
+        self._ending = Event()
+        self._calls = {name: Event() for name in ("heart", "fetcher", "maintenance")}
+        self._threads: list[Thread] = []
+        self._sweep_at = 0.0
+
+    # Steps
+
+    def beat(self) -> float:
+        """Show life; begin a new session if the old one is lost. Return the time to the next."""
+        beat = self.engine.settings.beat.total_seconds()
+        if not self.heart.session:
+            self.heart.register()
+        tick = self.heart.beat()
+        if not tick.alive:
+            self._lose_session()
+            return 0.0
+        for execution_id in tick.cancelled:
+            self.executor.cancel(execution_id, reason="requested")
+        self.fetcher.expect(tick.next_due_at)
+        if tick.pass_due_at is not None and tick.pass_due_at <= self.engine.time.now():
+            self._calls["maintenance"].set()
+        return beat
+
+    def fetch(self, *, patience: float = REST_AFTER_ERROR) -> float:
+        """Find work for free hands, waiting for it; return how long to rest before the next."""
+        for started in self.capacity.overstayed():
+            self._finished.put(Finished(started))
+        if self.heart.is_lost:
+            return REST_AFTER_ERROR
+        if not self.capacity.wait_for_hand(patience):
+            return 0.0
+        return self.fetcher.step(session=self.heart.session, limit=self.capacity.appetite)
+
+    def settle(self, *, wait: float = 0.0) -> float:
+        """Record what has ended, in one batch; return how long to rest before the next."""
+        self._unsettled += self._gather(wait)
+        if not self._unsettled:
+            return 0.0
+        session = self._unsettled[0].started.execution.session
+        batch = [each for each in self._unsettled if each.started.execution.session == session]
+        self._settler.settle(batch, session=session)
+        self._unsettled = [each for each in self._unsettled if each not in batch]
+        self.capacity.set_stuck(self.executor.stuck)
+        if any(each.started.schedule for each in batch):
+            self.fetcher.unblock()
+        return 0.0
+
+    def maintain(self) -> float:
+        """Take back what the dead hold, run the pass if it is due, see to the message."""
+        sweep = self.engine.settings.sweep.total_seconds()
+        if self._sweep_at <= self.engine.clock.elapsed():
+            self._sweep_at = self.engine.clock.elapsed() + sweep
+            if self._sweeper.rescue():
+                self.fetcher.look_now()
+        interval, self._called = self._called, None
+        due_at = self.heart.tick.pass_due_at
+        if interval or (due_at is not None and due_at <= self.engine.time.now()):
+            self.watchdog.perform(interval=interval)
+        self.watchdog.ensure()
+        if self.engine.bell.unheard:
+            self.watchdog.ring_orphans()
+        return max(0.1, self._sweep_at - self.engine.clock.elapsed())
+
+    # Threads
+
+    def start(self) -> None:
+        """Begin to work in threads of our own; return when the session is registered."""
+        self.executor.start()
+        self.heart.register()
+        steps: tuple[tuple[str, Callable[[], float]], ...] = (
+            ("heart", self.beat),
+            ("fetcher", self.fetch),
+            ("settler", lambda: self.settle(wait=REST_AFTER_ERROR)),
+            ("maintenance", self.maintain),
+        )
+        for name, step in steps:
+            thread = Thread(target=self._loop, args=(name, step), name=f"sempre-{name}")
+            thread.daemon = True
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self, *, drain: float | None = None) -> None:
+        """Stop claiming at once, wait for what runs, give back the rest, end the session."""
+        self._stopping.set()
+        self._wake_all()
+        for started in self.capacity.overstayed(everything=True):
+            self._finished.put(Finished(started))
+        longest = self.engine.settings.drain.total_seconds() if drain is None else drain
+        self.capacity.wait_until_idle(longest)
+        for started in self.capacity.running():
+            self._finished.put(Finished(started))
+        self.executor.stop()
+        self._ending.set()
+        self._wake_all()
+        for thread in self._threads:
+            thread.join(REST_AFTER_ERROR * 2)
+        self._settle_last()
+
+    def hurry(self) -> None:
+        """Let a stop that waits for running jobs wait no longer."""
+        self.capacity.give_up()
+
+    def _settle_last(self) -> None:
+        """Record what is left, and end the session; the lease heals what cannot be recorded."""
+        try:
+            self.settle()
+            self.heart.retire()
+        except SempreError as error:
+            self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
+
+    def _loop(self, name: str, step: Callable[[], float]) -> None:
+        call = self._calls.get(name, Event())
+        # Until the last run is settled somebody has to show life and to settle.
+        end = self._ending if name in ("heart", "settler") else self._stopping
+        while not end.is_set():
+            rest = self._guarded(name, step)
+            if rest > 0 and not end.is_set():
+                call.wait(rest)
+            call.clear()
+
+    def _guarded(self, name: str, step: Callable[[], float]) -> float:
+        try:
+            return step()
+        except StoreError as error:
+            self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
+        except Exception as error:  # noqa: BLE001 - a loop that ends would end the worker silently
+            self.engine.events.tell(Happened.BLUNDER, error=repr(error), where=name)
+        return REST_AFTER_ERROR
+
+    def _wake_all(self) -> None:
+        for call in self._calls.values():
+            call.set()
+        self.capacity.wake()
+        self.engine.bell.broker.wake()
+
+    # Runs
+
+    def _begin(self, started: Started) -> None:
+        if self.capacity.admit(started):
+            self._submit(started)
+
+    def _submit(self, started: Started) -> None:
+        execution = started.execution
+        task = self.crew.tasks[execution.snapshot.job]
+        timeout = execution.snapshot.timeout or self.engine.settings.timeout
+        self.executor.submit(Run(execution, task, timeout), self._done)
+
+    def _done(self, outcome: Outcome) -> None:
+        """Take an outcome from whatever thread it comes, and go on with what was parked."""
+        execution_id = outcome.run.execution.id
+        done, following = self.capacity.finish(execution_id, outcome.seconds)
+        if done is not None:
+            self._finished.put(Finished(done, outcome))
+        if following is not None:
+            self._submit(following)
+
+    def _gather(self, wait: float) -> list[Finished]:
+        """Return what has ended: wait for the first, then a little for company."""
+        gathered: list[Finished] = []
+        patience, clock = wait, self.engine.clock
+        until = clock.elapsed() + wait
+        while len(gathered) < SETTLE_BATCH:
+            try:
+                gathered.append(self._finished.get(block=patience > 0, timeout=patience or None))
+            except Empty:
+                break
+            if len(gathered) == 1:
+                until = clock.elapsed() + (0.0 if self.capacity.is_idle else SETTLE_WAIT)
+            patience = max(0.0, until - clock.elapsed())
+        return gathered
+
+    def _call_watchdog(self, interval: int) -> None:
+        self._called = interval
+        self._calls["maintenance"].set()
+
+    def _lose_session(self) -> None:
+        """Others may have our work: stop it, and begin again under a new name."""
+        self.engine.events.tell(Happened.SESSION_LOST, session=self.heart.session)
+        for started in self.capacity.running():
+            self.executor.cancel(started.execution.id, reason="the lease was lost")
+        self.heart.session = ""
