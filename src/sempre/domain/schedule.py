@@ -46,6 +46,7 @@ class Schedule:
         ended: whether no slot is left: past `until`, at its `limit`, or the grid has no more.
         deleted: whether it is gone; its due rows still run from their snapshot.
         next_run_at: the slot of its next row, so that a missing one is found by an index.
+        declared: what the code last declared, as JSON; empty for one that no code declares.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Schedule:
     ended: bool = False
     deleted: bool = False
     next_run_at: datetime | None = None
+    declared: str = ""
 
     @property
     def has_reached_limit(self) -> bool:

@@ -124,6 +124,7 @@ def _moved(base: Schedule | None, after: Schedule | None) -> dict[str, str]:
         after.definition is not base.definition
         or after.pause != base.pause
         or after.deleted != base.deleted
+        or after.declared != base.declared
     )
     write = encoding.write_schedule if declared_again else encoding.write_moved_schedule
     return write(after)

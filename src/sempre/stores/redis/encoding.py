@@ -91,6 +91,7 @@ def write_schedule(schedule: Schedule) -> Fields:
         "pause_note": pause.note if pause else "",
         "pause_actor": pause.actor if pause else "",
         "deleted": _flag(schedule.deleted),
+        "declared": schedule.declared,
     }
 
 
@@ -127,6 +128,7 @@ def read_schedule(row: Sequence[str]) -> Schedule:
         ended=row[14] == "1",
         deleted=row[15] == "1",
         next_run_at=_maybe(row[16]),
+        declared=row[17],
     )
 
 

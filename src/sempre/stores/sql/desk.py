@@ -160,6 +160,7 @@ class Desk:
             after.definition is not base.definition
             or after.pause != base.pause
             or after.deleted != base.deleted
+            or after.declared != base.declared
         )
         if declared_again or after.id in self._rewritten:
             self._rewritten[after.id] = after, stamp

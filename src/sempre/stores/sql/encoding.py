@@ -127,6 +127,7 @@ def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
         "pause_note": told(pause.note) if pause else "",
         "pause_actor": told(pause.actor) if pause else "",
         "deleted": int(schedule.deleted),
+        "declared": schedule.declared,
     }
 
 
@@ -164,6 +165,7 @@ def read_schedule(row: Row) -> Schedule:
         ended=bool(row[14]),
         deleted=bool(row[15]),
         next_run_at=instant(row[16]),
+        declared=row[17],
     )
 
 

@@ -22,7 +22,7 @@ LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 -- name: schedule_columns
 -- A schedule as it is read, in the order of `encoding.read_schedule`.
 id, name, definition, args, created_at, cursor_at, revision, starts, started, paused,
-paused_until, pause_note, pause_actor, broken, ended, deleted, next_run_at
+paused_until, pause_note, pause_actor, broken, ended, deleted, next_run_at, declared
 
 -- Setting up
 
@@ -53,11 +53,11 @@ SELECT live_name FROM {schedules} WHERE live_name IN (SELECT value FROM {each:na
 INSERT INTO {schedules} (
     id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at, revision,
     starts, started, enabled, paused, paused_until, pause_note, pause_actor, broken, ended,
-    deleted, next_run_at, audit_stamp
+    deleted, next_run_at, declared, audit_stamp
 ) VALUES (
     :id, :name, :live_name, :folded_name, :job, :tags, :definition, :args, :created_at, :cursor_at,
     :revision, :starts, :started, :enabled, :paused, :paused_until, :pause_note, :pause_actor,
-    :broken, :ended, :deleted, :next_run_at, :audit_stamp
+    :broken, :ended, :deleted, :next_run_at, :declared, :audit_stamp
 )
 
 -- name: rewrite_schedule
@@ -67,7 +67,7 @@ UPDATE {schedules} SET
     cursor_at = :cursor_at, revision = :revision, starts = :starts, started = :started,
     enabled = :enabled, paused = :paused, paused_until = :paused_until, pause_note = :pause_note,
     pause_actor = :pause_actor, broken = :broken, ended = :ended, deleted = :deleted,
-    next_run_at = :next_run_at, audit_stamp = :audit_stamp
+    next_run_at = :next_run_at, declared = :declared, audit_stamp = :audit_stamp
 WHERE id = :id
 
 -- name: move_schedule
@@ -278,12 +278,19 @@ SELECT id FROM {schedules} WHERE id IN (
     SELECT schedule_id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
 ) ORDER BY id {lock}
 
+-- name: next_rows_among
+-- Which of these executions are the next row of their schedule.
+SELECT e.id FROM {executions} AS e
+JOIN {schedules} AS c ON c.id = e.schedule_id AND e.run_at > c.cursor_at
+WHERE e.id IN (SELECT value FROM {each:ids})
+    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND e.first_started_at IS NULL
+
 -- name: cancel_live
 -- End what still waits.
 UPDATE {executions} SET
     state = 'cancelled', reason = 'requested', actor = :actor, finished_at = :now, ended_at = :now
 WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled')
-RETURNING id, schedule_id, run_at
+RETURNING id
 
 -- name: ask_to_cancel
 -- Ask the holders of what runs to end it.

@@ -13,6 +13,7 @@ local INDEXED = {
 local SCHEDULE = {
     "name", "rules", "args", "created_at", "cursor", "revision", "starts", "started", "paused",
     "paused_until", "pause_note", "pause_actor", "broken", "ended", "deleted", "next_run_at",
+    "declared",
 }
 
 local function exists(id)

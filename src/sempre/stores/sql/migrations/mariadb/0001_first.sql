@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS {schedules} (
     ended bigint NOT NULL,
     deleted bigint NOT NULL,
     next_run_at bigint,
+    declared mediumtext NOT NULL,
     audit_stamp varchar(255),
     UNIQUE INDEX {prefix}schedules_live_name (live_name),
     INDEX {prefix}schedules_audit (audit_stamp, id)

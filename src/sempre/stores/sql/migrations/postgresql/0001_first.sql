@@ -37,6 +37,7 @@ CREATE TABLE {schedules} (
     ended bigint NOT NULL,
     deleted bigint NOT NULL,
     next_run_at bigint,
+    declared text COLLATE "C" NOT NULL,
     audit_stamp text COLLATE "C"
 );
 CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);

@@ -34,6 +34,7 @@ CREATE TABLE {schedules} (
     ended INTEGER NOT NULL,
     deleted INTEGER NOT NULL,
     next_run_at INTEGER,
+    declared TEXT NOT NULL,
     audit_stamp TEXT
 );
 CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);
