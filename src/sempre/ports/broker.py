@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-__all__ = ["Broker", "BrokerCapabilities", "Delivery", "Message"]
+__all__ = ["LARGEST_BODY", "Broker", "BrokerCapabilities", "Delivery", "Message"]
+
+LARGEST_BODY = 60_000
+"""How many bytes a body may have as UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Message:
     """A text to be delivered.
 
     Attributes:
-        lane: where; letters, digits, dots, dashes and underscores, at most 200 of them.
+        lane: where; letters, digits, dots, dashes and underscores, at most 200 of them, the first
+            a letter or a digit.
         body: what, at most 60,000 bytes as UTF-8.
         delay: seconds before it may be delivered; a broker may round up to whole seconds.
         priority: lower is sooner, 0 to 2**31 - 1.
@@ -61,10 +65,12 @@ class Delivery:
     Attributes:
         message: what was put; its delay is 0.
         handle: the broker's own name for it, as `put` gave it.
+        receipt: the broker's own name for this reservation of it; another time it has another.
     """
 
     message: Message
     handle: str
+    receipt: str = ""
 
 
 class Broker(Protocol):
@@ -80,6 +86,7 @@ class Broker(Protocol):
         Raises:
             BrokerUnavailable: it took none of them, or nobody knows how many: putting them again
                 is harmless.
+            NamingError: a lane that no broker can have; nothing was put.
         """
         ...
 
@@ -87,7 +94,8 @@ class Broker(Protocol):
         """Return up to `limit` messages whose delay is over, by priority, waiting for the first.
 
         An empty list after `wait` seconds without one, or when somebody called `wake`. A message
-        that is neither acknowledged nor put back within two minutes is delivered again.
+        that is neither acknowledged nor put back within two minutes is delivered again, and may
+        be so at once when the process that reserved it ends.
         """
         ...
 

@@ -1,0 +1,187 @@
+"""The memory broker: the promises of a broker in the fewest words. Of this process only.
+
+A message waits in the heap of its lane until it is due, then in that of its priority. A
+reservation is one more delay, and a receipt that says whose it is: what nobody finishes becomes
+due again. An entry of a heap that is no longer its message's turn is passed over.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from heapq import heappop, heappush
+from itertools import count
+from threading import Condition, local
+
+from sempre.brokers.lanes import check_lanes
+from sempre.clock import Clock, SystemClock
+from sempre.errors import BrokerError, BrokerUnavailable
+from sempre.ports.broker import LARGEST_BODY, BrokerCapabilities, Delivery, Message
+
+__all__ = ["MemoryBroker"]
+
+
+@dataclass
+class _Kept:
+    """A message, its turn in a heap, and the receipt of whoever has reserved it."""
+
+    message: Message
+    handle: str
+    turn: int = 0
+    receipt: str = ""
+
+
+@dataclass
+class _Lane:
+    """Turns by when they are due, and of those that were, by priority."""
+
+    delayed: list[tuple[float, int, str]] = field(default_factory=list)
+    ready: list[tuple[int, int, str]] = field(default_factory=list)
+
+
+class MemoryBroker:
+    """A broker that lives and dies with this process, for threads of it.
+
+    Args:
+        clock: by which delays are over. One that stands still never ends a wait: where time is
+            virtual, ask with `wait=0`.
+        visibility: after how many seconds an unfinished message is delivered again.
+    """
+
+    capabilities = BrokerCapabilities(
+        carries=True, horizon=timedelta(days=1), prioritises=True, shared=False
+    )
+
+    def __init__(self, clock: Clock | None = None, *, visibility: float = 120.0) -> None:
+        """Begin empty."""
+        self._clock = clock or SystemClock()
+        self._visibility = visibility
+        self._changed = Condition()
+        self._numbers = count(1)
+        self._kept: dict[str, _Kept] = {}
+        self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
+        self._wakes = 0
+        self._thread = local()
+        self._closed = False
+
+    def put(self, messages: Sequence[Message]) -> list[str]:
+        """Take messages in; an empty handle for one that is too big."""
+        check_lanes(message.lane for message in messages)
+        with self._changed:
+            self._check_open()
+            handles = [self._keep(message) for message in messages]
+            self._changed.notify_all()
+        if messages and not any(handles):
+            raise BrokerUnavailable(f"no broker takes more than {LARGEST_BODY} bytes.")
+        return handles
+
+    def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
+        """Return what is due, by priority, waiting for the first."""
+        check_lanes(lanes)
+        with self._changed:
+            self._check_open()
+            until = self._clock.elapsed() + wait
+            while True:
+                now = self._clock.elapsed()
+                found = [self._reserve(kept, now) for kept in self._take(lanes, limit, now)]
+                woken = self._is_woken()
+                if found or woken or now >= until or self._closed:
+                    return found
+                self._changed.wait(min(until, self._next_due(lanes)) - now)
+
+    def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
+        """Forget messages, if they are still reserved as they were delivered."""
+        with self._changed:
+            for kept in self._still_reserved(deliveries):
+                del self._kept[kept.handle]
+
+    def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
+        """Let messages become due again after a delay, if they are still reserved."""
+        with self._changed:
+            for kept in self._still_reserved(deliveries):
+                kept.receipt = ""
+                self._delay(kept, self._clock.elapsed() + delay)
+            self._changed.notify_all()
+
+    def holds(self, lane: str, handle: str, body: str) -> bool:
+        """Tell whether a message is still here."""
+        with self._changed:
+            self._check_open()
+            kept = self._kept.get(handle)
+            return kept is not None and (kept.message.lane, kept.message.body) == (lane, body)
+
+    def has_any(self, lane: str) -> bool:
+        """Tell whether a lane has a message, reserved ones included."""
+        with self._changed:
+            self._check_open()
+            return any(kept.message.lane == lane for kept in self._kept.values())
+
+    def wake(self) -> None:
+        """End every wait, and the next one of each thread that does not wait now."""
+        with self._changed:
+            self._wakes += 1
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _keep(self, message: Message) -> str:
+        if len(message.body.encode("utf-8", "surrogateescape")) > LARGEST_BODY:
+            return ""
+        kept = _Kept(replace(message, delay=0.0), str(next(self._numbers)))
+        self._kept[kept.handle] = kept
+        self._delay(kept, self._clock.elapsed() + message.delay)
+        return kept.handle
+
+    def _delay(self, kept: _Kept, due: float) -> None:
+        kept.turn = next(self._numbers)
+        heappush(self._lanes[kept.message.lane].delayed, (due, kept.turn, kept.handle))
+
+    def _take(self, lanes: Sequence[str], limit: int, now: float) -> Iterator[_Kept]:
+        """Take what is due out of the heaps, the lowest priority first."""
+        for lane in lanes:
+            self._make_ready(self._lanes[lane], now)
+        left = limit
+        while left and (heaps := [heap for lane in lanes if (heap := self._lanes[lane].ready)]):
+            _, turn, handle = heappop(min(heaps))
+            if self._is_turn(handle, turn):
+                left -= 1
+                yield self._kept[handle]
+
+    def _make_ready(self, lane: _Lane, now: float) -> None:
+        while lane.delayed and lane.delayed[0][0] <= now:
+            _, turn, handle = heappop(lane.delayed)
+            if self._is_turn(handle, turn):
+                heappush(lane.ready, (self._kept[handle].message.priority, turn, handle))
+
+    def _is_turn(self, handle: str, turn: int) -> bool:
+        return handle in self._kept and self._kept[handle].turn == turn
+
+    def _reserve(self, kept: _Kept, now: float) -> Delivery:
+        self._delay(kept, now + self._visibility)
+        kept.receipt = str(kept.turn)
+        return Delivery(kept.message, kept.handle, kept.receipt)
+
+    def _still_reserved(self, deliveries: Sequence[Delivery]) -> Iterator[_Kept]:
+        self._check_open()
+        for delivery in deliveries:
+            kept = self._kept.get(delivery.handle)
+            if kept is not None and kept.receipt and kept.receipt == delivery.receipt:
+                yield kept
+
+    def _next_due(self, lanes: Sequence[str]) -> float:
+        heads = (self._lanes[lane].delayed[:1] for lane in lanes)
+        return min((head[0][0] for head in heads if head), default=float("inf"))
+
+    def _is_woken(self) -> bool:
+        """Tell whether somebody called `wake` since this thread last asked."""
+        seen = getattr(self._thread, "wakes", 0)
+        self._thread.wakes = self._wakes
+        return bool(seen < self._wakes)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise BrokerError("the memory broker is closed; open another one.")

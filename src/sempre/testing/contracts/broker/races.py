@@ -1,0 +1,118 @@
+"""Contracts of many threads on one broker: each message once, whoever gets it."""
+
+# ruff: noqa: S101 - a contract asserts
+
+from collections import Counter
+
+from sempre.ports.broker import Broker, Message
+from sempre.testing.contracts.broker.builders import (
+    PATIENCE,
+    all_at_once,
+    bodies_of,
+    new_lane,
+    put_one,
+)
+
+__all__ = [
+    "test_every_message_is_reserved_by_one_thread",
+    "test_producers_and_consumers_do_not_lose_a_message",
+    "test_waking_while_messages_come_loses_none",
+]
+
+THREADS = 6
+LAST = "there are no more"
+
+
+def consume(broker: Broker, lane: str, *, limit: int = 7) -> list[str]:
+    """Reserve and acknowledge until a message says that it is the last, and pass that one on."""
+    found: list[str] = []
+    while True:
+        deliveries = broker.reserve([lane], limit=limit, wait=PATIENCE)
+        last = [each for each in deliveries if each.message.body == LAST]
+        others = [each for each in deliveries if each.message.body != LAST]
+        broker.acknowledge(others)
+        found += bodies_of(others)
+        broker.put_back(last, delay=0)
+        if last and not others:
+            return found
+
+
+def test_every_message_is_reserved_by_one_thread(broker: Broker) -> None:
+    """However many of them are after it."""
+    lane = new_lane()
+    bodies = [str(number) for number in range(1500)]
+    broker.put([Message(lane, body) for body in bodies])
+
+    found = all_at_once(*[lambda: consume_some(broker, lane)] * THREADS)
+
+    assert Counter(body for part in found for body in part) == Counter(bodies)
+
+
+def consume_some(broker: Broker, lane: str) -> list[str]:
+    """Reserve and acknowledge until nothing is left."""
+    found: list[str] = []
+    while deliveries := broker.reserve([lane], limit=11, wait=0):
+        broker.acknowledge(deliveries)
+        found += bodies_of(deliveries)
+    return found
+
+
+def test_producers_and_consumers_do_not_lose_a_message(broker: Broker) -> None:
+    """While some put, others wait, reserve and acknowledge."""
+    lane = new_lane()
+    numbers = range(300)
+
+    def produce(name: str) -> list[str]:
+        for number in numbers:
+            put_one(broker, lane, f"{name}-{number}", priority=number % 5)
+        put_one(broker, lane, LAST, priority=9999)
+        return []
+
+    producers = [lambda: produce("a"), lambda: produce("b")]
+    consumers = [lambda: consume(broker, lane)] * 4
+    found = all_at_once(*producers, *consumers)
+
+    # Whoever met a last message early left the rest to the others, or to us.
+    rest = consume_rest(broker, lane)
+    bodies = [body for part in [*found, rest] for body in part]
+    assert Counter(bodies) == Counter(f"{name}-{number}" for name in "ab" for number in numbers)
+
+
+def consume_rest(broker: Broker, lane: str) -> list[str]:
+    """Reserve what is left but for the last messages."""
+    deliveries = broker.reserve([lane], limit=10_000, wait=PATIENCE)
+    return [body for body in bodies_of(deliveries) if body != LAST]
+
+
+def test_waking_while_messages_come_loses_none(broker: Broker) -> None:
+    """A wait that was broken off gives back what it may have got."""
+    lane = new_lane()
+    bodies = [str(number) for number in range(100)]
+    done: list[bool] = []
+
+    def receive() -> list[str]:
+        found: list[str] = []
+        while len(found) < len(bodies):
+            deliveries = broker.reserve([lane], limit=1, wait=PATIENCE)
+            broker.acknowledge(deliveries)
+            found += bodies_of(deliveries)
+        done.append(True)
+        return found
+
+    def wake() -> list[str]:
+        while not done:
+            broker.wake()
+        return []
+
+    def send() -> list[str]:
+        for body in bodies:
+            put_one(broker, lane, body)
+        return []
+
+    found = all_at_once(receive, send, wake)
+
+    assert Counter(found[0]) == Counter(bodies)
+    put_one(broker, lane, LAST)
+    while not (deliveries := broker.reserve([lane], limit=1, wait=PATIENCE)):
+        pass
+    assert bodies_of(deliveries) == [LAST]

@@ -1,0 +1,53 @@
+"""Contracts of a broker that carries nothing: whatever is put only wakes whoever waits."""
+
+# ruff: noqa: S101 - a contract asserts
+
+from sempre.ports.broker import LARGEST_BODY, Broker, Message
+from sempre.testing.contracts.broker.builders import FOREVER, Stopwatch, ended, new_lane, put_one
+
+__all__ = [
+    "test_it_delivers_nothing",
+    "test_it_holds_nothing",
+    "test_it_takes_everything",
+    "test_putting_wakes_whoever_waits",
+]
+
+
+def test_it_takes_everything(broker: Broker) -> None:
+    """Every message has a handle, of any size and as many as there are."""
+    large = Message(new_lane(), "x" * (LARGEST_BODY + 1))
+    many = [Message(new_lane(), str(number), delay=number) for number in range(10_000)]
+
+    assert not broker.capabilities.carries
+    assert all(broker.put([large, *many]))
+
+
+def test_it_delivers_nothing(broker: Broker) -> None:
+    """The work is found in the store; a wait that was cut short is a hint to look there."""
+    lane = new_lane()
+    put_one(broker, lane)
+
+    assert broker.reserve([lane], limit=1, wait=0) == []
+
+
+def test_it_holds_nothing(broker: Broker) -> None:
+    """So nothing that it was given can be lost."""
+    lane = new_lane()
+    handle = put_one(broker, lane)
+
+    assert not broker.has_any(lane)
+    assert not broker.holds(lane, handle, "ring")
+
+
+def test_putting_wakes_whoever_waits(broker: Broker) -> None:
+    """Also for what is due later: how long to wait has changed."""
+    lane = new_lane()
+    answer = ended(lambda: broker.reserve([lane], limit=1, wait=FOREVER))
+
+    put_one(broker, lane, delay=60)
+
+    assert answer() == []
+    assert broker.reserve([lane], limit=1, wait=FOREVER) == []
+    watch = Stopwatch()
+    assert broker.reserve([lane], limit=1, wait=0.2) == []
+    assert watch.has_passed(0.2)

@@ -1,0 +1,96 @@
+"""Contracts of waiting: for how long, and what ends it. Every broker keeps them."""
+
+# ruff: noqa: S101 - a contract asserts
+
+from sempre.ports.broker import Broker
+from sempre.testing.contracts.broker.builders import (
+    FOREVER,
+    Stopwatch,
+    all_at_once,
+    ended,
+    new_lane,
+)
+
+__all__ = [
+    "test_a_limit_of_none_only_waits",
+    "test_a_wait_without_a_message_ends_empty",
+    "test_a_wake_ends_every_wait",
+    "test_a_wake_ends_the_next_wait_too",
+    "test_a_wake_is_heard_once",
+    "test_waits_are_not_cut_short",
+    "test_waking_again_and_again_ends_wait_after_wait",
+]
+
+
+def test_a_wait_without_a_message_ends_empty(broker: Broker) -> None:
+    """Also one that does not wait at all, and one of several lanes."""
+    assert broker.reserve([new_lane()], limit=1, wait=0) == []
+    assert broker.reserve([new_lane(), new_lane()], limit=10, wait=0.05) == []
+
+
+def test_waits_are_not_cut_short(broker: Broker) -> None:
+    """Whole seconds or parts of one: whoever has nothing to do does not ask all the time."""
+    for seconds in (0.3, 1.0):
+        watch = Stopwatch()
+        assert broker.reserve([new_lane()], limit=1, wait=seconds) == []
+        assert watch.has_passed(seconds)
+
+
+def test_a_limit_of_none_only_waits(broker: Broker) -> None:
+    """A worker without a free place may wait for a wake like any other."""
+    assert broker.reserve([new_lane()], limit=0, wait=0.05) == []
+    answer = ended(lambda: broker.reserve([new_lane()], limit=0, wait=FOREVER))
+
+    broker.wake()
+
+    assert answer() == []
+
+
+def test_a_wake_ends_every_wait(broker: Broker) -> None:
+    """Of all threads, whatever they wait for."""
+    answers = [ended(lambda: broker.reserve([new_lane()], limit=1, wait=FOREVER)) for _ in range(4)]
+
+    broker.wake()
+
+    assert [answer() for answer in answers] == [[], [], [], []]
+
+
+def test_a_wake_ends_the_next_wait_too(broker: Broker) -> None:
+    """Whoever is about to wait has not been listening, and must not miss it."""
+    broker.wake()
+
+    answer = ended(lambda: broker.reserve([new_lane()], limit=1, wait=FOREVER))
+
+    assert answer() == []
+
+
+def test_a_wake_is_heard_once(broker: Broker) -> None:
+    """After the wait that it ended, a thread waits again as it did before."""
+    broker.wake()
+    broker.wake()
+    assert broker.reserve([new_lane()], limit=1, wait=FOREVER) == []
+
+    watch = Stopwatch()
+    assert broker.reserve([new_lane()], limit=1, wait=0.2) == []
+
+    assert watch.has_passed(0.2)
+
+
+def test_waking_again_and_again_ends_wait_after_wait(broker: Broker) -> None:
+    """No wake is lost between two waits, however fast they follow one another."""
+    rounds, waiting = 20, 2
+    done: list[bool] = []
+
+    def wait() -> int:
+        lane = new_lane()
+        for _ in range(rounds):
+            assert broker.reserve([lane], limit=1, wait=FOREVER) == []
+        done.append(True)
+        return rounds
+
+    def wake() -> int:
+        while len(done) < waiting:
+            broker.wake()
+        return 0
+
+    assert all_at_once(*[wait] * waiting, wake) == [*[rounds] * waiting, 0]
