@@ -1,0 +1,98 @@
+"""One call of a job's function, wherever it happens, and the report of how it ended.
+
+Every executor calls here, so that a job gives the same report in a thread, on the loop and in a
+child. A report is made of plain values only: it crosses from a child as JSON.
+"""
+
+import asyncio
+import inspect
+import traceback
+from dataclasses import dataclass
+
+from sempre.domain.arguments import Json
+from sempre.domain.redaction import kept_text
+from sempre.domain.results import kept_result
+from sempre.errors import RunCancelled
+from sempre.executors.current import Current, running
+from sempre.ports.executor import Ended, Task
+
+__all__ = ["Report", "cancelled", "failed", "perform", "perform_async"]
+
+LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a call ended, redacted and capped."""
+
+    ended: Ended
+    result: Json = None
+    error: str = ""
+    traceback: str = ""
+
+
+def perform(task: Task, run: Current) -> Report:
+    """Call a function to its end in this thread; a coroutine gets a loop of its own.
+
+    It never raises: SystemExit and KeyboardInterrupt are failures of the job like any other.
+    """
+    try:
+        with running(run):
+            value = task.function(**run.args)
+            if inspect.iscoroutine(value):
+                value = asyncio.run(value)
+        return Report(Ended.SUCCEEDED, kept_result(value, task.redact))
+    except BaseException as error:  # noqa: BLE001 - whatever a job raises ends the job alone
+        return failed(error, run, task.redact)
+
+
+async def perform_async(task: Task, run: Current) -> Report:
+    """Call a function on the running loop and wait for what it returns; it never raises.
+
+    That it was cancelled is a report too, so that whoever asked for it can tell why.
+    """
+    try:
+        with running(run):
+            value = task.function(**run.args)
+            if inspect.isawaitable(value):
+                value = await value
+        return Report(Ended.SUCCEEDED, kept_result(value, task.redact))
+    except asyncio.CancelledError as error:
+        reason = run.link.reason
+        return failed(error, run, task.redact) if reason is None else cancelled(reason)
+    except BaseException as error:  # noqa: BLE001 - whatever a job raises ends the job alone
+        return failed(error, run, task.redact)
+
+
+def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -> Report:
+    """Report what a job raised; RunCancelled, if it was asked to end, is no failure."""
+    reason = run.link.reason
+    if isinstance(error, RunCancelled) and reason is not None:
+        return cancelled(reason)
+    line = kept_text(_one_line(error), patterns, LONGEST_ERROR)
+    return Report(Ended.FAILED, None, line, kept_text(_told(error), patterns))
+
+
+def cancelled(reason: str) -> Report:
+    """Report that a run ended because it was asked to."""
+    return Report(Ended.CANCELLED, None, kept_text(f"cancelled: {reason}", (), LONGEST_ERROR))
+
+
+def _one_line(error: BaseException) -> str:
+    try:
+        text = " ".join(str(error).split())
+    except Exception as another:  # noqa: BLE001 - an error whose text cannot be made is still one
+        text = f"<its text raised {type(another).__name__}>"
+    kind = type(error)
+    module = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
+    name = f"{module}{kind.__qualname__}"
+    return f"{name}: {text}" if text else name
+
+
+def _told(error: BaseException) -> str:
+    # The first frame is ours; the job's begin below it.
+    frames = error.__traceback__.tb_next if error.__traceback__ else None
+    try:
+        return "".join(traceback.format_exception(type(error), error, frames))
+    except Exception as another:  # noqa: BLE001 - the report must be made, with or without it
+        return f"{_one_line(error)}\n(its traceback raised {type(another).__name__})\n"
