@@ -61,6 +61,7 @@ HOT: dict[str, dict[str, Any]] = {
     "settled_attempts": {"ids": IDS},
     "attempts_of": {"id": "0000005"},
     "holders_of_keys": {"keys": IDS},
+    "next_rows_among": {"ids": IDS},
     "cancel_live": {"ids": IDS, "actor": "", "now": 1},
     "ask_to_cancel": {"ids": IDS, "actor": "", "now": 1},
     "lock_schedules_of": {"ids": IDS},

@@ -15,6 +15,7 @@ from sempre.domain.states import Kind, State
 __all__ = [
     "Attempt",
     "Birth",
+    "Cancelled",
     "Candidate",
     "ExecutionQuery",
     "Order",
@@ -173,6 +174,19 @@ class Receipt:
     id: str
     created: bool = True
     rejected_by: str = ""
+
+
+class Cancelled(StrEnum):
+    """What became of the wish that an execution ends."""
+
+    ENDED = "ended"
+    """It was waiting, and is over."""
+    ASKED = "asked"
+    """It runs; its holder is told at the next tick."""
+    OVER = "over"
+    """It had ended before, or there is none of that id."""
+    NEXT_ROW = "next row"
+    """Refused: it is the next row of its schedule, which must have one. Skip the slot instead."""
 
 
 @dataclass(frozen=True)

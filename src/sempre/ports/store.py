@@ -23,6 +23,7 @@ from sempre.domain.schedule import Schedule
 from sempre.ports.messages import (
     Attempt,
     Birth,
+    Cancelled,
     Candidate,
     ExecutionQuery,
     Order,
@@ -106,7 +107,8 @@ class Store(Protocol):
 
         A plan is refused, False, if the revision of its base has changed, or, where it changes
         the schedule, the starts or cursor; or if an execution it changes is not in the state,
-        attempt and fence it was planned from. Created rows get the store's now as their birth.
+        attempt and fence it was planned from; or if it starts something, which only `claim` does.
+        Created rows get the store's now as their birth.
         """
         ...
 
@@ -165,9 +167,10 @@ class Store(Protocol):
         """
         ...
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
-        """End live executions, and ask the holders of running ones to end them. False if over.
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+        """End live executions, and ask the holders of running ones to end them.
 
+        The next row of a schedule is left alone: only a plan can put another one in its place.
         What is asked for is the end of the attempt under way: it is forgotten with that attempt.
         """
         ...

@@ -9,6 +9,7 @@ import pytest
 import redis
 
 from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.ports.messages import Cancelled
 from sempre.stores.redis import RedisStore
 from sempre.testing.contracts.store.builders import (
     check_invariants,
@@ -181,5 +182,5 @@ def test_a_server_that_has_become_a_replica_is_unavailable() -> None:
                 store.cancel([mail])
 
             client.replicaof("NO", "ONE")
-        assert store.cancel([mail]) == [True]
+        assert store.cancel([mail]) == [Cancelled.ENDED]
         store.close()

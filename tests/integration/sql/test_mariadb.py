@@ -13,7 +13,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
 from sempre.errors import PolicyError, StoreError, StoreRefused, StoreUnavailable
-from sempre.ports.messages import ExecutionQuery, Session, Unique, Wanted, Work
+from sempre.ports.messages import Cancelled, ExecutionQuery, Session, Unique, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb import Mariadb
@@ -122,7 +122,7 @@ def test_work_by_id_waits_for_no_other_row_though_the_table_is_small(
         transaction.rows("guarded_executions", ids=["p0"])
         assert len(dialect.write(lambda other: other.rows("guarded_executions", ids=ids))) == 3
         assert store.mark_rung(ids) == 3
-        assert store.cancel(ids) == [True] * 3
+        assert store.cancel(ids) == [Cancelled.ENDED] * 3
         return [dialect.write(lambda other: other.run("delete_executions", ids=ids)) == 3]
 
     assert dialect.write(holding) == [True]

@@ -59,6 +59,11 @@ class Plan:
         """Whether everything is already as it should be."""
         return self.base == self.schedule and not (self.changes or self.creates or self.ranges)
 
+    @property
+    def has_start(self) -> bool:
+        """Whether it starts an execution, which needs a session and a fence: only a claim does."""
+        return any(change.after.state is State.RUNNING for change in self.changes)
+
 
 class Sheet:
     """A plan being written: the schedule and its rows, as they will be so far."""

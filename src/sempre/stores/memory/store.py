@@ -20,6 +20,7 @@ from sempre.errors import StoreUnavailable
 from sempre.ports.messages import (
     Attempt,
     Birth,
+    Cancelled,
     Candidate,
     ExecutionQuery,
     Order,
@@ -130,7 +131,7 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return [work.enqueue(tables, each, now) for each in works]
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""
         with self._at_once() as (tables, now):
             return [work.cancel(tables, each, actor, now) for each in ids]

@@ -9,6 +9,7 @@ from sempre.domain.values import changed
 from sempre.ports.messages import (
     Attempt,
     Birth,
+    Cancelled,
     Order,
     Receipt,
     Session,
@@ -56,7 +57,7 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
     """Carry out one plan, wholly or not at all."""
     if tables.is_done(order):
         return True
-    if not tables.fits(order.plan):
+    if order.plan.has_start or not tables.fits(order.plan):
         return False
     tables.write(order, now)
     return True
@@ -125,16 +126,18 @@ def enqueue(tables: Tables, work: Work, now: datetime) -> Receipt:
     return Receipt(row.id)
 
 
-def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> bool:
+def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelled:
     """End a live execution, or ask for the end of a running one."""
     row = tables.executions.get(identity)
-    if row and row.is_live:
-        tables.put(row.to(State.CANCELLED, reason="requested", actor=actor, finished_at=now))
-        return True
     if row and row.state is State.RUNNING:
         tables.cancelled[identity] = row.fence
-        return True
-    return False
+        return Cancelled.ASKED
+    if row is None or not row.is_live:
+        return Cancelled.OVER
+    if _is_next_row(tables, row):
+        return Cancelled.NEXT_ROW
+    tables.put(row.to(State.CANCELLED, reason="requested", actor=actor, finished_at=now))
+    return Cancelled.ENDED
 
 
 def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
@@ -202,6 +205,12 @@ def _hand_over(tables: Tables, row: Execution, session: str) -> Execution:
 def _is_own_claim(current: Execution, planned: Execution, session: str) -> bool:
     own = current.state is State.RUNNING and current.session == session
     return own and current.attempt == planned.attempt
+
+
+def _is_next_row(tables: Tables, row: Execution) -> bool:
+    schedule = tables.schedules.get(row.schedule_id or "")
+    waits_for_slot = row.is_untried and row.occupies_slot
+    return schedule is not None and waits_for_slot and row.run_at > schedule.cursor
 
 
 def _is_wanted(row: Execution, wanted: Wanted) -> bool:

@@ -13,6 +13,7 @@ from sempre.errors import StoreRefused
 from sempre.ports.messages import (
     Attempt,
     Birth,
+    Cancelled,
     Candidate,
     ExecutionQuery,
     Order,
@@ -170,9 +171,9 @@ class RedisStore:
         found = self._run("enqueue", arguments.works(works))
         return [Receipt(identity, created == 1, rejected) for identity, created, rejected in found]
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""
-        return [done == 1 for done in self._run("cancel", [actor, *arguments.listed(ids)])]
+        return list(map(Cancelled, self._run("cancel", [actor, *arguments.listed(ids)])))
 
     # Sessions
 

@@ -213,7 +213,7 @@ STRAIGHT_JOIN {schedules} AS c {by_id} ON c.id = found.schedule_id ORDER BY c.id
 
 -- name: cancel_live
 -- End what still waits.
-SELECT id, schedule_id, run_at FROM {executions} {by_id}
+SELECT id FROM {executions} {by_id}
 WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled') {lock};
 UPDATE {executions} {by_id} SET
     state = 'cancelled', reason = 'requested', actor = :actor, finished_at = :now, ended_at = :now

@@ -13,6 +13,7 @@ from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import (
     Attempt,
     Birth,
+    Cancelled,
     Candidate,
     ExecutionQuery,
     Order,
@@ -132,7 +133,7 @@ class SqlStore:
         """Put one-off work in."""
         return self._write_with_switches(lambda transaction: work.enqueue(transaction, works))
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[bool]:
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""
         return self._write(lambda transaction: work.cancel(transaction, ids, actor))
 

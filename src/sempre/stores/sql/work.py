@@ -13,6 +13,7 @@ from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import (
     Attempt,
     Birth,
+    Cancelled,
     Order,
     Receipt,
     Settled,
@@ -60,7 +61,7 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
     answers = []
     for order in orders:
         done = desk.is_done(order)
-        if not done and desk.fits(order):
+        if not done and not order.plan.has_start and desk.fits(order):
             desk.put(order, transaction)
             done = True
         answers.append(done)
@@ -202,26 +203,28 @@ def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
     return receipts
 
 
-def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[bool]:
+def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[Cancelled]:
     """End live executions, and ask for the end of running ones."""
-    asked = sorted(set(ids))
-    transaction.rows("lock_schedules_of", ids=asked)
+    asked = set(ids)
+    transaction.rows("lock_schedules_of", ids=sorted(asked))
+    kept = {row[0] for row in transaction.rows("next_rows_among", ids=sorted(asked))}
     by = {"actor": encoding.told(actor), "now": microseconds_of(transaction.now)}
-    ended = transaction.rows("cancel_live", ids=asked, **by)
-    of_schedules = [
-        {"schedule_id": schedule_id, "run_at": run_at}
-        for _, schedule_id, run_at in ended
-        if schedule_id is not None
-    ]
-    if of_schedules:
-        transaction.many("mark_astray", of_schedules)
-    running = {row[0] for row in transaction.rows("ask_to_cancel", ids=asked, **by)}
-    once = {row[0] for row in ended}
+    rest = sorted(asked - kept)
+    once = {row[0] for row in transaction.rows("cancel_live", ids=rest, **by)}
+    running = {row[0] for row in transaction.rows("ask_to_cancel", ids=rest, **by)}
     answers = []
     for identity in ids:
-        answers.append(identity in running or identity in once)
+        answers.append(_cancelled(identity, kept, running, once))
         once.discard(identity)
     return answers
+
+
+def _cancelled(identity: str, kept: set[str], running: set[str], ended: set[str]) -> Cancelled:
+    if identity in kept:
+        return Cancelled.NEXT_ROW
+    if identity in running:
+        return Cancelled.ASKED
+    return Cancelled.ENDED if identity in ended else Cancelled.OVER
 
 
 def _started(order: Order) -> Execution:

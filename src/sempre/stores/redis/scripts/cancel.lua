@@ -1,19 +1,31 @@
 -- needs: base rows
 -- End live executions, and ask the holders of running ones to end them.
+local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at" }
+
+local function is_next_row(row)
+    if row.schedule_id == "" or row.kind ~= "scheduled" or row.first_started_at ~= "" then
+        return false
+    end
+    local cursor = redis.call("HGET", key("schedule", row.schedule_id), "cursor")
+    return cursor and row.run_at > cursor
+end
+
 local actor, answers = argument(), {}
 for place, id in ipairs(list()) do
-    local row = look(id, { "state", "fence" })
-    answers[place] = 1
-    if row and is_live(row) then
+    local row = look(id, WANTED)
+    answers[place] = "over"
+    if row and row.state == "running" then
+        -- The attempt that is meant, by its fence.
+        redis.call("HSET", key("cancellations"), id, row.fence)
+        answers[place] = "asked"
+    elseif row and is_live(row) and is_next_row(row) then
+        answers[place] = "next row"
+    elseif row and is_live(row) then
         put(id, {
             state = "cancelled", reason = "requested", actor = actor,
             finished_at = now, ended_at = now,
         })
-    elseif row and row.state == "running" then
-        -- The attempt that is meant, by its fence.
-        redis.call("HSET", key("cancellations"), id, row.fence)
-    else
-        answers[place] = 0
+        answers[place] = "ended"
     end
 end
 audit()

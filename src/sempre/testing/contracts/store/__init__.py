@@ -6,6 +6,7 @@ Each theme is a module of plain functions. Only what `sempre.ports.store` promis
 from sempre.testing.contracts.store import (
     applying,
     bell,
+    cancelling,
     claiming,
     due,
     history,
@@ -27,6 +28,7 @@ from sempre.testing.contracts.store import (
 )
 from sempre.testing.contracts.store.applying import *  # noqa: F403
 from sempre.testing.contracts.store.bell import *  # noqa: F403
+from sempre.testing.contracts.store.cancelling import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
@@ -49,6 +51,7 @@ from sempre.testing.contracts.store.verbs import *  # noqa: F403
 __all__: list[str] = []
 __all__ += applying.__all__
 __all__ += bell.__all__
+__all__ += cancelling.__all__
 __all__ += claiming.__all__
 __all__ += due.__all__
 __all__ += history.__all__

@@ -21,6 +21,7 @@ from sempre.testing.contracts.store.builders import (
     HOUR,
     MINUTE,
     check_invariants,
+    claim_order,
     claimed,
     due_schedule,
     moment_of,
@@ -46,6 +47,7 @@ __all__ = [
     "test_a_plan_that_changes_the_schedule_is_refused_after_a_claim",
     "test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved",
     "test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim",
+    "test_a_plan_that_starts_something_is_for_a_claim",
     "test_a_plan_whose_last_part_does_not_fit_leaves_no_trace",
     "test_an_order_repeated_is_done_and_doubles_nothing",
     "test_created_rows_are_born_at_the_stores_now",
@@ -187,6 +189,13 @@ def test_a_plan_is_refused_if_an_execution_is_unknown(store: Store) -> None:
     row = waiting_schedule(store).rows[0]
 
     check_refused(store, Plan(changes=(_cancelling(changed(row, id=new_id())),)))
+
+
+def test_a_plan_that_starts_something_is_for_a_claim(store: Store) -> None:
+    """Applied, it would run without a session and a fence, past every switch."""
+    row = due_schedule(store).rows[0]
+
+    check_refused(store, claim_order(store, row.id).plan)
 
 
 def test_a_plan_whose_last_part_does_not_fit_leaves_no_trace(store: Store) -> None:

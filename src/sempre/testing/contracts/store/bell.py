@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from sempre.domain.states import State
 from sempre.domain.values import changed
-from sempre.ports.messages import Birth, View
+from sempre.ports.messages import Birth, Cancelled, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -73,7 +73,7 @@ def test_only_pending_rows_are_marked_as_rung(store: Store) -> None:
     """Who started or ended meanwhile stays as it is; unknown ids and repeats are not counted."""
     waiting, running, over = enqueued(store), due_schedule(store).rows[0].id, enqueued(store)
     claimed(store, running, session_of(store))
-    assert store.cancel([over]) == [True]
+    assert store.cancel([over]) == [Cancelled.ENDED]
 
     assert store.mark_rung([waiting, running, over, new_id()]) == 1
     assert store.mark_rung([waiting]) == 0

@@ -1,4 +1,4 @@
-"""Contracts of one-off work: put in once, taken once, ended on request."""
+"""Contracts of one-off work: put in once, taken once."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
@@ -15,7 +15,6 @@ from sempre.testing.contracts.store.builders import (
     HOUR,
     LEASE,
     MINUTE,
-    claimed,
     due_schedule,
     enqueued,
     expire,
@@ -27,17 +26,13 @@ from sempre.testing.contracts.store.builders import (
     session_of,
     succeed,
     wanted,
-    without_lease,
     work_of,
 )
 
 __all__ = [
-    "test_a_cancelled_execution_is_over",
     "test_a_crashed_execution_is_taken_again_with_a_higher_fence",
     "test_a_failed_execution_is_taken_again_when_its_retry_is_due",
     "test_a_released_execution_is_taken_again_at_once",
-    "test_a_running_execution_is_asked_to_end",
-    "test_cancelling_what_is_over_or_unknown_is_refused",
     "test_early_work_is_not_taken",
     "test_nothing_is_taken_for_a_session_without_a_lease",
     "test_taking_takes_by_priority_and_then_by_time",
@@ -228,51 +223,3 @@ def test_a_crashed_execution_is_taken_again_with_a_higher_fence(store: Store) ->
     late = Settlement(row, plan_success(row, moment_of(store)))
     assert store.settle([late], session=session) == [Settled.LATE]
     assert read(store, row.id) == again
-
-
-# Cancel
-
-
-def test_a_cancelled_execution_is_over(store: Store) -> None:
-    """A live one ends at once, with who wanted it."""
-    ids = [enqueued(store), enqueued(store, due_in=HOUR)]
-    assert store.mark_rung(ids[:1]) == 1
-    before = [read(store, each) for each in ids]
-
-    assert store.cancel(ids, actor="ana") == [True, True]
-
-    for row in before:
-        over = read(store, row.id)
-        assert over.finished_at is not None
-        ended = {"reason": "requested", "actor": "ana", "finished_at": over.finished_at}
-        assert over == row.to(State.CANCELLED, **ended)
-    assert store.take(wanted(), session=session_of(store)).value == []
-
-
-def test_a_running_execution_is_asked_to_end(store: Store) -> None:
-    """Its holder, and nobody else, is told at the next tick, until it has settled."""
-    row = due_schedule(store).rows[0]
-    session, other = session_of(store), session_of(store)
-    execution = claimed(store, row.id, session)
-    assert store.tick(session, wanted(), lease=LEASE).value.cancelled == ()
-
-    assert store.cancel([row.id]) == [True]
-
-    assert without_lease(read(store, row.id)) == without_lease(execution)
-    assert store.tick(session, wanted(), lease=LEASE).value.cancelled == (row.id,)
-    assert store.tick(other, wanted(), lease=LEASE).value.cancelled == ()
-    assert succeed(store, execution) is Settled.DONE
-    assert store.tick(session, wanted(), lease=LEASE).value.cancelled == ()
-
-
-def test_cancelling_what_is_over_or_unknown_is_refused(store: Store) -> None:
-    """Terminal stays terminal."""
-    identity = enqueued(store)
-    [row] = store.take(wanted(), session=session_of(store)).value
-    succeed(store, row)
-    before = read(store, identity)
-
-    assert store.cancel([identity, new_id()]) == [False, False]
-
-    assert read(store, identity) == before
-    assert store.cancel([]) == []

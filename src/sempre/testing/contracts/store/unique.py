@@ -8,7 +8,7 @@ from typing import Literal
 from sempre.domain.planning import plan_release
 from sempre.domain.states import State
 from sempre.domain.values import changed
-from sempre.ports.messages import Receipt, Settled, Settlement, Unique
+from sempre.ports.messages import Cancelled, Receipt, Settled, Settlement, Unique
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -91,7 +91,7 @@ def test_an_execution_that_is_over_frees_its_key(store: Store) -> None:
 def test_a_cancelled_execution_frees_its_key(store: Store) -> None:
     """It will not run, so another one may."""
     first = _put(store)
-    assert store.cancel([first.id]) == [True]
+    assert store.cancel([first.id]) == [Cancelled.ENDED]
 
     assert _put(store).created
 
