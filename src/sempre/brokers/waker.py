@@ -9,7 +9,7 @@ from threading import RLock, local
 from typing import Protocol
 from weakref import WeakSet
 
-__all__ = ["Ending", "Readable", "Waker"]
+__all__ = ["Ending", "Readable", "Waker", "can_read"]
 
 # Poll takes any number of a file and needs no file of its own.
 _SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
@@ -29,6 +29,13 @@ class Readable(Protocol):
     def fileno(self) -> int:
         """Return the file descriptor."""
         ...
+
+
+def can_read(readable: Readable) -> bool:
+    """Tell, without waiting, whether something can be read or has come to its end."""
+    with _SELECTOR() as selector:
+        selector.register(readable, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 class Waker:

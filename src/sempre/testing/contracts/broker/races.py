@@ -23,7 +23,7 @@ THREADS = 6
 LAST = "there are no more"
 
 
-def consume(broker: Broker, lane: str, *, limit: int = 7) -> list[str]:
+def _consume(broker: Broker, lane: str, *, limit: int = 7) -> list[str]:
     """Reserve and acknowledge until a message says that it is the last, and pass that one on."""
     found: list[str] = []
     while True:
@@ -43,12 +43,12 @@ def test_every_message_is_reserved_by_one_thread(broker: Broker) -> None:
     bodies = [str(number) for number in range(1500)]
     broker.put([Message(lane, body) for body in bodies])
 
-    found = all_at_once(*[lambda: consume_some(broker, lane)] * THREADS)
+    found = all_at_once(*[lambda: _consume_some(broker, lane)] * THREADS)
 
     assert Counter(body for part in found for body in part) == Counter(bodies)
 
 
-def consume_some(broker: Broker, lane: str) -> list[str]:
+def _consume_some(broker: Broker, lane: str) -> list[str]:
     """Reserve and acknowledge until nothing is left."""
     found: list[str] = []
     while deliveries := broker.reserve([lane], limit=11, wait=0):
@@ -69,16 +69,16 @@ def test_producers_and_consumers_do_not_lose_a_message(broker: Broker) -> None:
         return []
 
     producers = [lambda: produce("a"), lambda: produce("b")]
-    consumers = [lambda: consume(broker, lane)] * 4
+    consumers = [lambda: _consume(broker, lane)] * 4
     found = all_at_once(*producers, *consumers)
 
     # Whoever met a last message early left the rest to the others, or to us.
-    rest = consume_rest(broker, lane)
+    rest = _consume_rest(broker, lane)
     bodies = [body for part in [*found, rest] for body in part]
     assert Counter(bodies) == Counter(f"{name}-{number}" for name in "ab" for number in numbers)
 
 
-def consume_rest(broker: Broker, lane: str) -> list[str]:
+def _consume_rest(broker: Broker, lane: str) -> list[str]:
     """Reserve what is left but for the last messages."""
     deliveries = broker.reserve([lane], limit=10_000, wait=PATIENCE)
     return [body for body in bodies_of(deliveries) if body != LAST]

@@ -1,0 +1,179 @@
+"""The wire to a beanstalkd: commands go out many at a time, answers come back in their order.
+
+What the server knows about a connection, and forgets with it, is kept here beside the socket: the
+tube it uses, the tubes it watches, what it has reserved. Once something has gone wrong on a
+connection nobody knows which answer comes next, so it is closed and never used again.
+"""
+
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import NamedTuple
+
+from sempre.brokers.waker import can_read
+
+__all__ = ["Address", "Answer", "Line", "ProtocolError", "Wire"]
+
+# So many answers fit into the buffers of any socket: neither side waits for the other to read.
+WINDOW = 1000
+LONGEST_LINE = 1024
+_WITH_BODY = frozenset({"FOUND", "OK", "RESERVED"})
+_MISTAKES = frozenset({"BAD_FORMAT", "EXPECTED_CRLF", "INTERNAL_ERROR", "UNKNOWN_COMMAND"})
+
+
+class ProtocolError(Exception):
+    """The server answered with something that makes no sense here."""
+
+
+class Address(NamedTuple):
+    """Where a server is: a host and a port, or the path of a socket."""
+
+    host: str = "127.0.0.1"
+    port: int = 11300
+    path: str = ""
+
+    def __str__(self) -> str:
+        return self.path or f"{self.host}:{self.port}"
+
+
+class Answer(NamedTuple):
+    """The word of an answer, what comes after it, and the body if it has one."""
+
+    word: str
+    rest: list[str]
+    body: bytes = b""
+
+    def fields(self) -> dict[str, str]:
+        """Return the fields of a body of statistics."""
+        lines = self.body.decode("utf-8", "replace").splitlines()
+        return {name: value for name, found, value in (x.partition(": ") for x in lines) if found}
+
+
+class Wire:
+    """One connection. Used by one thread at a time.
+
+    Raises:
+        OSError: the server cannot be reached, is gone, or did not answer in time.
+        ProtocolError: it said what no beanstalkd says.
+    """
+
+    def __init__(self, address: Address, *, connect_after: float, answer_after: float) -> None:
+        """Connect."""
+        if address.path:
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.settimeout(connect_after)
+            with _closed_on_error(self._socket):
+                self._socket.connect(address.path)
+        else:
+            self._socket = socket.create_connection(
+                (address.host, address.port), timeout=connect_after
+            )
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._socket.settimeout(answer_after)
+        self._answers = self._socket.makefile("rb")
+        self.using = "default"
+        self.watched = {"default"}
+        self.reserved: dict[str, str] = {}
+
+    def fileno(self) -> int:
+        """Return the file descriptor, to be waited for."""
+        return self._socket.fileno()
+
+    def is_stale(self) -> bool:
+        """Tell whether an idle connection was closed meanwhile: an idle server says nothing."""
+        return can_read(self)
+
+    def has_reserved(self, job: str, receipt: str) -> bool:
+        """Tell whether a reservation is the one that this connection has of a job."""
+        return bool(receipt) and self.reserved.get(job) == receipt
+
+    def ask(self, commands: Sequence[bytes]) -> list[Answer]:
+        """Send commands, many in one write, and return their answers in order."""
+        answers: list[Answer] = []
+        for start in range(0, len(commands), WINDOW):
+            window = commands[start : start + WINDOW]
+            self.send(b"".join(window))
+            answers += [self.answer() for _ in window]
+        return answers
+
+    def send(self, commands: bytes) -> None:
+        """Send commands whose answers are read later."""
+        self._socket.sendall(commands)
+
+    def answer(self) -> Answer:
+        """Read the next answer."""
+        line = self._answers.readline(LONGEST_LINE)
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server closed the connection")
+        word, *rest = line.decode("ascii", "replace").split() or [""]
+        if word in _MISTAKES or not word:
+            raise ProtocolError(f"the server did not understand, and said {line!r}")
+        return Answer(word, rest, self._body(int(rest[-1])) if word in _WITH_BODY else b"")
+
+    def _body(self, size: int) -> bytes:
+        body = self._answers.read(size + 2)
+        if len(body) < size + 2:
+            raise ConnectionError("the server closed the connection")
+        return body[:-2]
+
+    def close(self) -> None:
+        """Hang up; whatever was reserved is the server's again."""
+        with suppress(OSError):
+            self._answers.close()
+        with suppress(OSError):
+            self._socket.close()
+
+    def __del__(self) -> None:
+        # Absent if connecting failed. A thread that ends takes its connection with it.
+        if hasattr(self, "_answers"):
+            self.close()
+
+
+class Line:
+    """A place for a connection that is made when it is needed, and again after it was lost."""
+
+    def __init__(self, connect: Callable[[], Wire]) -> None:
+        """Begin without a connection."""
+        self._connect = connect
+        self._lock = Lock()
+        self._wire: Wire | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection, as far as anybody knows."""
+        return self._wire is not None
+
+    @contextmanager
+    def connected(self) -> Iterator[Wire]:
+        """Lend the connection; whoever fails with it, in whatever way, leaves none behind."""
+        with self._lock:
+            if self._wire is not None and self._wire.is_stale():
+                self._drop()
+            if self._wire is None:
+                self._wire = self._connect()
+            try:
+                yield self._wire
+            except BaseException:
+                self._drop()
+                raise
+
+    def hang_up(self) -> None:
+        """Close the connection, as soon as nobody uses it."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._wire is not None:
+            self._wire.close()
+        self._wire = None
+
+
+@contextmanager
+def _closed_on_error(opened: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        opened.close()
+        raise
