@@ -18,6 +18,7 @@
     ├── Refused                 a valid request that the present state does not allow
     ├── NotInJob                `current()` was asked outside of a job
     ├── RunCancelled            a job ends itself because it was asked to
+    ├── NotFound                nothing of that name
     ├── Contended               others were faster every time; asking once more is harmless
     ├── MissingExtra            a driver that is not installed
     ├── BrokerError             the broker
@@ -51,6 +52,7 @@ __all__ = [
     "MissingExtra",
     "NamingError",
     "NeverFires",
+    "NotFound",
     "NotInJob",
     "PolicyError",
     "Refused",
@@ -185,6 +187,21 @@ class MissingExtra(SempreError):
         self.package = package
         self.extra = extra
         super().__init__(f'{package} is not installed; run: pip install "sempre[{extra}]"')
+
+
+class NotFound(SempreError, LookupError):
+    """There is nothing of that name.
+
+    Attributes:
+        kind: what was looked for, such as "schedule".
+        name: under which name.
+    """
+
+    def __init__(self, kind: str, name: str, *, hint: str = "") -> None:
+        """Compose the sentence a user sees."""
+        self.kind = kind
+        self.name = name
+        super().__init__(f'no {kind} "{name}". {hint}'.strip())
 
 
 class Contended(SempreError):

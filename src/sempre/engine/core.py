@@ -32,6 +32,11 @@ class StoreTime:
         self._clock = clock
         self._heard: tuple[datetime, float] | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the store has told its time."""
+        return self._heard is not None
+
     def now(self) -> datetime:
         """Return the last reading and what has passed here since; the host's now before one."""
         if self._heard is None:

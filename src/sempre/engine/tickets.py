@@ -65,5 +65,6 @@ def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | None:
 
 
 def lane_of(store: str, queue: str) -> str:
-    """Return the lane of a queue for one store."""
-    return f"sempre.{store.replace('-', '')[:16]}.{queue}"
+    """Return the lane of a queue for one store, in letters that every broker takes."""
+    safe = queue.replace("_", "__").replace(":", "_c").replace("/", "_s")
+    return f"sempre.{store.replace('-', '')[:16]}.{safe}"

@@ -106,7 +106,7 @@ class Worker:
         session = self._unsettled[0].started.execution.session
         batch = [each for each in self._unsettled if each.started.execution.session == session]
         self._settler.settle(batch, session=session)
-        self._unsettled = [each for each in self._unsettled if each not in batch]
+        self._unsettled = self._unsettled_of_others(session)
         self.capacity.set_stuck(self.executor.stuck)
         if any(each.started.schedule for each in batch):
             self.fetcher.unblock()
@@ -235,6 +235,9 @@ class Worker:
                 until = clock.elapsed() + (0.0 if self.capacity.is_idle else SETTLE_WAIT)
             patience = max(0.0, until - clock.elapsed())
         return gathered
+
+    def _unsettled_of_others(self, session: str) -> list[Finished]:
+        return [each for each in self._unsettled if each.started.execution.session != session]
 
     def _call_watchdog(self, interval: int) -> None:
         self._called = interval

@@ -1,0 +1,323 @@
+"""The application object: declares jobs and schedules, operates them, starts workers."""
+
+import os
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from datetime import datetime, timedelta
+from getpass import getuser
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+
+from sempre.app.declaring import Declarations, Synced, task_of
+from sempre.app.jobs import AsyncJob, Call, Job, Receipt, is_async
+from sempre.app.options import Duration, GridOptions, JobOptions, ScheduleOptions, SettingOptions
+from sempre.app.running import Running, start_processes
+from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.clock import Clock, SystemClock
+from sempre.config import read_settings
+from sempre.domain.definition import Definition, define
+from sempre.domain.execution import Execution
+from sempre.domain.names import check_word
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.states import Kind, State
+from sempre.engine.bell import Bell
+from sempre.engine.core import Engine
+from sempre.engine.events import Events, Happened, Listener
+from sempre.engine.ids import new_id
+from sempre.engine.watchdog import Watchdog
+from sempre.grids.cron import Cron
+from sempre.grids.every import Every
+from sempre.grids.grid import Grid
+from sempre.grids.instants import read_instant
+from sempre.grids.intervals import read_duration
+from sempre.grids.zones import tzdata_version
+from sempre.ports.broker import Broker
+from sempre.ports.messages import Work
+from sempre.ports.store import Store
+from sempre.urls import open_broker, open_store
+
+__all__ = ["Sempre"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+JOB_OPTIONS = frozenset(JobOptions.__annotations__)
+GRID_OPTIONS = ("timezone", "gap", "fold")
+
+
+class Decorator(Protocol):
+    """Turns a function into a job that keeps its signature."""
+
+    @overload
+    def __call__(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> AsyncJob[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> Job[P, R]: ...
+
+
+class Sempre:
+    """Recurring jobs that cannot be lost.
+
+    >>> app = Sempre("memory://")
+    >>> @app.every("15m", jitter="30s")
+    ... def refresh_cache() -> None: ...
+    >>> refresh_cache.name
+    'refresh_cache'
+
+    Args:
+        store: the URL of the authority, or a store; by default $SEMPRE_STORE, else a SQLite file
+            `sempre.db` in the working directory.
+        broker: the URL of the bell, or a broker; by default the store itself.
+        clock: for tests.
+        settings: see `SettingOptions`.
+
+    Nothing is connected before it is needed.
+    """
+
+    def __init__(
+        self,
+        store: str | Store | None = None,
+        *,
+        broker: str | Broker | None = None,
+        clock: Clock | None = None,
+        **settings: Unpack[SettingOptions],
+    ) -> None:
+        """Read the settings; see the class."""
+        given: dict[str, object] = dict(settings)
+        given["store"] = store if isinstance(store, str) else None
+        given["broker"] = broker if isinstance(broker, str) else None
+        self.settings = read_settings(given)
+        self.events = Events()
+        self.declarations = Declarations()
+        self.clock = clock or SystemClock()
+        self._given_store = None if isinstance(store, str) else store
+        self._given_broker = None if isinstance(broker, str) else broker
+        self._engine: tuple[int, Engine] | None = None
+
+    # Declaring
+
+    @overload
+    def job(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> AsyncJob[P, R]: ...
+    @overload
+    def job(self, function: Callable[P, R], /) -> Job[P, R]: ...
+    @overload
+    def job(self, **options: Unpack[JobOptions]) -> Decorator: ...
+    def job(  # type: ignore[misc]  # mypy does not see that **options takes every option
+        self, function: Callable[..., Any] | None = None, /, **options: object
+    ) -> object:
+        """Register a function under a name, by default its own."""
+        if function is not None:
+            return self._job(function, options)
+        return lambda given: self._job(given, options)
+
+    def every(
+        self,
+        interval: Duration | int,
+        unit: str | None = None,
+        *,
+        anchor: datetime | str | None = None,
+        **options: Unpack[GridOptions],
+    ) -> Decorator:
+        """Register a function and run it at anchor + N * interval."""
+        grid = Every(interval, unit, anchor=anchor, **_grid_options(options))
+        return self._scheduled(grid, options)
+
+    def cron(self, text: str, **options: Unpack[GridOptions]) -> Decorator:
+        """Register a function and run it on a cron grid."""
+        return self._scheduled(Cron(text, **_grid_options(options)), options)
+
+    def add(
+        self,
+        name: str,
+        grid: Grid,
+        call: Call[Any] | Job[..., Any] | Callable[[], Any],
+        **options: Unpack[ScheduleOptions],
+    ) -> None:
+        """Declare a schedule of a job with its arguments, or of a function without any."""
+        bound = self._bound(name, call)
+        self.declarations.add_schedule(self._declared(name, grid, bound, options))
+
+    # Operating
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of this process, made and set up when it is first needed."""
+        if self._engine is None or self._engine[0] != os.getpid():
+            self._engine = os.getpid(), self._compose()
+        return self._engine[1]
+
+    @property
+    def schedules(self) -> Schedules:
+        """All schedules of the store."""
+        return Schedules(self.engine, actor=_actor())
+
+    @property
+    def watchdog(self) -> Watchdog:
+        """The watchdog: its message on the broker and its pass."""
+        return Watchdog(self.engine)
+
+    def schedule(self, name: str) -> ScheduleHandle:
+        """Return one schedule of the store, to be looked at or operated."""
+        return ScheduleHandle(self.engine, name, actor=_actor())
+
+    def create_schedules(
+        self,
+        wanted: Iterable[tuple[str, Grid, Call[Any] | Job[..., Any]]],
+        **options: Unpack[ScheduleOptions],
+    ) -> list[bool]:
+        """Create schedules at run time, in bulk, each with its first execution.
+
+        Returns:
+            For each whether it was created: False where the name is taken.
+        """
+        return self.schedules.create_many(
+            self._declared(name, grid, self._bound(name, call), options)
+            for name, grid, call in wanted
+        )
+
+    def send(
+        self,
+        call: Call[R],
+        *,
+        delay: Duration | None = None,
+        at: datetime | str | None = None,
+        queue: str | None = None,
+        priority: int | None = None,
+    ) -> Receipt[R]:
+        """Put a call in as an execution of its own; see `Job.enqueue`."""
+        now = self.engine.store.last_pass().now if self._knows_no_time() else self.engine.time.now()
+        due_at = now if at is None else read_instant("at", at)
+        due_at += read_duration("delay", delay) if delay is not None else timedelta(0)
+        snapshot = Snapshot(
+            name=call.job.name,
+            job=call.job.name,
+            args=call.args,
+            queue="default" if queue is None else check_word("queue", queue),
+            priority=1000 if priority is None else priority,
+        )
+        row = self._born(snapshot, due_at, now)
+        [receipt] = self.engine.store.enqueue([Work(row)])
+        if receipt.created:
+            self.engine.bell.ring([row], now)
+        return Receipt(receipt.id, receipt.created, receipt.rejected_by)
+
+    def sync(self) -> Synced:
+        """Bring the store to what this code declares; workers do it when they start."""
+        return self.declarations.sync(self.engine)
+
+    def on(self, *names: Happened) -> Callable[[Listener], Listener]:
+        """Call a function when something happens; for everything if nothing is named."""
+
+        def listen(listener: Listener) -> Listener:
+            self.events.listen(listener, *names)
+            return listener
+
+        return listen
+
+    # Running
+
+    def running(
+        self, *, queues: Iterable[str] = ("default",), concurrency: int = 8, sync: bool = True
+    ) -> Running:
+        """Return a worker inside this process, as a context: `with app.running(): ...`.
+
+        It installs no signal handlers and never ends its host. Any number of processes may do so
+        at once on a shared store: each slot is run by one of them.
+        """
+        return Running(self, queues=queues, concurrency=concurrency, sync=sync)
+
+    def start(
+        self,
+        *,
+        join: bool = True,
+        queues: Iterable[str] = ("default",),
+        concurrency: int = 8,
+        processes: int = 1,
+    ) -> Running | None:
+        """Start workers and wait until they are asked to stop; or return a handle at once.
+
+        With `join` the workers run in child processes that are started again if they crash. A
+        memory store cannot be shared with children: then the worker runs in this process.
+        """
+        if not join:
+            return self.running(queues=queues, concurrency=concurrency).begin()
+        start_processes(self, queues=queues, concurrency=concurrency, processes=processes)
+        return None
+
+    def close(self) -> None:
+        """Give back every connection of this process."""
+        if self._engine and self._engine[0] == os.getpid():
+            self._engine[1].bell.broker.close()
+            self._engine[1].store.close()
+        self._engine = None
+
+    # How
+
+    def _job(self, function: Callable[..., Any], options: Mapping[str, object]) -> Job[..., Any]:
+        if isinstance(function, Job):
+            return function
+        asynchronous = is_async(function)
+        chosen = str(options.get("name", function.__name__))
+        task = task_of(function, name=chosen, is_async=asynchronous, options=options)
+        self.declarations.add_task(task)
+        return AsyncJob(task, self) if asynchronous else Job(task, self)
+
+    def _scheduled(self, grid: Grid, options: GridOptions) -> Decorator:
+        own = {key: value for key, value in options.items() if key in JOB_OPTIONS}
+        others = (*JOB_OPTIONS, *GRID_OPTIONS)
+        policies = {key: value for key, value in options.items() if key not in others}
+
+        def decorate(function: Callable[..., Any]) -> Job[..., Any]:
+            job = self._job(function, own)
+            name = str(own.get("name", job.name))
+            self.declarations.add_schedule(self._declared(name, grid, job.bind(), policies))
+            return job
+
+        return cast("Decorator", decorate)
+
+    def _bound(self, name: str, call: Call[Any] | Job[..., Any] | Callable[[], Any]) -> Call[Any]:
+        if isinstance(call, Call):
+            return call
+        job = call if isinstance(call, Job) else self._job(call, {"name": name})
+        return job.bind()
+
+    def _declared(
+        self, name: str, grid: Grid, call: Call[Any], policies: Mapping[str, Any]
+    ) -> Declared:
+        defaults = {"tolerance": self.settings.tolerance, "owner": self.settings.owner}
+        definition: Definition = define(
+            job=call.job.name, grid=grid, args=call.args, **{**defaults, **policies}
+        )
+        return Declared(name, definition)
+
+    def _born(self, snapshot: Snapshot, due_at: datetime, now: datetime) -> Execution:
+        told = State.PENDING if self.engine.bell.carries else State.SCHEDULED
+        return Execution(
+            id=new_id(now),
+            kind=Kind.ENQUEUED,
+            run_at=due_at,
+            due_at=due_at,
+            snapshot=snapshot,
+            state=told,
+            created_at=now,
+        )
+
+    def _knows_no_time(self) -> bool:
+        return not self.engine.time.is_known
+
+    def _compose(self) -> Engine:
+        store = self._given_store or open_store(self.settings.store)
+        store.upgrade()
+        url = "" if self._given_store else self.settings.store
+        broker = self._given_broker or open_broker(self.settings.broker, store_url=url)
+        bell = Bell(
+            store, broker, horizon=self.settings.horizon, clock=self.clock, events=self.events
+        )
+        return Engine(store, bell, self.settings, self.clock, self.events, tzdata_version())
+
+
+def _grid_options(options: GridOptions) -> dict[str, Any]:
+    return {key: value for key, value in options.items() if key in GRID_OPTIONS}
+
+
+def _actor() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return ""

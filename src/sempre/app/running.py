@@ -1,0 +1,118 @@
+"""Running: a worker inside this process, or in children that are started again if they crash."""
+
+import signal
+from collections.abc import Iterable
+from threading import Event, Thread
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Self
+
+from sempre.engine.supervising import Supervisor
+from sempre.engine.worker import Crew, Worker
+from sempre.executors import Executors
+
+if TYPE_CHECKING:
+    from sempre.app.application import Sempre
+
+__all__ = ["Running", "start_processes", "work"]
+
+
+class Running:
+    """A worker in threads of this process, from `begin` to `end`."""
+
+    def __init__(
+        self, app: "Sempre", *, queues: Iterable[str], concurrency: int, sync: bool = True
+    ) -> None:
+        """Describe a worker; nothing happens before `begin`."""
+        self._app = app
+        self._sync = sync
+        tasks = app.declarations.tasks
+        self.executors = Executors(tasks, hands=concurrency)
+        self.crew = Crew(tasks, frozenset(queues), concurrency)
+        self.worker: Worker | None = None
+
+    def begin(self) -> Self:
+        """Start it, after bringing the store to what the code declares."""
+        self.executors.start()
+        if self._sync:
+            self._app.sync()
+        self.worker = Worker(self._app.engine, self.crew, self.executors)
+        self.worker.start()
+        return self
+
+    def end(self, *, drain: float | None = None) -> None:
+        """Stop claiming, wait for what runs, give back the rest. Ending twice is fine."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            worker.stop(drain=drain)
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        return self.begin()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop it."""
+        self.end()
+
+    async def __aenter__(self) -> Self:
+        """Start it without blocking the event loop of its host."""
+        import asyncio  # noqa: PLC0415 - most programs that import us have no loop
+
+        return await asyncio.to_thread(self.begin)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop it without blocking the event loop of its host."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        await asyncio.to_thread(self.end)
+
+
+def start_processes(
+    app: "Sempre", *, queues: Iterable[str], concurrency: int, processes: int
+) -> None:
+    """Work until a signal asks to stop; in children, if the store can be shared with them."""
+    chosen = tuple(queues)
+
+    def run() -> int:
+        return work(app, queues=chosen, concurrency=concurrency)
+
+    if not app.engine.store.capabilities.shared:
+        run()
+        return
+    app.sync()
+    app.close()
+    Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
+
+
+def work(app: "Sempre", *, queues: Iterable[str], concurrency: int) -> int:
+    """Work in this process until SIGTERM or SIGINT; a second one ends the draining. Return 0."""
+    asked = Event()
+    running = Running(app, queues=queues, concurrency=concurrency)
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        if asked.is_set() and running.worker is not None:
+            running.worker.hurry()
+        asked.set()
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        running.begin()
+        asked.wait()
+        # In a thread, so that this one goes on hearing signals.
+        ending = Thread(target=running.end)
+        ending.start()
+        ending.join()
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        app.close()
+    return 0

@@ -1,0 +1,320 @@
+"""Schedules as users operate them: by name, each verb one commit, its reconcile included."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Unpack
+
+from sempre.app.options import Duration, ScheduleOptions
+from sempre.domain.declaration import declaration_of
+from sempre.domain.definition import Definition
+from sempre.domain.execution import Execution
+from sempre.domain.planning import (
+    Moment,
+    Plan,
+    plan_backfill,
+    plan_delete,
+    plan_disable,
+    plan_edit,
+    plan_enable,
+    plan_pause,
+    plan_reconcile,
+    plan_resume,
+    plan_skip,
+    plan_start,
+    plan_trigger,
+    plan_unskip,
+)
+from sempre.domain.schedule import Schedule
+from sempre.engine.core import Engine, born_by
+from sempre.engine.ids import new_id
+from sempre.errors import NotFound, nearest
+from sempre.grids.cron import Cron
+from sempre.grids.every import Every
+from sempre.grids.grid import Grid, following
+from sempre.grids.instants import read_instant
+from sempre.grids.intervals import read_duration
+from sempre.ports.messages import Birth, ExecutionQuery, Order, ScheduleQuery, View
+
+__all__ = ["Declared", "ScheduleHandle", "Schedules"]
+
+BATCH = 1000
+PAGE = 500
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A schedule to be created: its name and what it is."""
+
+    name: str
+    definition: Definition
+
+
+class ScheduleHandle:
+    """One schedule of the store, by name. Reading it reads the store; nothing is kept here."""
+
+    def __init__(self, engine: Engine, name: str, *, actor: str = "") -> None:
+        """Speak of a schedule; whether it exists is asked at each verb."""
+        self._engine = engine
+        self._actor = actor
+        self.name = name
+
+    # Reading
+
+    @property
+    def row(self) -> Schedule:
+        """The schedule as it is now; NotFound if there is none of that name."""
+        return self._view().schedule
+
+    @property
+    def definition(self) -> Definition:
+        """What it is declared, or was last edited, to be."""
+        return self.row.definition
+
+    @property
+    def started(self) -> bool:
+        """Whether it has begun to have executions."""
+        return self.row.started
+
+    @property
+    def is_anchor(self) -> bool:
+        """Whether it lies on a grid of anchor + N * interval."""
+        return isinstance(self.definition.grid, Every)
+
+    @property
+    def is_cron(self) -> bool:
+        """Whether it lies on a cron grid."""
+        return isinstance(self.definition.grid, Cron)
+
+    @property
+    def zone(self) -> str:
+        """The name of its time zone; UTC for a grid that has none."""
+        return str(getattr(self.definition.grid, "timezone", "UTC"))
+
+    def next_run_at(self, *, after: datetime | str | None = None) -> datetime | None:
+        """Return its first slot after an instant, by default after now; None if there is none."""
+        return following(self.definition.grid, self._instant(after))
+
+    def next_run_at_times(
+        self, *, after: datetime | str | None = None, count: int = 5
+    ) -> list[datetime]:
+        """Return its next slots after an instant, by default after now."""
+        return self.definition.grid.times(self._instant(after), count)
+
+    def executions(self, *, limit: int = 50) -> list[Execution]:
+        """Return its latest executions, newest slot first."""
+        query = ExecutionQuery(schedule_id=self.row.id, limit=limit)
+        return list(self._engine.read(self._engine.store.executions(query)).items)
+
+    # Verbs
+
+    def start(self) -> Execution | None:
+        """Give it its first execution; None if it has started before, or is disabled."""
+        return self._first(self._perform(plan_start))
+
+    def create_next_execution(self) -> Execution | None:
+        """Give it its next execution; None if a live one exists."""
+        if not self.started:
+            return self.start()
+        return self._first(self._perform(plan_reconcile))
+
+    def reconcile(self) -> bool:
+        """Bring it to what it should be; False if it already was."""
+        return self._perform(plan_reconcile) is not None
+
+    def enable(self) -> None:
+        """Let it run, from its next slot on."""
+        self._perform(plan_enable)
+
+    def disable(self) -> None:
+        """Stop it: once this returns nothing of it starts but what is triggered."""
+        self._perform(plan_disable)
+
+    def pause(self, *, until: datetime | str | Duration | None = None, note: str = "") -> None:
+        """Stop it until an instant, for a length of time, or until it is resumed."""
+        self._perform(plan_pause, until=self._until(until), note=note)
+
+    def resume(self) -> None:
+        """End a pause; slots of the pause are not made up for."""
+        self._perform(plan_resume)
+
+    def skip(self, run_at: datetime | str | None = None) -> datetime:
+        """Take one future slot out, by default the next; return which."""
+        slot = self._slot(run_at)
+        self._perform(plan_skip, run_at=slot)
+        return slot
+
+    def unskip(self, run_at: datetime | str) -> None:
+        """Put a skipped future slot back."""
+        self._perform(plan_unskip, run_at=read_instant("run_at", run_at))
+
+    def trigger(self) -> Execution:
+        """Run it now, besides its slots, also if it is disabled or paused."""
+        created = self._first(self._perform(_trigger))
+        assert created is not None  # noqa: S101 - a trigger always creates one
+        return created
+
+    def backfill(self, start: datetime | str, end: datetime | str) -> list[Execution]:
+        """Run past slots from start to end that did not succeed; return the new executions."""
+        stretch = {"start": read_instant("start", start), "end": read_instant("end", end)}
+        retention = self._engine.settings.retention
+        rows = self._past_rows(stretch["start"])
+        order = self._perform(plan_backfill, more=rows, retention=retention, **stretch)
+        return born_by(order, self._engine.time.now()) if order else []
+
+    def edit(self, **options: Unpack[ScheduleOptions]) -> None:
+        """Change what it is; due executions keep what they were created with."""
+        self._edit(options)
+
+    def move_to(self, grid: Grid) -> None:
+        """Put it on another grid, from now on."""
+        self._edit({"grid": grid})
+
+    def delete(self) -> None:
+        """Take it away; what is due still runs."""
+        self._perform(plan_delete)
+
+    # How
+
+    def _edit(self, options: Mapping[str, object]) -> None:
+        def plan(
+            schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
+        ) -> Plan:
+            to = schedule.definition.edited(**options)
+            return plan_edit(schedule, rows, moment, to=to, actor=actor)
+
+        self._perform(plan)
+
+    def _perform(
+        self, verb: Callable[..., Plan], *, more: Iterable[Execution] = (), **options: object
+    ) -> Order | None:
+        extra = tuple(more)
+
+        def plan() -> Plan:
+            view = self._view()
+            rows = {row.id: row for row in (*extra, *view.rows)}.values()
+            moment = self._engine.moment()
+            return verb(view.schedule, rows, moment, actor=self._actor, **options)
+
+        return self._engine.carry_out(plan)
+
+    def _view(self) -> View:
+        views = self._engine.read(self._engine.store.views([self.name]))
+        if views:
+            return views[0]
+        raise NotFound("schedule", self.name, hint=self._nearest())
+
+    def _nearest(self) -> str:
+        text = self.name[:3]
+        page = self._engine.store.schedules(ScheduleQuery(text=text, limit=PAGE)).value
+        return nearest(self.name, [each.name for each in page.items])
+
+    def _first(self, order: Order | None) -> Execution | None:
+        born = born_by(order, self._engine.time.now()) if order else []
+        return born[0] if born else None
+
+    def _past_rows(self, start: datetime) -> list[Execution]:
+        """Return the rows of past slots, which the view of a schedule leaves out."""
+        rows: list[Execution] = []
+        after = ""
+        while True:
+            query = ExecutionQuery(schedule_id=self.row.id, since=start, limit=PAGE, after=after)
+            page = self._engine.store.executions(query).value
+            rows += page.items
+            after = page.after
+            if not after:
+                return rows
+
+    def _instant(self, instant: datetime | str | None) -> datetime:
+        return self._engine.time.now() if instant is None else read_instant("after", instant)
+
+    def _until(self, until: datetime | str | Duration | None) -> datetime | None:
+        """Return the instant that a pause ends: as given, or a length of time from now."""
+        if until is None or isinstance(until, datetime):
+            return until
+        if isinstance(until, str) and until[:4].isdigit() and "-" in until:
+            return read_instant("until", until)
+        self._view()
+        length: timedelta = read_duration("until", until)
+        return self._engine.time.now() + length
+
+    def _slot(self, run_at: datetime | str | None) -> datetime:
+        if run_at is not None:
+            return read_instant("run_at", run_at)
+        slot = self.row.next_run_at
+        if slot is None:
+            raise NotFound("next slot of", self.name)
+        return slot
+
+
+def _trigger(schedule: Schedule, _rows: object, moment: Moment, *, actor: str) -> Plan:
+    return plan_trigger(schedule, moment, actor=actor)
+
+
+class Schedules:
+    """All schedules of a store: made at run time, listed, looked up."""
+
+    def __init__(self, engine: Engine, *, actor: str = "") -> None:
+        """Work on the store of an engine."""
+        self._engine = engine
+        self._actor = actor
+
+    def __getitem__(self, name: str) -> ScheduleHandle:
+        """Return the schedule of a name, whether it exists or not."""
+        return ScheduleHandle(self._engine, name, actor=self._actor)
+
+    def __iter__(self) -> Iterator[Schedule]:
+        """Go through all of them by name, a page at a time."""
+        return self.find()
+
+    def find(
+        self, *, tag: str | None = None, job: str | None = None, text: str = ""
+    ) -> Iterator[Schedule]:
+        """Go through those that match, by name, a page at a time."""
+        after = ""
+        while True:
+            query = ScheduleQuery(tag=tag, job=job, text=text, limit=PAGE, after=after)
+            page = self._engine.read(self._engine.store.schedules(query))
+            yield from page.items
+            after = page.after
+            if not after:
+                return
+
+    def create_many(self, wanted: Iterable[Declared], *, release: int | None = None) -> list[bool]:
+        """Create schedules with their first executions, a thousand in one commit each.
+
+        Returns:
+            For each in order whether it was created: False where the name is taken.
+        """
+        created: list[bool] = []
+        rest = iter(wanted)
+        while some := list(islice(rest, BATCH)):
+            created += self._create(some, release)
+        return created
+
+    def _create(self, some: Sequence[Declared], release: int | None) -> list[bool]:
+        reading = self._engine.store.last_pass()
+        self._engine.read(reading)
+        births = [self._birth(each, reading.now, release) for each in some]
+        answers = self._engine.store.create(births)
+        rows = [
+            row for birth, made in zip(births, answers, strict=True) if made for row in birth.rows
+        ]
+        self._engine.bell.ring(rows, reading.now)
+        return answers
+
+    def _birth(self, wanted: Declared, now: datetime, release: int | None) -> Birth:
+        declared = "" if release is None else declaration_of(wanted.definition, release)
+        schedule = Schedule(
+            id=new_id(now),
+            name=wanted.name,
+            definition=wanted.definition,
+            created_at=now,
+            cursor=now,
+            declared=declared,
+        )
+        moment = Moment(now, self._engine.tzdata)
+        plan = plan_start(schedule, (), moment, actor=self._actor)
+        order = self._engine.order(plan)
+        return Birth(plan.schedule or schedule, tuple(born_by(order, now)))

@@ -1,0 +1,130 @@
+"""Supervising: workers in child processes, started again when they crash.
+
+The parent has no threads, no connections and runs nothing of the user's: it only forks, waits and
+passes signals on, so that there is always somebody to start a worker again.
+"""
+
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sempre.clock import Clock
+from sempre.errors import SempreError
+
+__all__ = ["CrashLoop", "Supervisor"]
+
+MOST_CRASHES = 5
+WITHIN = 60.0
+LONGEST_REST = 30.0
+Mask = set[signal.Signals | int]
+WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
+
+
+class CrashLoop(SempreError):
+    """Workers crashed again and again; starting yet another one would not help."""
+
+
+@dataclass
+class Supervisor:
+    """Keeps a number of children running until it is asked to stop.
+
+    Attributes:
+        run: what a child does; its return value is the child's exit code.
+        processes: how many children.
+    """
+
+    run: Callable[[], int]
+    processes: int
+    clock: Clock
+    _children: set[int] = field(default_factory=set)
+    _crashes: deque[float] = field(default_factory=deque)
+    _stopping: bool = False
+
+    def run_until_stopped(self) -> None:
+        """Start the children and stay until they have ended because somebody asked them to.
+
+        Raises:
+            CrashLoop: five crashes within a minute.
+        """
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+        try:
+            for _ in range(self.processes):
+                self._fork(mask)
+            while self._children or not self._stopping:
+                self._hear(signal.sigwait(WATCHED), mask)
+        finally:
+            self._signal(signal.SIGKILL)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def _hear(self, heard: int, mask: Mask) -> None:
+        if heard == signal.SIGCHLD:
+            self._bury(mask)
+        elif heard == signal.SIGALRM:
+            self._fill(mask)
+        else:
+            self._stopping = True
+            self._signal(heard)
+
+    def _bury(self, mask: Mask) -> None:
+        """Take note of children that have ended, and start others after a rest."""
+        for pid in list(self._children):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self._children.discard(pid)
+                self._count(os.waitstatus_to_exitcode(status))
+        if len(self._children) < self.processes and not self._stopping:
+            rest = min(LONGEST_REST, 0.1 * 2 ** len(self._crashes)) if self._crashes else 0.0
+            if rest:
+                signal.setitimer(signal.ITIMER_REAL, rest)
+            else:
+                self._fill(mask)
+
+    def _count(self, code: int) -> None:
+        if code == 0 or self._stopping:
+            return
+        now = self.clock.elapsed()
+        self._crashes.append(now)
+        while self._crashes and now - self._crashes[0] > WITHIN:
+            self._crashes.popleft()
+        if len(self._crashes) >= MOST_CRASHES:
+            self._stopping = True
+            told = f"signal {-code}" if code < 0 else f"exit code {code}"
+            message = f"{MOST_CRASHES} workers crashed within a minute, the last one with {told}"
+            raise CrashLoop(f"{message}; see the log above for its reason.")
+
+    def _fill(self, mask: Mask) -> None:
+        while len(self._children) < self.processes and not self._stopping:
+            self._fork(mask)
+
+    def _fork(self, mask: Mask) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid:
+            self._children.add(pid)
+            return
+        code = 1
+        try:
+            self._children.clear()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            code = self.run()
+        except SystemExit as error:
+            code = error.code if isinstance(error.code, int) else 1
+        except BaseException:  # noqa: BLE001 - the child must not return into its parent's code
+            sys.excepthook(*sys.exc_info())
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _signal(self, number: int) -> None:
+        for pid in self._children:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue
