@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sempre.domain.arguments import Json
+from sempre.domain.arguments import Json, are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Moment, Plan
@@ -47,12 +47,16 @@ def plan_declare(
     if schedule.declared == text or before.get(RELEASE, release) > release:
         return Plan(schedule, schedule)
     after = json.loads(text)
-    names = [name for name in after if name != RELEASE and before.get(name, ...) != after[name]]
+    names = [name for name in after if name != RELEASE and not _is_same(name, before, after)]
     edited = replace(schedule.definition, **{name: getattr(to, name) for name in names})
     plan = plan_edit(schedule, rows, moment, to=edited, actor="code")
     if plan.schedule is None:
         return plan
     return changed(plan, schedule=changed(plan.schedule, declared=text))
+
+
+def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:
+    return name in before and are_same_json(before[name], after[name])
 
 
 def _plain(value: Any) -> Json:

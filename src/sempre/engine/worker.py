@@ -7,6 +7,7 @@ of them is told of and the loop goes on.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 
@@ -64,6 +65,7 @@ class Worker:
         self._finished: SimpleQueue[Finished] = SimpleQueue()
         self._unsettled: list[Finished] = []
         self._called: int | None = None
+        self._passed: datetime | None = None
         self._stopping = Event()
         self._ending = Event()
         self._calls = {name: Event() for name in ("heart", "fetcher", "maintenance")}
@@ -84,8 +86,7 @@ class Worker:
         for execution_id in tick.cancelled:
             self.executor.cancel(execution_id, reason="requested")
         self.fetcher.expect(tick.next_due_at)
-        if tick.pass_due_at is not None and tick.pass_due_at <= self.engine.time.now():
-            self._calls["maintenance"].set()
+        self._calls["maintenance"].set()
         return beat
 
     def fetch(self, *, patience: float = REST_AFTER_ERROR) -> float:
@@ -120,8 +121,7 @@ class Worker:
             if self._sweeper.rescue():
                 self.fetcher.look_now()
         interval, self._called = self._called, None
-        due_at = self.heart.tick.pass_due_at
-        if interval or (due_at is not None and due_at <= self.engine.time.now()):
+        if interval or self._is_pass_due():
             self.watchdog.perform(interval=interval)
         self.watchdog.ensure()
         if self.engine.bell.unheard:
@@ -242,6 +242,14 @@ class Worker:
     def _call_watchdog(self, interval: int) -> None:
         self._called = interval
         self._calls["maintenance"].set()
+
+    def _is_pass_due(self) -> bool:
+        """Tell whether the last tick said so; each tick counts once."""
+        due_at = self.heart.tick.pass_due_at
+        if due_at is None or due_at == self._passed or due_at > self.engine.time.now():
+            return False
+        self._passed = due_at
+        return True
 
     def _lose_session(self) -> None:
         """Others may have our work: stop it, and begin again under a new name."""

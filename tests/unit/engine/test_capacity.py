@@ -1,0 +1,92 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from sempre.domain.execution import Execution
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.states import Kind
+from sempre.engine.capacity import Capacity
+from sempre.engine.claiming import Started
+from tests.unit.engine.test_breaker import Steady
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+ROW = Execution(
+    id="e0",
+    kind=Kind.ENQUEUED,
+    run_at=NOW,
+    due_at=NOW,
+    created_at=NOW,
+    snapshot=Snapshot(name="a", job="a"),
+)
+
+
+def started(name: str) -> Started:
+    return Started(replace(ROW, id=name))
+
+
+@pytest.fixture
+def clock() -> Steady:
+    return Steady()
+
+
+@pytest.fixture
+def capacity(clock: Steady) -> Capacity:
+    return Capacity(2, clock)
+
+
+def test_a_worker_that_knows_nothing_asks_for_its_free_hands_only(capacity: Capacity) -> None:
+    assert capacity.appetite == 2
+    assert capacity.admit(started("e1"))
+    assert capacity.appetite == 1
+
+
+def test_with_short_jobs_it_asks_for_what_is_done_within_a_second(capacity: Capacity) -> None:
+    capacity.admit(started("e1"))
+    capacity.finish("e1", 0.1)
+    assert capacity.appetite == 2 + 20
+
+
+def test_with_long_jobs_it_never_asks_for_more_than_its_free_hands(capacity: Capacity) -> None:
+    capacity.admit(started("e1"))
+    capacity.finish("e1", 30.0)
+    assert capacity.appetite == 2
+    capacity.admit(started("e2"))
+    capacity.admit(started("e3"))
+    assert capacity.appetite == 0
+
+
+def test_what_finds_no_hand_is_parked_and_follows_the_next_end(capacity: Capacity) -> None:
+    capacity.admit(started("e1"))
+    capacity.admit(started("e2"))
+    assert not capacity.admit(started("e3"))
+    done, following = capacity.finish("e1", 0.1)
+    assert done == started("e1")
+    assert following == started("e3")
+    assert {each.execution.id for each in capacity.running()} == {"e2", "e3"}
+
+
+def test_what_is_parked_for_a_second_is_given_back(capacity: Capacity, clock: Steady) -> None:
+    for name in ("e1", "e2", "e3"):
+        capacity.admit(started(name))
+    assert capacity.overstayed() == []
+    clock.seconds += 1.0
+    assert capacity.overstayed() == [started("e3")]
+    assert capacity.overstayed() == []
+
+
+def test_a_run_that_does_not_let_go_keeps_its_hand(capacity: Capacity) -> None:
+    capacity.set_stuck(1)
+    assert capacity.free == 1
+    capacity.set_stuck(5)
+    assert capacity.free == 0
+
+
+def test_an_end_that_was_already_taken_away_is_nobodys(capacity: Capacity) -> None:
+    assert capacity.finish("unknown", 0.1) == (None, None)
+
+
+def test_waiting_for_the_end_ends_when_somebody_is_in_a_hurry(capacity: Capacity) -> None:
+    capacity.admit(started("e1"))
+    capacity.give_up()
+    assert not capacity.wait_until_idle(3600.0)

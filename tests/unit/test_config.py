@@ -1,0 +1,80 @@
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sempre.config import Settings, SettingsError, read_settings
+from sempre.errors import InvalidInput
+
+
+def read(folder: Path, environment: dict[str, str] | None = None, **given: object) -> Settings:
+    return read_settings(given, environment=environment or {}, folder=folder)
+
+
+def test_the_defaults_are_those_of_the_design(tmp_path: Path) -> None:
+    settings = read(tmp_path)
+    seconds = {
+        name: getattr(settings, name).total_seconds() for name in ("lease", "sweep", "grace")
+    }
+    assert seconds == {"lease": 30, "sweep": 15, "grace": 5}
+    assert settings.watchdog_interval == timedelta(seconds=300)
+    assert settings.watchdog_priority == 100
+    assert settings.horizon == timedelta(hours=24)
+    assert settings.retention == timedelta(days=30)
+    assert settings.timeout == timedelta(hours=12)
+    assert settings.store == "sqlite:///sempre.db"
+
+
+def test_keywords_go_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.sempre]\nstore = "memory://"\ngrace = "1s"\nhorizon = "1h"\napp = "jobs:app"\n'
+    )
+    environment = {"SEMPRE_GRACE": "2s", "SEMPRE_HORIZON": "2h", "UNRELATED": "x"}
+    settings = read(tmp_path, environment, horizon="3h")
+    assert settings.store == "memory://"
+    assert settings.grace == timedelta(seconds=2)
+    assert settings.horizon == timedelta(hours=3)
+
+
+def test_a_secret_url_can_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("postgresql://ann:pw@db/jobs\n")
+    environment = {"SEMPRE_STORE_FILE": str(tmp_path / "secret")}
+    assert read(tmp_path, environment).store == "postgresql://ann:pw@db/jobs"
+
+
+def test_numbers_of_the_environment_are_read_as_seconds_and_counts(tmp_path: Path) -> None:
+    environment = {"SEMPRE_LEASE": "60", "SEMPRE_RELEASE": "7"}
+    settings = read(tmp_path, environment)
+    assert settings.lease == timedelta(seconds=60)
+    assert settings.release == 7
+
+
+def test_a_shorter_lease_shortens_what_depends_on_it(tmp_path: Path) -> None:
+    settings = read(tmp_path, lease="6s")
+    assert settings.beat == timedelta(seconds=2)
+    assert settings.sweep == timedelta(seconds=3)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"beat": "11s"}, "beat"),
+        ({"sweep": "16s"}, "sweep"),
+        ({"lease": "0s"}, "lease"),
+        ({"lease": "soon"}, "lease"),
+        ({"watchdog_priority": -1}, "watchdog_priority"),
+        ({"owner": "not a word"}, "owner"),
+        ({"broker": 7}, "broker"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_by_name(
+    tmp_path: Path, given: dict[str, object], named: str
+) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        read(tmp_path, **given)
+
+
+def test_a_misspelt_setting_of_the_file_is_refused_with_the_likely_one(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.sempre]\nleese = "30s"\n')
+    with pytest.raises(SettingsError, match="lease"):
+        read(tmp_path)
