@@ -20,6 +20,7 @@ from sempre.testing.contracts.broker.builders import (
 __all__ = [
     "test_a_batch_goes_to_the_lanes_of_its_messages",
     "test_a_body_that_is_too_big_is_refused_alone",
+    "test_a_lane_that_is_named_twice_is_one_lane",
     "test_a_lower_priority_comes_first_whatever_its_lane",
     "test_a_message_comes_as_it_was_put",
     "test_a_message_is_delivered_only_in_its_lane",
@@ -51,6 +52,14 @@ def test_a_message_is_delivered_only_in_its_lane(broker: Broker) -> None:
     assert reserved(broker, new_lane(), new_lane()) == []
     assert bodies_of(reserved(broker, new_lane(), lane)) == ["ring"]
     assert reserved(broker, lane) == []
+
+
+def test_a_lane_that_is_named_twice_is_one_lane(broker: Broker) -> None:
+    """Its messages come once."""
+    lane = new_lane()
+    broker.put([Message(lane, "a"), Message(lane, "b")])
+
+    assert sorted(bodies_of(reserved(broker, lane, lane, new_lane(), lane))) == ["a", "b"]
 
 
 def test_a_batch_goes_to_the_lanes_of_its_messages(broker: Broker) -> None:

@@ -1,0 +1,254 @@
+"""The Redis broker: the operations of the port, each as one script by the server's clock.
+
+Of each lane there is a sorted set of what is delayed, by when it is due; one of what is ready, by
+priority; and the bodies and receipts by id. All keys share a hash tag, so that one script may use
+several lanes. A message that is due sooner than all others is published in its lane's channel, and
+whoever waits asks again: hearing of it reserves nothing, so that nothing is lost with a listener.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from math import ceil
+from threading import Lock, local
+from typing import NamedTuple, TypeVar
+from uuid import uuid4
+from weakref import WeakSet
+
+from sempre.brokers.lanes import check_lanes
+from sempre.brokers.processes import PerProcess
+from sempre.brokers.redis.server import Server, Subscription
+from sempre.brokers.waker import Ending, Waker
+from sempre.clock import Clock, SystemClock
+from sempre.errors import BrokerError, BrokerUnavailable
+from sempre.ports.broker import LARGEST_BODY, BrokerCapabilities, Delivery, Message
+
+__all__ = ["RedisBroker"]
+
+# So many at once: a script is not interrupted, and everybody else waits for its end.
+_BATCH = 1000
+_MICROSECONDS = 1_000_000
+_MOST = 2**31 - 1
+T = TypeVar("T")
+_PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,40}")
+
+
+class RedisBroker:
+    """The broker of a Redis or Valkey server, which threads and forked children may share.
+
+    Args:
+        url: of the server: `redis://`, `rediss://` or `unix://`.
+        prefix: what all keys begin with; a store with the same prefix has other keys.
+        clock: by which waits end.
+        visibility: after how many seconds an unfinished message is delivered again.
+        answer_after: for how many seconds the server may take to connect and to answer.
+
+    Raises:
+        BrokerError: the URL or prefix cannot be used.
+        MissingExtra: the driver is not installed.
+    """
+
+    capabilities = BrokerCapabilities(
+        carries=True, horizon=timedelta(days=1), prioritises=True, shared=True
+    )
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        prefix: str = "sempre",
+        clock: Clock | None = None,
+        visibility: float = 120.0,
+        answer_after: float = 5.0,
+    ) -> None:
+        """Check what can be checked without connecting."""
+        if not _PREFIX.fullmatch(prefix):
+            allowed = "a small letter or _, then up to 40 small letters, digits or _"
+            raise BrokerError(f"the prefix {prefix!r} is not accepted; allowed: {allowed}.")
+        # No prefix of a store has a dash, so none of its keys can be ours.
+        self._server = Server(url, root=f"{{{prefix}-bell}}:", answer_after=answer_after)
+        self._clock = clock or SystemClock()
+        self._visibility = _microseconds(visibility)
+        self._process = PerProcess(_Ears)
+        self._closed = False
+
+    def put(self, messages: Sequence[Message]) -> list[str]:
+        """Put messages, a thousand by each script; an empty handle for one that is too big."""
+        check_lanes(message.lane for message in messages)
+        self._check_open()
+        fitting = [message for message in messages if not _is_too_big(message)]
+        if messages and not fitting:
+            raise BrokerUnavailable(f"no broker takes more than {LARGEST_BODY} bytes.")
+        taken = iter([handle for part in _parts(fitting) for handle in self._put(part)])
+        return ["" if _is_too_big(message) else next(taken) for message in messages]
+
+    def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
+        """Return what is due, waiting for the first."""
+        check_lanes(lanes)
+        self._check_open()
+        ears, until = self._process.get(), self._clock.elapsed() + wait
+        if limit < 1 or not lanes:
+            ears.waker.wait(wait)
+            return []
+        if wait <= 0:
+            return self._reserve(lanes, limit)[0]
+        with ears.own() as ear:
+            return self._wait(ear, ears.waker, _Wish(lanes, limit, until))
+
+    def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
+        """Forget messages, if they are still reserved as they were delivered."""
+        self._check_open()
+        for part in _parts(deliveries):
+            self._server.run("acknowledge", _reservations(part))
+
+    def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
+        """Let messages be delivered again, if they are still reserved as they were delivered."""
+        self._check_open()
+        for part in _parts(deliveries):
+            self._server.run("put_back", [_microseconds(delay), *_reservations(part)])
+
+    def holds(self, lane: str, handle: str, body: str) -> bool:
+        """Tell whether a message is still there."""
+        self._check_open()
+        return bool(self._server.read("HGET", f"bodies:{lane}", handle) == body)
+
+    def has_any(self, lane: str) -> bool:
+        """Tell whether a lane has a message, reserved ones included."""
+        self._check_open()
+        return bool(self._server.read("EXISTS", f"bodies:{lane}"))
+
+    def wake(self) -> None:
+        """End every wait, and the next one of each thread that does not wait now."""
+        self._process.get().waker.wake()
+
+    def close(self) -> None:
+        """Close every connection of this process; what is reserved comes again in its time."""
+        self._closed = True
+        self._process.get().close()
+        self._server.close()
+
+    def _put(self, messages: Sequence[Message]) -> list[str]:
+        given: list[str | int] = []
+        for message in messages:
+            priority = min(max(0, message.priority), _MOST)
+            given += [message.lane, _microseconds(message.delay), priority, message.body]
+        handles: list[str] = self._server.run("put", given)
+        return handles
+
+    def _wait(self, ear: "_Ear", waker: Waker, wish: "_Wish") -> list[Delivery]:
+        """Reserve, and wait in between: for news, for the next that is due, or for a wake."""
+        while not self._closed:
+            heard = ear.listening(self._server, wish.lanes)
+            found, due_in = self._reserve(wish.lanes, wish.limit)
+            left = wish.until - self._clock.elapsed()
+            if found or left <= 0 or waker.is_woken():
+                return found
+            ending = waker.wait(min(left, due_in), heard)
+            if ending is Ending.WOKEN:
+                break
+            if ending is Ending.READABLE and not heard.is_alive_after_reading():
+                ear.close()
+        return []
+
+    def _reserve(self, lanes: Sequence[str], limit: int) -> tuple[list[Delivery], float]:
+        """Return what is due, and in how many seconds the next message is if nothing is."""
+        receipt = uuid4().hex
+        given: list[str | int] = [limit, self._visibility, receipt, *dict.fromkeys(lanes)]
+        due_in, *found = self._server.run("reserve", given)
+        deliveries = [
+            Delivery(Message(lane, body, priority=_priority_in(handle)), handle, receipt)
+            for lane, handle, body in zip(found[::3], found[1::3], found[2::3], strict=True)
+        ]
+        return deliveries, due_in / _MICROSECONDS if due_in >= 0 else float("inf")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise BrokerError(f"the broker of {self._server.address} is closed; open another one.")
+
+
+class _Wish(NamedTuple):
+    """What is waited for: messages of these lanes, so many at most, until then."""
+
+    lanes: Sequence[str]
+    limit: int
+    until: float
+
+
+class _Ear:
+    """A thread's subscription, which it has while it waits and keeps for the next wait."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self._subscription: Subscription | None = None
+
+    def listening(self, server: Server, lanes: Sequence[str]) -> Subscription:
+        """Return a subscription to these lanes, the one that there is or a new one."""
+        if self._subscription is None or self._subscription.lanes != set(lanes):
+            self.close()
+            self._subscription = server.subscribe(lanes)
+        return self._subscription
+
+    def close(self) -> None:
+        if self._subscription is not None:
+            self._subscription.close()
+        self._subscription = None
+
+
+class _Ears:
+    """The ears of one process, one for each thread that waits, and what wakes them."""
+
+    def __init__(self) -> None:
+        self.waker = Waker()
+        self._thread = local()
+        self._every: WeakSet[_Ear] = WeakSet()
+
+    @contextmanager
+    def own(self) -> Iterator[_Ear]:
+        """Lend this thread's ear; whoever fails with it leaves no subscription behind."""
+        known: _Ear | None = getattr(self._thread, "ear", None)
+        if known is None:
+            known = self._thread.ear = _Ear()
+            self._every.add(known)
+        with known.lock:
+            try:
+                yield known
+            except BaseException:
+                known.close()
+                raise
+
+    def close(self) -> None:
+        """End every wait and every subscription."""
+        self.waker.wake()
+        for ear in list(self._every):
+            with ear.lock:
+                ear.close()
+
+
+def _is_too_big(message: Message) -> bool:
+    # A character has at most four bytes, so most bodies need not be encoded to know.
+    body = message.body
+    if len(body) * 4 <= LARGEST_BODY:
+        return False
+    return len(body.encode("utf-8", "surrogateescape")) > LARGEST_BODY
+
+
+def _microseconds(seconds: float) -> int:
+    return max(0, ceil(seconds * _MICROSECONDS))
+
+
+def _priority_in(handle: str) -> int:
+    return int(handle.partition("-")[0])
+
+
+def _reservations(deliveries: Iterable[Delivery]) -> list[str]:
+    return [
+        text
+        for delivery in deliveries
+        for text in (delivery.message.lane, delivery.handle, delivery.receipt)
+    ]
+
+
+def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(whole), _BATCH):
+        yield whole[start : start + _BATCH]
