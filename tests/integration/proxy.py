@@ -6,13 +6,22 @@ says next for the answer. That is enough as long as one request is under way at 
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
-from threading import Event, Lock, Thread
+from threading import Barrier, Event, Lock, Thread
 from typing import Protocol
 
-__all__ = ["LostAnswer", "LostReply", "LostRequest", "Proxy", "Silence", "proxy_before"]
+__all__ = [
+    "LostAnswer",
+    "LostReply",
+    "LostRequest",
+    "Meeting",
+    "Proxy",
+    "Rule",
+    "Silence",
+    "proxy_before",
+]
 
 CHUNK = 1 << 16
 
@@ -109,19 +118,42 @@ class LostAnswer(Faithful):
 
 
 class Silence(Faithful):
-    """From a request with a text in it on, nobody hears anything; connections stay open."""
+    """A connection on which something was said hears nothing any more; it stays open.
 
-    def __init__(self, text: bytes = b"") -> None:
+    Args:
+        text: what has to be said; nothing is anything.
+        links: the only ones that fall silent; None is all, those to come included.
+    """
+
+    def __init__(self, text: bytes = b"", links: Collection[object] | None = None) -> None:
         super().__init__()
         self._text = re.compile(text)
+        self._links = links
+        self._silent: list[object] = []
 
-    def request(self, link: object, said: bytes) -> Fate:  # noqa: ARG002
-        if self._text.search(said):
+    def request(self, link: object, said: bytes) -> Fate:
+        concerned = self._links is None or link in self._links
+        if concerned and link not in self._silent and self._text.search(said):
+            self._silent.append(link)
             self.fired.set()
-        return Fate.DROP if self.fired.is_set() else Fate.PASS
+        return self.answer(link, said)
 
     def answer(self, link: object, said: bytes) -> Fate:  # noqa: ARG002
-        return Fate.DROP if self.fired.is_set() else Fate.PASS
+        return Fate.DROP if link in self._silent else Fate.PASS
+
+
+class Meeting(Faithful):
+    """Requests with a text in them wait for each other, so that each has a connection."""
+
+    def __init__(self, text: bytes, number: int) -> None:
+        super().__init__()
+        self._text = re.compile(text)
+        self._barrier = Barrier(number, action=self.fired.set)
+
+    def request(self, link: object, said: bytes) -> Fate:  # noqa: ARG002
+        if not self.fired.is_set() and self._text.search(said):
+            self._barrier.wait()
+        return Fate.PASS
 
 
 class Proxy:
@@ -141,8 +173,13 @@ class Proxy:
         self.rule = rule
 
     def recover(self) -> None:
-        """Let everything pass, on new connections: what was silent stays so."""
+        """Let everything pass again."""
         self.rule = Faithful()
+
+    @property
+    def links(self) -> list[object]:
+        """The connections that there have been so far."""
+        return list(self._links)
 
     def close(self) -> None:
         with suppress(OSError):

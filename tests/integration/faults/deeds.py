@@ -14,6 +14,7 @@ from sempre.domain.states import Kind, State
 from sempre.grids import Every
 from sempre.ports.messages import (
     Birth,
+    Cancelled,
     ExecutionQuery,
     Receipt,
     ScheduleQuery,
@@ -49,7 +50,7 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = ["DEEDS", "Deed", "everything"]
+__all__ = ["DEEDS", "QUESTIONS", "Deed", "everything"]
 
 
 @dataclass(frozen=True)
@@ -184,14 +185,14 @@ def _enqueue(store: Store) -> Deed:
 
 def _cancel_what_waits(store: Store) -> Deed:
     """Told again it is over, which it is."""
-    ids = [enqueued(store), waiting_schedule(store, new_id()).rows[0].id]
-    done, over = _always([True, True]), _always([False, False])
-    return Deed(lambda each: each.cancel(ids, actor="ann"), done, over)
+    ids = [enqueued(store), enqueued(store)]
+    done, over = [Cancelled.ENDED] * 2, [Cancelled.OVER] * 2
+    return Deed(lambda each: each.cancel(ids, actor="ann"), _always(done), _always(over))
 
 
 def _cancel_what_runs(store: Store) -> Deed:
     row = claimed(store, enqueued(store), session_of(store))
-    return _same(lambda each: each.cancel([row.id], actor="ann"), [True])
+    return _same(lambda each: each.cancel([row.id], actor="ann"), [Cancelled.ASKED])
 
 
 def _register(store: Store) -> Deed:  # noqa: ARG001
@@ -294,3 +295,24 @@ DEEDS: dict[str, Callable[[Store], Deed]] = {
         _upgrade,
     )
 }
+
+QUESTIONS: dict[str, Callable[[Store], object]] = {
+    "views": lambda store: store.views(["billing"]),
+    "due": lambda store: store.due(wanted()),
+    "candidates": lambda store: store.candidates(["one"]),
+    "take": lambda store: store.take(wanted(), session="one"),
+    "tick": lambda store: store.tick("one", wanted(), lease=LEASE),
+    "running": lambda store: store.running("one"),
+    "sessions": lambda store: store.sessions(),
+    "expired": lambda store: store.expired(10),
+    "unrung": lambda store: store.unrung(horizon=LEASE, limit=10),
+    "astray": lambda store: store.astray(tzdata="2026.1", limit=10),
+    "slice": lambda store: store.slice(after="", limit=10),
+    "last_pass": lambda store: store.last_pass(),
+    "executions": lambda store: store.executions(ExecutionQuery()),
+    "schedules": lambda store: store.schedules(ScheduleQuery()),
+    "ranges": lambda store: store.ranges("one", limit=10),
+    "attempts": lambda store: store.attempts("one"),
+    "rollups": lambda store: store.rollups("one"),
+}
+"""The other operations of the port, which change nothing here."""
