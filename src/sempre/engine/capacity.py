@@ -26,7 +26,7 @@ class Capacity:
         self._size = size
         self._clock = clock
         self._changed = Condition()
-        self._running: dict[str, Started] = {}
+        self._running: dict[str, tuple[float, Started]] = {}
         self._parked: deque[tuple[float, Started]] = deque()
         self._typical: float | None = None
         self._stuck = 0
@@ -50,16 +50,17 @@ class Capacity:
         """Whether nothing runs or is parked."""
         return not self._running and not self._parked
 
-    def running(self) -> list[Started]:
-        """Return what is in hand."""
+    def running(self, *, since: float | None = None) -> list[Started]:
+        """Return what is in hand, or what has been so since before a point of the clock."""
         with self._changed:
-            return list(self._running.values())
+            runs = self._running.values()
+            return [started for at, started in runs if since is None or at < since]
 
     def admit(self, started: Started) -> bool:
         """Take an execution in hand, or park it; True if it is to be run now."""
         with self._changed:
             if self.free:
-                self._running[started.execution.id] = started
+                self._running[started.execution.id] = self._clock.elapsed(), started
                 return True
             self._parked.append((self._clock.elapsed(), started))
             return False
@@ -67,13 +68,13 @@ class Capacity:
     def finish(self, execution_id: str, seconds: float) -> tuple[Started | None, Started | None]:
         """Let go of an execution; return it, and a parked one that is now in hand."""
         with self._changed:
-            done = self._running.pop(execution_id, None)
+            _, done = self._running.pop(execution_id, (0.0, None))
             known = seconds if self._typical is None else self._typical
             self._typical = known + WEIGHT * (seconds - known)
             following = None
             if self._parked and self.free:
                 following = self._parked.popleft()[1]
-                self._running[following.execution.id] = following
+                self._running[following.execution.id] = self._clock.elapsed(), following
             self._changed.notify_all()
             return done, following
 

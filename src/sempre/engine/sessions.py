@@ -7,6 +7,7 @@ been a long time on the way.
 
 import os
 import socket
+from datetime import datetime
 from uuid import uuid4
 
 from sempre.engine.core import Engine
@@ -27,6 +28,7 @@ class Heart:
         self._alive_at: float | None = None
         self.session = ""
         self.tick = Tick(alive=False)
+        self.answered = False
 
     @property
     def is_lost(self) -> bool:
@@ -35,6 +37,16 @@ class Heart:
             return True
         lease = self._engine.settings.lease.total_seconds()
         return self._engine.clock.elapsed() - self._alive_at >= lease
+
+    @property
+    def asked_at(self) -> float:
+        """When the store was last asked and answered, by the steady clock."""
+        return self._alive_at or 0.0
+
+    @property
+    def now(self) -> datetime:
+        """The store's now, as far as it is known."""
+        return self._engine.time.now()
 
     def register(self) -> None:
         """Begin a session under an id that was never used before.
@@ -66,9 +78,9 @@ class Heart:
             reading = self._engine.store.tick(self.session, self._wanted, lease=lease)
         except StoreUnavailable as error:
             self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
-            self.tick = Tick(alive=not self.is_lost)
+            self.tick, self.answered = Tick(alive=not self.is_lost), False
             return self.tick
-        self.tick = self._engine.read(reading)
+        self.tick, self.answered = self._engine.read(reading), True
         if self.tick.alive:
             self._alive_at = asked_at
         return self.tick

@@ -7,15 +7,16 @@ of them is told of and the loop goes on.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from sempre.engine.capacity import Capacity
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.engine.fetching import Fetcher
+from sempre.engine.pulse import DistantHeart, PulseLost
 from sempre.engine.sessions import Heart
 from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
@@ -24,11 +25,15 @@ from sempre.errors import SempreError, StoreError
 from sempre.ports.executor import Executor, Outcome, Run, Task
 from sempre.ports.messages import Wanted
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
 __all__ = ["Crew", "Worker"]
 
 SETTLE_WAIT = 0.02
 SETTLE_BATCH = 500
 REST_AFTER_ERROR = 1.0
+MOST_STUCK = 2
 
 
 @dataclass(frozen=True)
@@ -48,13 +53,19 @@ class Crew:
 class Worker:
     """One session that works; its steps can be called one by one, or by its own threads."""
 
-    def __init__(self, engine: Engine, crew: Crew, executor: Executor) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        crew: Crew,
+        executor: Executor,
+        heart: Heart | DistantHeart | None = None,
+    ) -> None:
         """Be ready to work; nothing happens before the first step or `start`."""
         self.engine = engine
         self.crew = crew
         self.executor = executor
         self.capacity = Capacity(crew.hands, engine.clock)
-        self.heart = Heart(engine, wanted=crew.wanted)
+        self.heart = heart or Heart(engine, wanted=crew.wanted)
         self.watchdog = Watchdog(engine, queues=crew.queues)
         self.fetcher = Fetcher(
             engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
@@ -70,6 +81,8 @@ class Worker:
         self._ending = Event()
         self._calls = {name: Event() for name in ("heart", "fetcher", "maintenance")}
         self._threads: list[Thread] = []
+        # Whom to tell that this process should be replaced by a fresh one; nobody if embedded.
+        self.leave: Callable[[str], None] | None = None
         self._sweep_at = 0.0
 
     # Steps
@@ -83,8 +96,7 @@ class Worker:
         if not tick.alive:
             self._lose_session()
             return 0.0
-        for execution_id in tick.cancelled:
-            self.executor.cancel(execution_id, reason="requested")
+        self._end_unwanted()
         self.fetcher.expect(tick.next_due_at)
         self._calls["maintenance"].set()
         return beat
@@ -108,7 +120,7 @@ class Worker:
         batch = [each for each in self._unsettled if each.started.execution.session == session]
         self._settler.settle(batch, session=session)
         self._unsettled = self._unsettled_of_others(session)
-        self.capacity.set_stuck(self.executor.stuck)
+        self._note_stuck()
         if any(each.started.schedule for each in batch):
             self.fetcher.unblock()
         return 0.0
@@ -190,6 +202,8 @@ class Worker:
             return step()
         except StoreError as error:
             self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
+        except PulseLost as error:
+            self._leave(str(error))
         except Exception as error:  # noqa: BLE001 - a loop that ends would end the worker silently
             self.engine.events.tell(Happened.BLUNDER, error=repr(error), where=name)
         return REST_AFTER_ERROR
@@ -236,12 +250,33 @@ class Worker:
             patience = max(0.0, until - clock.elapsed())
         return gathered
 
+    def _note_stuck(self) -> None:
+        """Runs that are over but hold their thread keep their hand; two are reason to recycle."""
+        stuck = self.executor.stuck
+        self.capacity.set_stuck(stuck)
+        if stuck >= MOST_STUCK:
+            self._leave(f"{stuck} jobs do not end though they have timed out or were cancelled")
+
+    def _leave(self, reason: str) -> None:
+        if self.leave is not None and not self._stopping.is_set():
+            self.leave(reason)
+
     def _unsettled_of_others(self, session: str) -> list[Finished]:
         return [each for each in self._unsettled if each.started.execution.session != session]
 
     def _call_watchdog(self, interval: int) -> None:
         self._called = interval
         self._calls["maintenance"].set()
+
+    def _end_unwanted(self) -> None:
+        """End what somebody wants to end, and what the store says is no longer ours."""
+        tick = self.heart.tick
+        for execution_id in tick.cancelled:
+            self.executor.cancel(execution_id, reason="requested")
+        known = self.capacity.running(since=self.heart.asked_at) if self.heart.answered else ()
+        for started in known:
+            if started.execution.fence not in tick.held:
+                self.executor.cancel(started.execution.id, reason="it is no longer ours")
 
     def _is_pass_due(self) -> bool:
         """Tell whether the last tick said so; each tick counts once."""

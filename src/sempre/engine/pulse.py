@@ -1,0 +1,175 @@
+"""The pulse: a worker's heart in a process of its own.
+
+A job that holds the interpreter for minutes keeps every thread of its process from running, also
+the one that shows life. So a supervised worker forks a small process that does nothing else. It
+ends its session when the worker is gone, so that others take its work back at once and need not
+wait for the lease.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
+
+from sempre.engine.core import Engine
+from sempre.engine.sessions import Heart
+from sempre.errors import SempreError, StoreUnavailable
+from sempre.ports.messages import Tick
+
+__all__ = ["DistantHeart", "PulseLost", "fork_pulse"]
+
+REGISTER = b"register"
+RETIRE = b"retire"
+# How long a worker waits for an answer of its pulse before it believes it dead.
+PATIENCE = 60.0
+
+
+def fork_pulse(make_heart: Callable[[], Heart], *, beat: float) -> Connection:
+    """Fork a pulse and return the worker's end of the line; call it before any thread exists.
+
+    The heart is made in the new process, with connections of its own.
+    """
+    ours, theirs = Pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.fork():
+        theirs.close()
+        return ours
+    ours.close()
+    code = 1
+    try:
+        _beat_until_left(make_heart(), theirs, beat)
+        code = 0
+    except BaseException:  # noqa: BLE001 - the child must not return into its parent's code
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
+
+
+class DistantHeart:
+    """The worker's side: the same as a `Heart`, kept alive by the pulse."""
+
+    def __init__(self, engine: Engine, line: Connection) -> None:
+        """Speak to a pulse that was forked before."""
+        self._engine = engine
+        self._line = line
+        self._alive_at: float | None = None
+        self.session = ""
+        self.tick = Tick(alive=False)
+        self.answered = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a lease has passed since the store last renewed it, for all we know."""
+        if self._alive_at is None:
+            return True
+        lease = self._engine.settings.lease.total_seconds()
+        return self._engine.clock.elapsed() - self._alive_at >= lease
+
+    def register(self) -> None:
+        """Begin a session; StoreUnavailable as `Heart.register`."""
+        answer = self._ask(REGISTER, "session")
+        if "error" in answer:
+            raise StoreUnavailable(str(answer["error"]))
+        self.session = str(answer["session"])
+        self._alive_at = float(answer["alive_at"])
+
+    def beat(self) -> Tick:
+        """Wait for the next beat of the pulse and return what it heard."""
+        patience = self._engine.settings.beat.total_seconds() * 2
+        try:
+            if self._line.poll(patience):
+                self._hear(json.loads(self._line.recv_bytes()))
+            else:
+                self.tick, self.answered = Tick(alive=not self.is_lost), False
+        except (EOFError, OSError):
+            raise PulseLost("the process that shows life for this worker has ended") from None
+        return self.tick
+
+    @property
+    def asked_at(self) -> float:
+        """When the pulse last asked the store and was answered, by the steady clock."""
+        return self._alive_at or 0.0
+
+    def retire(self) -> None:
+        """End the session and the pulse."""
+        try:
+            self._line.send_bytes(RETIRE)
+            while self._line.poll(PATIENCE):
+                self._line.recv_bytes()
+        except (EOFError, OSError):
+            pass
+        self._alive_at = None
+
+    def _ask(self, question: bytes, wanted: str) -> Mapping[str, Any]:
+        try:
+            self._line.send_bytes(question)
+            while self._line.poll(PATIENCE):
+                answer: dict[str, Any] = json.loads(self._line.recv_bytes())
+                if wanted in answer or "error" in answer:
+                    return answer
+        except (EOFError, OSError):
+            pass
+        raise PulseLost("the process that shows life for this worker does not answer")
+
+    def _hear(self, said: Mapping[str, Any]) -> None:
+        if "now" in said:
+            self._engine.time.hear(datetime.fromisoformat(said["now"]))
+        if said.get("alive_at") is not None:
+            self._alive_at = float(said["alive_at"])
+        self.answered = bool(said.get("answered"))
+        self.tick = Tick(
+            alive=bool(said.get("alive")),
+            next_due_at=_instant(said.get("next_due_at")),
+            pass_due_at=_instant(said.get("pass_due_at")),
+            cancelled=tuple(said.get("cancelled", ())),
+            held=frozenset(said.get("held", ())),
+        )
+
+
+class PulseLost(SempreError):
+    """The pulse is gone; the worker cannot show life any more and must end."""
+
+
+def _beat_until_left(heart: Heart, line: Connection, beat: float) -> None:
+    """Beat until the worker says so or is gone; then end the session."""
+    try:
+        while True:
+            if line.poll(beat if heart.session else None):
+                if line.recv_bytes() == RETIRE:
+                    break
+                line.send_bytes(json.dumps(_register(heart)).encode())
+            heart.beat()
+            line.send_bytes(json.dumps(_told(heart)).encode())
+    except (EOFError, OSError):
+        pass
+    heart.retire()
+
+
+def _register(heart: Heart) -> dict[str, object]:
+    try:
+        heart.register()
+    except SempreError as error:
+        return {"error": str(error)}
+    return {"session": heart.session, "alive_at": heart.asked_at}
+
+
+def _told(heart: Heart) -> dict[str, object]:
+    tick = heart.tick
+    return {
+        "answered": heart.answered,
+        "alive": tick.alive,
+        "alive_at": heart.asked_at,
+        "now": heart.now.isoformat(),
+        "next_due_at": tick.next_due_at.isoformat() if tick.next_due_at else None,
+        "pass_due_at": tick.pass_due_at.isoformat() if tick.pass_due_at else None,
+        "cancelled": tick.cancelled,
+        "held": sorted(tick.held),
+    }
+
+
+def _instant(text: object) -> datetime | None:
+    return datetime.fromisoformat(text) if isinstance(text, str) else None
