@@ -247,6 +247,12 @@ class Sempre:
             self._engine[1].store.close()
         self._engine = None
 
+    @property
+    def can_fork(self) -> bool:
+        """Whether child processes can open the same store: not if it lives in this one."""
+        by_url = self._given_store is None and self._given_broker is None
+        return by_url and open_store(self.settings.store).capabilities.shared
+
     # How
 
     def _job(self, function: Callable[..., Any], options: Mapping[str, object]) -> Job[..., Any]:

@@ -1,11 +1,15 @@
 """Running: a worker inside this process, or in children that are started again if they crash."""
 
+import logging
 import signal
 from collections.abc import Iterable
+from multiprocessing.connection import Connection
 from threading import Event, Thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sempre.engine.pulse import DistantHeart, fork_pulse
+from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.worker import Crew, Worker
 from sempre.executors import Executors
@@ -15,16 +19,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Running", "start_processes", "work"]
 
+logger = logging.getLogger("sempre")
+
 
 class Running:
     """A worker in threads of this process, from `begin` to `end`."""
 
     def __init__(
-        self, app: "Sempre", *, queues: Iterable[str], concurrency: int, sync: bool = True
+        self,
+        app: "Sempre",
+        *,
+        queues: Iterable[str],
+        concurrency: int,
+        sync: bool = True,
+        forks: bool = False,
     ) -> None:
-        """Describe a worker; nothing happens before `begin`."""
+        """Describe a worker; nothing happens before `begin`.
+
+        One that forks shows life by a process of its own; it must begin before any thread does.
+        """
         self._app = app
         self._sync = sync
+        self._forks = forks
         tasks = app.declarations.tasks
         self.executors = Executors(tasks, hands=concurrency)
         self.crew = Crew(tasks, frozenset(queues), concurrency)
@@ -33,11 +49,19 @@ class Running:
     def begin(self) -> Self:
         """Start it, after bringing the store to what the code declares."""
         self.executors.start()
+        line = self._fork_pulse() if self._forks else None
         if self._sync:
             self._app.sync()
-        self.worker = Worker(self._app.engine, self.crew, self.executors)
+        engine = self._app.engine
+        heart = DistantHeart(engine, line) if line else None
+        self.worker = Worker(engine, self.crew, self.executors, heart)
         self.worker.start()
         return self
+
+    def _fork_pulse(self) -> Connection:
+        app, wanted = self._app, self.crew.wanted
+        beat = app.settings.beat.total_seconds()
+        return fork_pulse(lambda: Heart(app.engine, wanted=wanted), beat=beat)
 
     def end(self, *, drain: float | None = None) -> None:
         """Stop claiming, wait for what runs, give back the rest. Ending twice is fine."""
@@ -85,10 +109,9 @@ def start_processes(
     def run() -> int:
         return work(app, queues=chosen, concurrency=concurrency)
 
-    if not app.engine.store.capabilities.shared:
+    if not app.can_fork:
         run()
         return
-    app.sync()
     app.close()
     Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
 
@@ -96,7 +119,11 @@ def start_processes(
 def work(app: "Sempre", *, queues: Iterable[str], concurrency: int) -> int:
     """Work in this process until SIGTERM or SIGINT; a second one ends the draining. Return 0."""
     asked = Event()
-    running = Running(app, queues=queues, concurrency=concurrency)
+    running = Running(app, queues=queues, concurrency=concurrency, forks=app.can_fork)
+
+    def leave(reason: str) -> None:
+        logger.error("this worker process ends, to be replaced: %s", reason)
+        asked.set()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         if asked.is_set() and running.worker is not None:
@@ -105,7 +132,9 @@ def work(app: "Sempre", *, queues: Iterable[str], concurrency: int) -> int:
 
     before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
-        running.begin()
+        worker = running.begin().worker
+        if worker is not None:
+            worker.leave = leave
         asked.wait()
         # In a thread, so that this one goes on hearing signals.
         ending = Thread(target=running.end)

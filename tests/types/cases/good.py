@@ -1,0 +1,49 @@
+"""What users write and the type checker must accept, with the types it must see."""
+
+from datetime import timedelta
+from typing import assert_type
+
+from sempre import Cron, Every, Retry, Sempre
+from sempre.app import Call, Receipt
+
+app = Sempre("memory://", lease="1m", watchdog_interval=60)
+
+
+@app.job
+def plain(region: str, *, full: bool = False) -> int:
+    return len(region) + full
+
+
+@app.job(isolation="process", memory="512MB")
+def heavy() -> None: ...
+
+
+@app.every("15m", jitter="30s", overlap="skip", tags=["cache"])
+def refresh_cache() -> None: ...
+
+
+@app.every(2, "weeks", anchor="2026-01-31 09:00", timezone="Europe/Rome")
+def fortnightly() -> None: ...
+
+
+@app.cron("0 2,14 * * *", timezone="Europe/Rome", retry=Retry(5, base="10s"), timeout="20m")
+async def update_stats(region: str = "all") -> int:
+    return len(region)
+
+
+assert_type(plain("eu", full=True), int)
+assert_type(plain.bind("eu"), Call[int])
+assert_type(plain.enqueue("eu", full=True), Receipt[int])
+assert_type(plain.options(delay="10m").enqueue(region="eu"), Receipt[int])
+assert_type(update_stats.enqueue("eu"), Receipt[int])
+assert_type(update_stats.bind(region="eu"), Call[int])
+
+
+async def in_place() -> None:
+    assert_type(await update_stats("eu"), int)
+
+
+app.add("stats-eu", Cron("30 2 * * *"), update_stats.bind(region="eu"))
+app.add("splash", Every(timedelta(hours=12)), lambda: print("splash"))  # noqa: T201
+app.schedule("stats-eu").pause(until="2h", note="migration")
+app.schedule("stats-eu").edit(priority=5, retry=3)
