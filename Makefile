@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install servers lint types test test-long bench sizes clean
+.PHONY: help install run servers lint types test test-long bench sizes clean
 
 BIN := .venv/bin
 STAMP := .venv/installed
@@ -14,6 +14,9 @@ $(STAMP): pyproject.toml constraints.txt tools/setup.sh
 
 install: $(STAMP) ## create .venv and install everything for development
 
+run: $(STAMP) ## run the example jobs on one SQLite file: worker and watchdog, no server needed
+	@$(BIN)/python examples/quickstart.py
+
 servers: $(STAMP) ## make the database and queue servers of the tests available
 	@$(BIN)/python tools/servers.py
 
@@ -22,7 +25,7 @@ lint: $(STAMP) ## ruff: rules and format
 	$(BIN)/ruff format --check .
 
 types: $(STAMP) ## mypy, strict
-	$(BIN)/mypy $(wildcard src tests tools bench)
+	$(BIN)/mypy $(wildcard src tests tools bench examples)
 
 test: servers lint types ## everything that must pass: servers, lint, types, tests
 	$(BIN)/pytest -n auto

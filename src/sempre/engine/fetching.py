@@ -43,6 +43,7 @@ class Fetcher:
         self._sweep_at = 0.0
         self._blocked: set[str] = set()
         self._turn = False
+        self._behind = False
         queues = sorted(wanted.queues)
         self._lanes = [engine.bell.lane(queue) for queue in (SCHEDULER_QUEUE, *queues)]
 
@@ -74,8 +75,15 @@ class Fetcher:
         elapsed, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
         if self._sweep_at <= elapsed or (dumb and self._look_at <= elapsed):
             return self._look(session, limit)
+        if self._behind and not dumb:
+            return self._catch_up(session, limit)
         due = min(self._sweep_at, self._look_at) if dumb else self._sweep_at
         return self._listen(session, limit, min(LONGEST_WAIT, due - elapsed))
+
+    def _catch_up(self, session: str, limit: int) -> float:
+        """The last sweep found more than it could take: tickets first, then sweep again."""
+        self._behind, self._sweep_at = False, 0.0
+        return self._listen(session, limit, 0.0)
 
     # From the store
 
@@ -90,6 +98,7 @@ class Fetcher:
         self._look_at = sweep if bell.carries else NEVER
         wanted = Wanted(self._wanted.queues, self._wanted.jobs, limit)
         if self._look_in_turn(wanted, session) >= limit:
+            self._behind = True
             self.look_now()
         return 0.0
 

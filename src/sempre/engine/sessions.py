@@ -39,6 +39,11 @@ class Heart:
         return self._engine.clock.elapsed() - self._alive_at >= lease
 
     @property
+    def rest(self) -> float:
+        """How long to rest before the next beat."""
+        return self._engine.settings.beat.total_seconds()
+
+    @property
     def asked_at(self) -> float:
         """When the store was last asked and answered, by the steady clock."""
         return self._alive_at or 0.0

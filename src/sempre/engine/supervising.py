@@ -109,6 +109,8 @@ class Supervisor:
             return
         code = 1
         try:
+            # A terminal's Ctrl-C is for the supervisor, which passes it on once.
+            os.setpgid(0, 0)
             self._children.clear()
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)

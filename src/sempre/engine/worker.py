@@ -89,7 +89,6 @@ class Worker:
 
     def beat(self) -> float:
         """Show life; begin a new session if the old one is lost. Return the time to the next."""
-        beat = self.engine.settings.beat.total_seconds()
         if not self.heart.session:
             self.heart.register()
         tick = self.heart.beat()
@@ -98,8 +97,9 @@ class Worker:
             return 0.0
         self._end_unwanted()
         self.fetcher.expect(tick.next_due_at)
-        self._calls["maintenance"].set()
-        return beat
+        if self.heart.answered:
+            self._calls["maintenance"].set()
+        return self.heart.rest
 
     def fetch(self, *, patience: float = REST_AFTER_ERROR) -> float:
         """Find work for free hands, waiting for it; return how long to rest before the next."""
