@@ -213,14 +213,20 @@ class Sempre:
     # Running
 
     def running(
-        self, *, queues: Iterable[str] = ("default",), concurrency: int = 8, sync: bool = True
+        self,
+        *,
+        queues: Iterable[str] = ("default",),
+        concurrency: int = 8,
+        sync: bool = True,
+        burst: bool = False,
     ) -> Running:
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
         It installs no signal handlers and never ends its host. Any number of processes may do so
-        at once on a shared store: each slot is run by one of them.
+        at once on a shared store: each slot is run by one of them. A burst runs only what is due;
+        `wait_until_exhausted` waits for that.
         """
-        return Running(self, queues=queues, concurrency=concurrency, sync=sync)
+        return Running(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
 
     def start(
         self,

@@ -33,6 +33,7 @@ class Running:
         concurrency: int,
         sync: bool = True,
         forks: bool = False,
+        burst: bool = False,
     ) -> None:
         """Describe a worker; nothing happens before `begin`.
 
@@ -41,6 +42,7 @@ class Running:
         self._app = app
         self._sync = sync
         self._forks = forks
+        self._burst = burst
         tasks = app.declarations.tasks
         self.executors = Executors(tasks, hands=concurrency)
         self.crew = Crew(tasks, frozenset(queues), concurrency)
@@ -55,13 +57,18 @@ class Running:
         engine = self._app.engine
         heart = DistantHeart(engine, line) if line else None
         self.worker = Worker(engine, self.crew, self.executors, heart)
-        self.worker.start()
+        self.worker.start(burst=self._burst)
         return self
 
     def _fork_pulse(self) -> Connection:
         app, wanted = self._app, self.crew.wanted
         beat = app.settings.beat.total_seconds()
         return fork_pulse(lambda: Heart(app.engine, wanted=wanted), beat=beat)
+
+    def wait_until_exhausted(self) -> None:
+        """Wait until a burst has run all that was due."""
+        if self.worker is not None:
+            self.worker.exhausted.wait()
 
     def end(self, *, drain: float | None = None) -> None:
         """Stop claiming, wait for what runs, give back the rest. Ending twice is fine."""

@@ -87,6 +87,10 @@ class Fetcher:
 
     # From the store
 
+    def look(self, *, session: str, limit: int) -> int:
+        """Begin what is due in the store, at most `limit`, without waiting; return how many."""
+        return self._look_in_turn(Wanted(self._wanted.queues, self._wanted.jobs, limit), session)
+
     def _look(self, session: str, limit: int) -> float:
         """Claim what is due straight from the store.
 
@@ -96,8 +100,7 @@ class Fetcher:
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
         self._sweep_at = sweep if bell.carries else NEVER
         self._look_at = sweep if bell.carries else NEVER
-        wanted = Wanted(self._wanted.queues, self._wanted.jobs, limit)
-        if self._look_in_turn(wanted, session) >= limit:
+        if self.look(session=session, limit=limit) >= limit:
             self._behind = True
             self.look_now()
         return 0.0

@@ -34,6 +34,7 @@ SETTLE_WAIT = 0.02
 SETTLE_BATCH = 500
 REST_AFTER_ERROR = 1.0
 MOST_STUCK = 2
+BURST_REST = 0.05
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Worker:
         self._passed: datetime | None = None
         self._stopping = Event()
         self._ending = Event()
+        self.exhausted = Event()
         self._calls = {name: Event() for name in ("heart", "fetcher", "maintenance")}
         self._threads: list[Thread] = []
         # Whom to tell that this process should be replaced by a fresh one; nobody if embedded.
@@ -111,6 +113,17 @@ class Worker:
             return 0.0
         return self.fetcher.step(session=self.heart.session, limit=self.capacity.appetite)
 
+    def fetch_due(self) -> float:
+        """Begin what is due, as `fetch`, but never wait for more: set `exhausted` instead."""
+        if not self.capacity.wait_for_hand(REST_AFTER_ERROR):
+            return 0.0
+        limit = self.capacity.appetite
+        if self.fetcher.look(session=self.heart.session, limit=limit):
+            return 0.0
+        if self.capacity.is_idle and self._finished.empty() and not self._unsettled:
+            self.exhausted.set()
+        return BURST_REST
+
     def settle(self, *, wait: float = 0.0) -> float:
         """Record what has ended, in one batch; return how long to rest before the next."""
         self._unsettled += self._gather(wait)
@@ -142,13 +155,16 @@ class Worker:
 
     # Threads
 
-    def start(self) -> None:
-        """Begin to work in threads of our own; return when the session is registered."""
+    def start(self, *, burst: bool = False) -> None:
+        """Begin to work in threads of our own; return when the session is registered.
+
+        In a burst only what is due is run, and `exhausted` is set when nothing is left.
+        """
         self.executor.start()
         self.heart.register()
         steps: tuple[tuple[str, Callable[[], float]], ...] = (
             ("heart", self.beat),
-            ("fetcher", self.fetch),
+            ("fetcher", self.fetch_due if burst else self.fetch),
             ("settler", lambda: self.settle(wait=REST_AFTER_ERROR)),
             ("maintenance", self.maintain),
         )
