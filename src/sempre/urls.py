@@ -1,4 +1,6 @@
-"""Turns the URL of a store into the store, importing its driver only then.
+"""Turns the URL of a store or broker into the adapter, importing its driver only then.
+
+Stores:
 
     sqlite:///jobs.db                     a file beside the program; four slashes for a whole path
     postgresql://user@host/db?schema=jobs
@@ -6,22 +8,36 @@
     redis://host:6379/0?prefix=jobs
     memory://                             this process only, gone when it ends
 
+Brokers:
+
+    store://                              the store itself; an empty text means the same
+    store://?listen=1                     PostgreSQL also tells other processes, by a connection
+                                          that no pooler may stand before
+    beanstalkd://host:11300               or beanstalkd:///run/beanstalkd.sock
+    redis://host:6379/0?prefix=jobs       also rediss://
+    memory://                             this process only
+
 Owns which URL means which adapter. Passwords never appear in what is said about a URL.
 """
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from types import ModuleType
+from typing import TypeVar, cast
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from sempre.errors import InvalidInput, MissingExtra, nearest
+from sempre.ports.broker import Broker
 from sempre.ports.store import Store
 
-__all__ = ["UrlError", "masked", "open_store"]
+__all__ = ["UrlError", "masked", "open_broker", "open_store"]
+
+T = TypeVar("T")
 
 
 class UrlError(InvalidInput):
-    """A URL that names no store, or has parts that its store does not take."""
+    """A URL that names no store or broker, or has parts that it does not take."""
 
 
 def open_store(url: str) -> Store:
@@ -32,15 +48,22 @@ def open_store(url: str) -> Store:
         MissingExtra: the driver is not installed; it names what to install.
         StoreRefused: the store must not be used as the URL asks for.
     """
-    if not isinstance(url, str) or "://" not in url:
-        raise UrlError("store", url, allowed="a URL such as sqlite:///jobs.db")
-    parts = urlsplit(url)
-    opener = _OPENERS.get(parts.scheme)
-    if opener is None:
-        hint = nearest(parts.scheme, _OPENERS)
-        allowed = ", ".join(f"{scheme}://" for scheme in _OPENERS)
-        raise UrlError("store", masked(url), allowed=allowed, hint=hint)
-    return opener(parts)
+    parts = _read("store", url, example="sqlite:///jobs.db")
+    return _chosen("store", parts, _STORES)(parts)
+
+
+def open_broker(url: str, *, store_url: str = "") -> Broker:
+    """Return the broker of a URL; nothing is connected before it is used.
+
+    Where the store is its own broker, its URL decides how other processes are heard.
+
+    Raises:
+        UrlError: the URL cannot be read, or has an unknown scheme or option.
+        MissingExtra: the driver is not installed; it names what to install.
+    """
+    parts = _read("broker", url or "store://", example="beanstalkd://127.0.0.1:11300")
+    itself = partial(_open_store_broker, store=urlsplit(store_url))
+    return _chosen("broker", parts, {"store": itself} | _BROKERS)(parts)
 
 
 def masked(url: str) -> str:
@@ -51,6 +74,31 @@ def masked(url: str) -> str:
     account, _, host = parts.netloc.rpartition("@")
     user = account.partition(":")[0]
     return urlunsplit(parts._replace(netloc=f"{user}:***@{host}"))
+
+
+def _read(field: str, url: str, *, example: str) -> SplitResult:
+    if not isinstance(url, str) or "://" not in url:
+        raise UrlError(field, url, allowed=f"a URL such as {example}")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # read here, so that one that is no number is told like the rest
+    except ValueError as error:
+        allowed = f"a URL such as {example} ({error})"
+        raise UrlError(field, url.partition("://")[0] + "://...", allowed=allowed) from None
+    return parts
+
+
+def _chosen(
+    field: str, parts: SplitResult, openers: dict[str, Callable[[SplitResult], T]]
+) -> Callable[[SplitResult], T]:
+    if parts.scheme in openers:
+        return openers[parts.scheme]
+    hint = nearest(parts.scheme, openers)
+    allowed = ", ".join(f"{scheme}://" for scheme in openers)
+    raise UrlError(field, masked(urlunsplit(parts)), allowed=allowed, hint=hint)
+
+
+# Stores
 
 
 def _open_memory(parts: SplitResult) -> Store:
@@ -93,6 +141,69 @@ def _sql_store(dialect: object) -> Store:
     return store
 
 
+# Brokers
+
+
+def _open_store_broker(parts: SplitResult, store: SplitResult) -> Broker:
+    options, _ = _take_options(parts, ("listen",), field="broker")
+    _refuse_place("broker", parts, allowed="store:// or store://?listen=1")
+    broker: Broker = _module("sempre.brokers.store").StoreBroker(_watch_of(store, options))
+    return broker
+
+
+def _watch_of(store: SplitResult, options: dict[str, str]) -> object:
+    """Return what the store's processes are heard by; None for this process only."""
+    listen = options.get("listen", "0")
+    if listen not in {"0", "1"} or (listen == "1" and store.scheme != "postgresql"):
+        allowed = "0, or 1 if the store is a PostgreSQL database"
+        raise UrlError("broker option listen", listen, allowed=allowed)
+    if store.scheme == "sqlite":
+        path = unquote(store.path.removeprefix("/"))
+        return cast("object", _module("sempre.brokers.bell_file").BellFile(path))
+    if listen == "1":
+        known, conninfo = _take_options(store, ("schema", "prefix"), passes_on=True)
+        module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
+        channel = f"{known.get('schema', 'sempre')}.{known.get('prefix', 'sempre_')}bell"
+        # The server takes no longer names; where two become one, somebody looks once too often.
+        return cast("object", module.Listener(conninfo, channel=channel[:63]))
+    return None
+
+
+def _open_memory_broker(parts: SplitResult) -> Broker:
+    _take_options(parts, (), field="broker")
+    _refuse_place("broker", parts, allowed="memory://")
+    broker: Broker = _module("sempre.brokers.memory").MemoryBroker()
+    return broker
+
+
+def _open_beanstalkd(parts: SplitResult) -> Broker:
+    _take_options(parts, (), field="broker")
+    path = unquote(parts.path)
+    if parts.username or parts.password or bool(parts.hostname) == bool(path.strip("/")):
+        allowed = "beanstalkd://host:11300 or beanstalkd:///path/of.sock; it knows no passwords"
+        raise UrlError("broker", masked(urlunsplit(parts)), allowed=allowed)
+    address = _module("sempre.brokers.beanstalkd_wire").Address(
+        parts.hostname or "", parts.port or 11300, "" if parts.hostname else path
+    )
+    broker: Broker = _module("sempre.brokers.beanstalkd").BeanstalkdBroker(address)
+    return broker
+
+
+def _open_redis_broker(parts: SplitResult) -> Broker:
+    options, url = _take_options(parts, ("prefix",), passes_on=True)
+    module = _module("sempre.brokers.redis", driver="redis", extra="redis")
+    broker: Broker = module.RedisBroker(url, **options)
+    return broker
+
+
+def _refuse_place(field: str, parts: SplitResult, *, allowed: str) -> None:
+    if parts.netloc or parts.path.strip("/"):
+        raise UrlError(field, masked(urlunsplit(parts)), allowed=allowed)
+
+
+# Both
+
+
 def _module(name: str, *, driver: str = "", extra: str = "") -> ModuleType:
     try:
         if driver:
@@ -105,7 +216,7 @@ def _module(name: str, *, driver: str = "", extra: str = "") -> ModuleType:
 
 
 def _take_options(
-    parts: SplitResult, known: tuple[str, ...], *, passes_on: bool = False
+    parts: SplitResult, known: tuple[str, ...], *, passes_on: bool = False, field: str = "store"
 ) -> tuple[dict[str, str], str]:
     """Return our own options of a URL, and the URL without them.
 
@@ -117,15 +228,21 @@ def _take_options(
     if rest and not passes_on:
         name = rest[0][0]
         allowed = ", ".join(known) or "no options"
-        raise UrlError("store option", name, allowed=allowed, hint=nearest(name, known))
+        raise UrlError(f"{field} option", name, allowed=allowed, hint=nearest(name, known))
     return options, urlunsplit(parts._replace(query=urlencode(rest)))
 
 
-_OPENERS: dict[str, Callable[[SplitResult], Store]] = {
+_STORES: dict[str, Callable[[SplitResult], Store]] = {
     "sqlite": _open_sqlite,
     "postgresql": _open_postgresql,
     "mariadb": _open_mariadb,
     "redis": _open_redis,
     "rediss": _open_redis,
     "memory": _open_memory,
+}
+_BROKERS: dict[str, Callable[[SplitResult], Broker]] = {
+    "beanstalkd": _open_beanstalkd,
+    "redis": _open_redis_broker,
+    "rediss": _open_redis_broker,
+    "memory": _open_memory_broker,
 }

@@ -1,12 +1,13 @@
-"""URLs of stores: which one means which store, and what is said about the others."""
+"""URLs of stores and brokers: which one means which adapter, and what is said about others."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from sempre.errors import MissingExtra, StoreUnavailable
-from sempre.urls import UrlError, masked, open_store
+from sempre.errors import BrokerUnavailable, MissingExtra, StoreUnavailable
+from sempre.ports.broker import Message
+from sempre.urls import UrlError, masked, open_broker, open_store
 
 
 def test_memory_is_a_store_of_this_process() -> None:
@@ -91,3 +92,106 @@ def test_a_missing_driver_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
 def test_a_password_is_not_shown() -> None:
     assert masked("redis://ann:s3cret@host:1/0") == "redis://ann:***@host:1/0"
     assert masked("sqlite:///jobs.db") == "sqlite:///jobs.db"
+
+
+# Brokers
+
+
+@pytest.mark.parametrize("url", ["", "store://", "store://?listen=0"])
+@pytest.mark.parametrize("store_url", ["", "memory://", "mariadb://host/db", "redis://host/0"])
+def test_the_store_is_its_own_broker_for_this_process(url: str, store_url: str) -> None:
+    broker = open_broker(url, store_url=store_url)
+
+    assert not broker.capabilities.carries
+    assert not broker.capabilities.shared
+    broker.close()
+
+
+def test_an_sqlite_store_is_heard_by_other_processes(tmp_path: Path) -> None:
+    broker = open_broker("", store_url=f"sqlite:///{tmp_path}/some%20jobs.db?prefix=mine_")
+
+    (tmp_path / "some jobs.db").touch()
+    broker.put([Message("lane", "ring")])
+
+    assert broker.capabilities.shared
+    assert (tmp_path / "some jobs.db-bell").exists()
+    broker.close()
+
+
+def test_postgresql_listens_only_if_asked_to() -> None:
+    silent = open_broker("store://", store_url="postgresql://127.0.0.1:1/jobs")
+    listening = open_broker("store://?listen=1", store_url="postgresql://127.0.0.1:1/jobs?schema=a")
+
+    assert not silent.capabilities.shared
+    assert listening.capabilities.shared
+    silent.close()
+    listening.close()
+
+
+def test_memory_is_a_broker_of_this_process() -> None:
+    broker = open_broker("memory://")
+
+    broker.put([Message("lane", "ring")])
+
+    assert broker.has_any("lane")
+    broker.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "beanstalkd://127.0.0.1:1",
+        "beanstalkd:///nowhere/beanstalkd.sock",
+        "redis://ann:s3cret@127.0.0.1:1/0",
+        "rediss://ann:s3cret@127.0.0.1:1/0?prefix=mine",
+    ],
+)
+def test_a_broker_that_does_not_answer_is_told_without_the_password(url: str) -> None:
+    broker = open_broker(url)
+
+    with pytest.raises(BrokerUnavailable) as refused:
+        broker.put([Message("lane", "ring")])
+
+    assert "s3cret" not in str(refused.value)
+    assert "127.0.0.1:1" in str(refused.value) or "nowhere" in str(refused.value)
+    broker.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("beanstalk://host", "beanstalkd"),
+        ("beanstalkd://", "beanstalkd://host:11300"),
+        ("beanstalkd://host/tube", "beanstalkd://host:11300"),
+        ("beanstalkd://ann:s3cret@host", "no passwords"),
+        ("beanstalkd://host:port", "beanstalkd://127.0.0.1:11300"),
+        ("beanstalkd://host?ttr=5", "no options"),
+        ("redis://ann:s3cret@host:port/0", "beanstalkd://127.0.0.1:11300"),
+        ("celery://ann:s3cret@host", "store://, beanstalkd://"),
+        ("store://host", "store://?listen=1"),
+        ("store://?listn=1", "listen"),
+        ("store://?listen=yes", "0, or 1"),
+        ("store://?listen=1", "PostgreSQL"),
+        ("memory://host", "memory://"),
+        ("host:11300", "beanstalkd://127.0.0.1:11300"),
+    ],
+)
+def test_a_wrong_url_of_a_broker_says_what_is_right(url: str, told: str) -> None:
+    with pytest.raises(UrlError) as refused:
+        open_broker(url, store_url="sqlite:///jobs.db")
+
+    assert told in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("driver", "url", "extra"),
+    [("redis", "redis://host/0", "redis"), ("psycopg", "store://?listen=1", "postgres")],
+)
+def test_a_missing_driver_of_a_broker_names_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, driver: str, url: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, driver, None)
+
+    with pytest.raises(MissingExtra, match=rf'pip install "sempre\[{extra}\]"'):
+        open_broker(url, store_url="postgresql://127.0.0.1/jobs")

@@ -101,8 +101,8 @@ class _Ear:
         return self._reading.fileno()
 
     def ring(self) -> None:
-        # Full is as good as rung.
-        with suppress(BlockingIOError):
+        # Full is as good as rung; closed is an ear whose thread is just ending.
+        with suppress(OSError):
             self._writing.send(b"!")
 
     def clear(self) -> bool:

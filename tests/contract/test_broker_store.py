@@ -1,0 +1,46 @@
+"""The store as its own broker keeps the contract of a broker that carries nothing.
+
+With each of its watches: of this process, beside an SQLite file, and listening to PostgreSQL.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sempre.brokers.bell_file import BellFile
+from sempre.brokers.listen import Listener
+from sempre.brokers.store import StoreBroker
+from sempre.brokers.watch import ThisProcess, Watch
+from sempre.ports.broker import Broker
+from sempre.testing.contracts.broker.lifecycle import *  # noqa: F403
+from sempre.testing.contracts.broker.silence import *  # noqa: F403
+from sempre.testing.contracts.broker.waiting import *  # noqa: F403
+from tests.integration.sql.postgresql_server import postgresql_server
+
+
+@pytest.fixture(scope="module")
+def conninfo() -> Iterator[str]:
+    with postgresql_server() as running:
+        yield running
+
+
+@pytest.fixture(params=["this process", "bell file", "listen"])
+def watch(request: pytest.FixtureRequest, tmp_path: Path, conninfo: str) -> Watch:
+    if request.param == "bell file":
+        (tmp_path / "jobs.db").touch()
+        return BellFile(tmp_path / "jobs.db")
+    if request.param == "listen":
+        # A new connection ends a wait; what is tested here is what does so besides.
+        listener = Listener(conninfo)
+        listener.tell()
+        listener.wait(0)
+        return listener
+    return ThisProcess()
+
+
+@pytest.fixture
+def broker(watch: Watch) -> Iterator[Broker]:
+    opened = StoreBroker(watch)
+    yield opened
+    opened.close()
