@@ -50,8 +50,9 @@ class Running:
 
     def begin(self) -> Self:
         """Start it, after bringing the store to what the code declares."""
-        self.executors.start()
+        # Both fork, which they may only do while there is no thread; the executors begin some.
         line = self._fork_pulse() if self._forks else None
+        self.executors.start()
         if self._sync:
             self._app.sync()
         engine = self._app.engine

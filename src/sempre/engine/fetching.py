@@ -20,6 +20,7 @@ FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
 LONGEST_WAIT = 60.0
 NEVER = float("inf")
+NEARLY = 0.01
 
 
 class Fetcher:
@@ -49,14 +50,7 @@ class Fetcher:
 
     def expect(self, due_at: datetime | None) -> None:
         """Look into the store no later than when this is due; callable from any thread."""
-        if due_at is None or not self._engine.bell.is_dumb:
-            return
-        wait = max(0.0, (due_at - self._engine.time.now()).total_seconds())
-        if wait == 0.0 and self._blocked:
-            wait = BLOCKED_LOOK
-        look_at = self._engine.clock.elapsed() + wait
-        if look_at < self._look_at:
-            self._look_at = look_at
+        if due_at is not None and self._engine.bell.is_dumb and self._move_look(due_at):
             self._engine.bell.broker.wake()
 
     def look_now(self) -> None:
@@ -126,20 +120,21 @@ class Fetcher:
         if catch.refused:
             self.look_now()
         elif self._blocked:
-            self.expect(self._engine.time.now())
+            self._move_look(self._engine.time.now())
         return catch
 
     # From the broker
 
     def _listen(self, session: str, limit: int, wait: float) -> float:
-        bell = self._engine.bell
+        bell, began = self._engine.bell, self._engine.clock.elapsed()
         deliveries = bell.tell(lambda broker: broker.reserve(self._lanes, limit=limit, wait=wait))
         if deliveries is None:
             self.look_now()
             return min(wait, bell.breaker.rest, BLOCKED_LOOK)
-        if deliveries and bell.carries:
+        if deliveries:
             self._open(deliveries, session)
-        elif deliveries:
+        elif not bell.carries and self._engine.clock.elapsed() - began < wait - NEARLY:
+            # Somebody rang before the time was over: there is something to look at.
             self.look_now()
         return 0.0
 
@@ -183,6 +178,17 @@ class Fetcher:
     def _put_back(self, deliveries: list[Delivery], delay: float) -> None:
         self._engine.bell.tell(lambda broker: broker.put_back(deliveries, delay=delay))
 
+    def _move_look(self, due_at: datetime) -> bool:
+        """Look no later than when this is due; False if we would look by then anyway."""
+        wait = max(0.0, (due_at - self._engine.time.now()).total_seconds())
+        if wait == 0.0 and self._blocked:
+            wait = BLOCKED_LOOK
+        look_at = self._engine.clock.elapsed() + wait
+        if look_at >= self._look_at - NEARLY:
+            return False
+        self._look_at = look_at
+        return True
+
     # Both
 
     def _take_in(self, catch: Catch) -> int:
@@ -190,7 +196,7 @@ class Fetcher:
         for started in catch.started:
             self._begin(started)
         for row in catch.born:
-            self.expect(row.due_at)
+            self._move_look(row.due_at)
         if self._engine.bell.carries:
             self._engine.bell.ring(catch.born, self._engine.time.now())
         return len(catch.started)
