@@ -31,7 +31,7 @@ class PostgresqlServer:
         self.folder = folder
         self.data = folder / "data"
         self.user = _unprivileged(folder)
-        self.settings = {"fsync": "off"} | settings
+        self.settings = settings
         self._running: Guarded | None = None
 
     @property

@@ -115,6 +115,9 @@ class Server:
         except errors.NoScriptError:
             raise
         except errors.RedisError as error:
+            if isinstance(error, errors.TimeoutError):
+                # What is idle may be as dead, and would cost whoever gets it as much patience.
+                self._client.connection_pool.disconnect(inuse_connections=False)
             raise self._meaning(error) from None
         except OSError as error:
             raise self._meaning(error) from None

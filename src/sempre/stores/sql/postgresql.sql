@@ -54,9 +54,11 @@ SELECT pg_advisory_xact_lock(hashtext(:name))
 -- The schema that the tables are in.
 CREATE SCHEMA IF NOT EXISTS {schema}
 
--- name: is_standby
--- Whether this server only follows another one.
-SELECT pg_is_in_recovery()
+-- name: server_settings
+-- Whether this server only follows another one, and what may be wrong with it.
+SELECT
+    pg_is_in_recovery(), current_setting('default_transaction_read_only'),
+    current_setting('fsync'), current_setting('full_page_writes')
 
 -- Many rows at once: one statement for all, not one for each
 

@@ -59,6 +59,11 @@ class SqlStore:
             self._uuid = uuid
         return self._uuid
 
+    @property
+    def weaker_promises(self) -> tuple[str, ...]:
+        """What this database, as it is set up, promises less than others: a sentence each."""
+        return self._dialect.weaker_promises()
+
     def upgrade(self) -> None:
         """Set the store up, or bring its schema to this version."""
         migrations.upgrade(self._dialect)

@@ -66,6 +66,13 @@ class Dialect(Protocol):
         """Tell whether the store was ever set up."""
         ...
 
+    def weaker_promises(self) -> tuple[str, ...]:
+        """Return what this database, as it is set up, promises less than others: a sentence each.
+
+        All of it was accepted when the dialect was made; anything else is refused.
+        """
+        ...
+
     def complete(self, text: str) -> str:
         """Return the SQL of a migration with the names of this store's tables."""
         ...

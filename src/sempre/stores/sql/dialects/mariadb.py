@@ -61,7 +61,8 @@ class Mariadb:
             of `ssl_ca`, `ssl_cert` and `ssl_key`. Its password appears in no message.
         prefix: what the names of the tables begin with.
         connections: how many connections are open at most.
-        statement_after: after how many seconds a statement is given up.
+        statement_after: after how many seconds a statement is given up by the server; after a
+            quarter more, a server that does not answer.
         connect_after: after how many seconds waiting for a connection is given up.
         wait: how to pass the seconds between two tries.
         any_flush: accept a server that does not wait for the disk.
@@ -139,6 +140,13 @@ class Mariadb:
 
         self.write(alone)
 
+    def weaker_promises(self) -> tuple[str, ...]:
+        """Return what this server promises less than others, a sentence each."""
+        pool = self._opened()
+        if pool.weaker is None:
+            self.read(lambda transaction: transaction.now)
+        return pool.weaker or ()
+
     def has_meta(self, transaction: Transaction) -> bool:
         """Tell whether the store was ever set up to the end."""
         table = f"{self._wording.prefix}meta"
@@ -168,6 +176,8 @@ class Mariadb:
                 if not left:
                     raise self._explained(error.cause) from None
             except pymysql.Error as error:
+                if _is_silence(error):
+                    pool.forget()
                 if _code(error) not in _RACES or not left:
                     raise self._explained(error) from None
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
@@ -184,6 +194,8 @@ class Mariadb:
                 connection.query(text)
         except pymysql.Error as error:
             _give_up(connection)
+            if _is_silence(error):
+                raise
             raise _NotBegun(error) from error
         try:
             answer = work(MariadbTransaction(connection, self.statements))
@@ -236,8 +248,8 @@ def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:
         "charset": "utf8mb4",
         "client_flag": pymysql.constants.CLIENT.FOUND_ROWS,
         "connect_timeout": connect_after,
-        "read_timeout": statement_after + 2,  # the server gives up first
-        "write_timeout": statement_after + 2,
+        "read_timeout": statement_after * 1.25,  # the server gives up first
+        "write_timeout": statement_after * 1.25,
     }
 
 
@@ -267,6 +279,11 @@ def _give_up(connection: Any) -> None:  # noqa: ANN401 - the driver has no types
 
 def _code(error: Exception) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def _is_silence(error: Exception) -> bool:
+    """Tell whether the server did not answer; it will not answer on other connections either."""
+    return isinstance(error.__context__, TimeoutError)
 
 
 def _each(parameter: str) -> str:

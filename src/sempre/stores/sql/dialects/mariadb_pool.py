@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.stores.sql.dialects.promises import weaker
 
 try:
     import pymysql  # type: ignore[import-untyped]
@@ -62,8 +63,12 @@ def read_address(url: str) -> tuple[str, dict[str, Any]]:
 
 def check_server(
     found: dict[str, str], place: str, *, any_flush: bool, any_cluster: bool, read_only: bool
-) -> None:
-    """Raise StoreRefused if a server with these variables cannot keep what the store promises."""
+) -> tuple[str, ...]:
+    """Return what a server with these variables promises less than others, a sentence each.
+
+    Raises:
+        StoreRefused: it cannot keep what the store promises, and nobody has accepted that.
+    """
     version = found.get("version", "")
     numbers = re.match(r"(\d+)\.(\d+)", version)
     if "mariadb" not in version.lower() or not numbers:
@@ -71,30 +76,42 @@ def check_server(
     if (int(numbers[1]), int(numbers[2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         raise StoreRefused(f"{place} is {version}; at least MariaDB {oldest} is needed: update it.")
-    clustered = found.get("wsrep_on") == "ON" and found.get("wsrep_provider", "none") != "none"
-    if clustered and not any_cluster:
-        raise StoreRefused(
-            f"{place} is a node of a Galera cluster, where two nodes can start the same "
-            "execution. Give all processes the address of one and the same node, and "
-            "any_cluster=True."
+    told: list[str] = []
+    if found.get("wsrep_on") == "ON" and found.get("wsrep_provider", "none") != "none":
+        told += weaker(
+            place,
+            "it is a node of a Galera cluster, where two nodes can start the same execution",
+            remedy="Give all processes the address of one and the same node",
+            keyword="any_cluster",
+            accepted=any_cluster,
         )
-    if found.get("read_only", "OFF") != "OFF" and not read_only:
-        raise StoreRefused(
-            f"{place} is read-only, as a replica is; connect to the primary server, or pass "
-            "read_only=True to look only."
+    if found.get("read_only", "OFF") != "OFF":
+        told += weaker(
+            place,
+            "it is read-only, as a replica is, so that nothing can be started from it",
+            remedy="Connect to the primary server",
+            keyword="read_only",
+            accepted=read_only,
         )
+    for name in _unflushed(found):
+        told += weaker(
+            place,
+            f"its {name} is {found[name]}: after a loss of power what was acknowledged may be "
+            "gone, so it may start again",
+            remedy=f"SET GLOBAL {name} = 1",
+            keyword="any_flush",
+            accepted=any_flush,
+        )
+    return tuple(told)
+
+
+def _unflushed(found: dict[str, str]) -> Iterator[str]:
+    """Yield the variables by which a commit does not wait for the disk."""
+    if found.get("innodb_flush_log_at_trx_commit", "1") not in ("1", "3"):
+        yield "innodb_flush_log_at_trx_commit"
     # With a binary log it is that log which decides after a crash what was committed.
-    flushed = found.get("innodb_flush_log_at_trx_commit", "1")
-    logged = found.get("sync_binlog", "1") if found.get("log_bin") == "ON" else "1"
-    weak = {
-        "innodb_flush_log_at_trx_commit": flushed not in ("1", "3"),
-        "sync_binlog": logged != "1",
-    }
-    for name in (name for name, is_weak in weak.items() if is_weak and not any_flush):
-        raise StoreRefused(
-            f"{place} has {name} = {found[name]}: after a loss of power, what was started may "
-            f"start again. SET GLOBAL {name} = 1, or accept that with any_flush=True."
-        )
+    if found.get("log_bin") == "ON" and found.get("sync_binlog", "1") != "1":
+        yield "sync_binlog"
 
 
 class Pool:
@@ -104,7 +121,8 @@ class Pool:
         place: where the database is, for messages.
         driver: what the driver has to be told to connect.
         setup: the statements that every connection begins with.
-        check: looks at the variables of a server, and raises what speaks against it.
+        check: looks at the variables of a server, raises what speaks against it, and returns
+            what it promises less than others.
         size: how many connections are open at most.
         patience: after how many seconds waiting for a connection is given up.
     """
@@ -115,12 +133,13 @@ class Pool:
         driver: dict[str, Any],
         *,
         setup: tuple[str, ...],
-        check: Callable[[dict[str, str]], None],
+        check: Callable[[dict[str, str]], tuple[str, ...]],
         size: int,
         patience: float,
     ) -> None:
         """Open nothing yet."""
         self.pid = os.getpid()
+        self.weaker: tuple[str, ...] | None = None
         self._place = place
         self._driver = driver
         self._setup = setup
@@ -180,13 +199,22 @@ class Pool:
         try:
             with connection.cursor() as cursor:
                 cursor.execute(_LOOK)
-                self._check(dict(cursor.fetchall()))
+                self._examine(dict(cursor.fetchall()))
                 for text in self._setup:
                     cursor.execute(text)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _examine(self, found: dict[str, str]) -> None:
+        """Look at a server; one that was good, and may be so again, is only unavailable."""
+        try:
+            self.weaker = self._check(found)
+        except StoreRefused as error:
+            if self.weaker is None:
+                raise
+            raise StoreUnavailable(str(error)) from None
 
     def _drop_idle(self) -> None:
         for connection in self._idle:

@@ -1,22 +1,20 @@
 """PostgreSQL: a pool of connections, READ COMMITTED, and the server's clock.
 
 Nothing depends on which connection is used, so a pooler in transaction mode may stand between.
-Every transaction sets its own limits, and waits for the disk whatever the server's default is.
+Every transaction sets its own limits, and waits for the disk whatever the server's default is:
+`synchronous_commit` is not asked for, but said.
 """
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
-from functools import cached_property
+from functools import partial
 from random import random
 from threading import Event, Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sempre.errors import StoreError, StoreRefused, StoreUnavailable
-from sempre.grids.instants import instant_of
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.statements import Wording, check_identifier, load
@@ -25,11 +23,18 @@ try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+    from sempre.stores.sql.dialects.postgresql_connection import (
+        Connection,
+        Unanswered,
+        check_server,
+    )
+    from sempre.stores.sql.dialects.postgresql_transaction import PostgresqlTransaction
 except ImportError as error:
     message = "PostgreSQL needs its driver: pip install 'sempre[postgres]'."
     raise StoreRefused(message) from error
 
-__all__ = ["Postgresql", "PostgresqlTransaction"]
+__all__ = ["Postgresql"]
 
 T = TypeVar("T")
 TRIES = 5
@@ -45,6 +50,7 @@ _REFUSED = {
     "3D000": "there is no such database; create it",
 }
 _UNAVAILABLE = {
+    "0A000": "it is read-only, as a standby is",
     "25006": "it is read-only, as a standby is",
     "53100": "its disk is full; free some space",
     "53300": "it has no connection left",
@@ -62,9 +68,12 @@ class Postgresql:
         schema: where the tables are; it is created if need be.
         prefix: what the names of the tables begin with.
         connections: how many connections are open at most.
-        statement_after: after how many seconds a statement is given up.
+        statement_after: after how many seconds a statement is given up by the server; after a
+            quarter more, a server that does not answer.
         connect_after: after how many seconds waiting for a connection is given up.
         wait: how to pass the seconds between two tries.
+        any_flush: accept a server that does not wait for the disk.
+        read_only: accept a server that is read-only.
     """
 
     name = "postgresql"
@@ -80,9 +89,17 @@ class Postgresql:
         statement_after: float = 8.0,
         connect_after: float = 8.0,
         wait: Callable[[float], object] | None = None,
+        any_flush: bool = False,
+        read_only: bool = False,
     ) -> None:
         """Check what can be checked without connecting."""
         self._place = _describe(conninfo)
+        self._check = partial(
+            check_server, place=self._place, any_flush=any_flush, read_only=read_only
+        )
+        self._weaker: tuple[str, ...] | None = None
+        self._answer_after = statement_after * 1.25  # the server gives up first
+        self._era = 0
         self._conninfo = conninfo
         self._schema = check_identifier("schema", schema)
         self._connections = connections
@@ -100,7 +117,7 @@ class Postgresql:
         completed = {key: self.complete(pieces[key].text) for key in pieces}
         self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
         self._lock = Lock()
-        self._pool: ConnectionPool | None = None
+        self._pool: ConnectionPool[Connection] | None = None
         self._pid = 0
         self._closed = False
 
@@ -116,13 +133,17 @@ class Postgresql:
         """Run writing work that changes the schema, one process at a time."""
 
         def alone(transaction: Transaction) -> None:
-            if transaction.rows("is_standby")[0][0]:
-                raise StoreRefused(f"{self._place} is a standby; connect to the primary server.")
             transaction.rows("lock_schema", name=f"sempre {self._schema}")
             transaction.run("create_schema")
             work(transaction)
 
         self.write(alone)
+
+    def weaker_promises(self) -> tuple[str, ...]:
+        """Return what this server promises less than others, a sentence each."""
+        if self._weaker is None:
+            self.read(lambda transaction: transaction.now)
+        return self._weaker or ()
 
     def has_meta(self, transaction: Transaction) -> bool:
         """Tell whether the store was ever set up."""
@@ -155,6 +176,8 @@ class Postgresql:
                 if not left:
                     raise self._explained(error.cause) from None
             except psycopg.Error as error:
+                if isinstance(error, Unanswered):
+                    self._era += 1
                 if error.sqlstate not in _RACES or not left:
                     raise self._explained(error) from None
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
@@ -162,12 +185,15 @@ class Postgresql:
 
     def _once(
         self,
-        connection: "psycopg.Connection[Any]",
+        connection: Connection,
         begin: str,
         work: Callable[[Transaction], T],
     ) -> T:
         try:
+            self._examine(connection)
             connection.execute(f"{begin}; {self._begin}")
+        except Unanswered:
+            raise
         except psycopg.OperationalError as error:
             raise _NotBegun(error) from error
         try:
@@ -179,11 +205,29 @@ class Postgresql:
             raise
         return answer
 
-    @contextmanager
-    def _connected(self) -> Iterator["psycopg.Connection[Any]"]:
+    def _examine(self, connection: Connection) -> None:
+        """Look at the server of a new connection; one that was good may be so again later."""
+        if connection.is_examined:
+            return
+        [found] = connection.execute(self.statements["server_settings"]).fetchall()
         try:
-            with self._opened().connection() as connection:
-                yield connection
+            self._weaker = self._check(found)
+        except StoreRefused as error:
+            if self._weaker is None:
+                raise
+            raise StoreUnavailable(str(error)) from None
+        connection.is_examined = True
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """Lend a connection, but none of those that a server which fell silent has left behind."""
+        try:
+            while True:
+                with self._opened().connection() as connection:
+                    if connection.era == self._era:
+                        yield connection
+                        return
+                    connection.close()
         except PoolTimeout:
             raise StoreUnavailable(
                 f"{self._place} gave no connection within {self._connect_after:g} s: it cannot be "
@@ -192,7 +236,11 @@ class Postgresql:
         except PoolClosed:
             raise StoreRefused(f"the store in {self._place} is closed; open another one.") from None
 
-    def _opened(self) -> "ConnectionPool[psycopg.Connection[Any]]":
+    def _configure(self, connection: Connection) -> None:
+        connection.answer_after = self._answer_after
+        connection.era = self._era
+
+    def _opened(self) -> "ConnectionPool[Connection]":
         """Return the pool of this process; a forked child has none of its parent's."""
         with self._lock:
             if self._closed:
@@ -203,6 +251,8 @@ class Postgresql:
                 self._pid = os.getpid()
                 self._pool = ConnectionPool(
                     self._conninfo,
+                    connection_class=Connection,
+                    configure=self._configure,
                     min_size=0,
                     max_size=self._connections,
                     timeout=self._connect_after,
@@ -228,43 +278,6 @@ class Postgresql:
         return StoreUnavailable(f"{self._place} failed: {told}.")
 
 
-class PostgresqlTransaction:
-    """A transaction on a connection of the pool."""
-
-    def __init__(
-        self, connection: "psycopg.Connection[Any]", statements: Mapping[str, str]
-    ) -> None:
-        """Wrap a connection that is in a transaction."""
-        self._connection = connection
-        self._statements = statements
-
-    @cached_property
-    def now(self) -> datetime:
-        """The server's now."""
-        return instant_of(self.rows("now")[0][0])
-
-    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
-        """Run a statement and return its rows."""
-        return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
-
-    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
-        """Run a statement and return how many rows it changed."""
-        return self._connection.execute(self._statements[name], _bound(parameters)).rowcount
-
-    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for each of many rows, in one go."""
-        text = self._statements[name]
-        if "%(rows)s" in text:
-            self._connection.execute(text, {"rows": json.dumps(list(rows))})
-            return
-        with self._connection.cursor() as cursor:
-            cursor.executemany(text, list(rows))
-
-    def script(self, text: str) -> None:
-        """Run the statements of a migration."""
-        self._connection.execute(text)
-
-
 class _NotBegun(Exception):
     """The connection was lost before anything was asked of it."""
 
@@ -285,13 +298,6 @@ def _describe(conninfo: str) -> str:
         raise StoreRefused(message) from None
     host, port = known.get("host", "localhost"), known.get("port", 5432)
     return f"PostgreSQL at {host}:{port}/{known.get('dbname', '')}"
-
-
-def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: json.dumps(value) if isinstance(value, list) else value
-        for name, value in parameters.items()
-    }
 
 
 def _each(parameter: str) -> str:

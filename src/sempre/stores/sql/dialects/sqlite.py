@@ -107,6 +107,14 @@ class Sqlite:
         """Run writing work that changes the schema; others wait as for any other."""
         self.write(work)
 
+    def weaker_promises(self) -> tuple[str, ...]:
+        """Return what this file system promises less than others, a sentence each."""
+        try:
+            check_local(self.path)
+        except StoreRefused as error:
+            return (str(error),)
+        return ()
+
     def has_meta(self, transaction: Transaction) -> bool:
         """Tell whether the store was ever set up."""
         return bool(transaction.rows("has_meta", table=f"{self._wording.prefix}meta"))

@@ -1,0 +1,54 @@
+"""A transaction of PostgreSQL: how statements are called."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from sempre.grids.instants import instant_of
+from sempre.stores.sql.dialects.postgresql_connection import Connection
+
+__all__ = ["PostgresqlTransaction"]
+
+
+class PostgresqlTransaction:
+    """A transaction on a connection of the pool."""
+
+    def __init__(self, connection: Connection, statements: Mapping[str, str]) -> None:
+        """Wrap a connection that is in a transaction."""
+        self._connection = connection
+        self._statements = statements
+
+    @cached_property
+    def now(self) -> datetime:
+        """The server's now."""
+        return instant_of(self.rows("now")[0][0])
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Run a statement and return its rows."""
+        return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
+
+    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
+        """Run a statement and return how many rows it changed."""
+        return self._connection.execute(self._statements[name], _bound(parameters)).rowcount
+
+    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run a statement for each of many rows, in one go."""
+        text = self._statements[name]
+        if "%(rows)s" in text:
+            self._connection.execute(text, {"rows": json.dumps(list(rows))})
+            return
+        with self._connection.cursor() as cursor:
+            cursor.executemany(text, list(rows))
+
+    def script(self, text: str) -> None:
+        """Run the statements of a migration."""
+        self._connection.execute(text)
+
+
+def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json.dumps(value) if isinstance(value, list) else value
+        for name, value in parameters.items()
+    }
