@@ -35,7 +35,7 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
         """
         INSERT INTO plans.sempre_schedules
         SELECT lpad(n::text, 7, '0'), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
-            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n,
+            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '',
             CASE WHEN n % 100 = 0 THEN '' ELSE 'v1' END
         FROM generate_series(1, %s) AS n
         """.replace("%", "%%").replace("%%s", "%s"),

@@ -18,7 +18,9 @@ IDS = json_text(["0000005", "0000006"])
 DUE = {
     "lanes": json_text(["slots/default"]),
     "jobs": json_text(["job1", "job2"]),
-    "stopped_names": json_text(["x"]),
+    "stopped_jobs": json_text(["job3"]),
+    "stopped_names": json_text(["pair:x"]),
+    "stopped_shards": json_text(["pair:x/"]),
     "stopped_tags": json_text(["\nred\n"]),
     "now": 10**9,
     "limit": 100,
@@ -103,7 +105,7 @@ def fill(connection: sqlite3.Connection) -> None:
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
         INSERT INTO sempre_schedules
         SELECT printf('%07d', n), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
-            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, 'v1' FROM n
+            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '', 'v1' FROM n
         """,
         (SCHEDULES,),
     )

@@ -73,6 +73,7 @@ class Reason(StrEnum):
     UNKNOWN_OUTCOME = "unknown outcome"
     QUARANTINED = "quarantined"
     RELEASED = "released"
+    SWITCHED_OFF = "switched off"
 
 
 LIVE = frozenset({State.PENDING, State.SCHEDULED})

@@ -104,7 +104,7 @@ class Claims:
             return None
         try:
             schedule, rows = (view.schedule, view.rows) if view else (None, ())
-            claim = plan_claim(schedule, row, rows, moment)
+            claim = plan_claim(schedule, row, rows, moment, stopped_by=candidate.stopped_by)
         except UnknownGrid as error:
             name = row.snapshot.name
             self._engine.events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))

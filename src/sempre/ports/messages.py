@@ -11,6 +11,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
+from sempre.domain.switch import Switch
 
 __all__ = [
     "Attempt",
@@ -61,10 +62,16 @@ class View:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An execution that somebody may want to start or take back, and what that depends on."""
+    """An execution that somebody may want to start or take back, and what that depends on.
+
+    Attributes:
+        view: its schedule, with the rows that planning looks at; None for one-off work.
+        stopped_by: the switch that is off for it while it waits, if any.
+    """
 
     execution: Execution
     view: View | None = None
+    stopped_by: Switch | None = None
 
 
 @dataclass(frozen=True)
@@ -207,25 +214,6 @@ class Session:
     release: int = 0
     started_at: datetime | None = None
     leased_until: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A kill switch: what it stops, how, why and until when.
-
-    Attributes:
-        name: of the switch.
-        target: `job:name`, `queue:name`, `tag:name`, `pair:name` or `all`.
-        mode: "reject" refuses new work and skips slots; "hold" keeps it waiting.
-        until: when it goes on again by itself; None is when somebody does it.
-    """
-
-    name: str
-    target: str
-    mode: Literal["reject", "hold"] = "reject"
-    reason: str = ""
-    actor: str = ""
-    until: datetime | None = None
 
 
 @dataclass(frozen=True)

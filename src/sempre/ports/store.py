@@ -107,8 +107,9 @@ class Store(Protocol):
 
         A plan is refused, False, if the revision of its base has changed, or, where it changes
         the schedule, the starts or cursor; or if an execution it changes is not in the state,
-        attempt and fence it was planned from; or if it starts something, which only `claim` does.
-        Created rows get the store's now as their birth.
+        attempt and fence it was planned from; or if it starts something, which only `claim` does;
+        or if it decides about an execution and the switch that stops that is not the one it was
+        planned with. Created rows get the store's now as their birth.
         """
         ...
 
@@ -117,8 +118,9 @@ class Store(Protocol):
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due, by priority and then due_at, not held.
 
-        At most `limit`; only of the queues and jobs wanted. Others may read the same ones: the
-        claim decides.
+        At most `limit`; only of the queues and jobs wanted. What a switch holds is left out; what
+        one rejects is there with that switch, so that its slot is skipped. Others may read the
+        same ones: the claim decides.
         """
         ...
 
@@ -130,9 +132,9 @@ class Store(Protocol):
         """Carry out plans that start one execution each, as `apply` does, for a session.
 
         The started execution is returned with its session and with a fence above every fence
-        given before, by this store, to anyone. None where the plan was refused, or the
-        session has lost its lease. Never early: a row whose due_at is after the store's now is
-        refused.
+        given before, by this store, to anyone. None where the plan was refused, a switch is off
+        for the execution, or the session has lost its lease. Never early: a row whose due_at is
+        after the store's now is refused.
         """
         ...
 
@@ -268,7 +270,8 @@ class Store(Protocol):
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
         """Turn a switch off, so that it stops its target, or on again; return those that are off.
 
-        Once it has returned, no claim of what it stops commits. On again, held rows are free; where
-        it goes on by itself they are so by the next tick of any session. Switches come by name.
+        Once it has returned, no claim of what it stops commits, but of kind manual. On again, held
+        rows are free; where it goes on by itself they are so by the next tick of any session.
+        Switches come by name.
         """
         ...

@@ -62,7 +62,7 @@ START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
-NAMES = tuple(f"schedule {number}" for number in range(6))
+NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
 
 
 class VirtualClock:
@@ -266,7 +266,7 @@ class SideBySide:
 
     def turn(self) -> None:
         choose = self.random.choice
-        target = choose(["job:bill", "queue:slow", "tag:red", "pair:schedule 1", "pair:x", "all"])
+        target = choose(["job:bill", "queue:slow", "tag:red", "pair:bill", "pair:x", "all"])
         until = choose([None, self.clock.now() + timedelta(seconds=choose([-1, 20]))])
         switch = Switch(choose(["one", "two"]), target, choose(["hold", "reject"]), until=until)
         off = self.random.random() < 0.4
@@ -365,7 +365,8 @@ class SideBySide:
     def judged(self, found: Candidate) -> Any:  # noqa: ANN401 - a Claim
         view = found.view
         assert view is not None
-        return plan_claim(view.schedule, found.execution, view.rows, self.moment)
+        switch = self.random.choice([found.stopped_by, found.stopped_by, None])
+        return plan_claim(view.schedule, found.execution, view.rows, self.moment, stopped_by=switch)
 
     def ending(self, schedule: Schedule | None, claimed: Execution) -> Plan:
         match self.random.randrange(3):

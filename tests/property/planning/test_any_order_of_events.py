@@ -13,7 +13,6 @@ from sempre.domain.planning import (
     Plan,
     Verdict,
     plan_backfill,
-    plan_claim,
     plan_delete,
     plan_disable,
     plan_edit,
@@ -31,6 +30,7 @@ from sempre.domain.planning import (
     plan_unskip,
 )
 from sempre.domain.states import Kind, State
+from sempre.domain.switch import Switch
 from tests.property.planning.world import World
 
 GRIDS: list[Grid] = [
@@ -63,6 +63,7 @@ POLICIES = st.fixed_dictionaries(
     },
 )
 PICK = st.integers(0, 1000)
+HOLD, REJECT = Switch("stop", "all", "hold"), Switch("stop", "job:bill")
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -127,13 +128,27 @@ class AnyOrder(RuleBasedStateMachine):
     def two_workers_claim_the_same_row(self) -> None:
         world = self.world
         for row in world.next_rows():
-            claims = [
-                plan_claim(world.schedule, row, world.all_rows(), world.moment) for _ in range(2)
-            ]
+            claims = [world.judge(row) for _ in range(2)]
             if claims[0].verdict in (Verdict.START, Verdict.SKIP, Verdict.MISS):
                 assert [world.apply(claim.plan) for claim in claims] == [True, False]
             if claims[0].verdict is Verdict.START:
                 world.lease(row.id)
+
+    @rule(switch=st.none() | st.sampled_from([HOLD, REJECT]))
+    def a_switch_is_turned(self, switch: Switch | None) -> None:
+        self.world.switch = switch
+
+    @rule(switch=st.none() | st.sampled_from([HOLD, REJECT]))
+    def a_switch_is_turned_in_the_middle_of_a_claim(self, switch: Switch | None) -> None:
+        world = self.world
+        before = world.switch
+        for row in world.next_rows():
+            claim = world.judge(row)
+            world.switch = switch
+            if claim.verdict in (Verdict.START, Verdict.SKIP, Verdict.MISS):
+                assert world.apply(claim.plan) == (switch == before)
+                if claim.verdict is Verdict.START and switch == before:
+                    world.lease(row.id)
 
     @rule(pick=PICK, error=st.booleans())
     def an_attempt_ends(self, pick: int, *, error: bool) -> None:

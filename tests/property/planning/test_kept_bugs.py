@@ -51,6 +51,16 @@ BUGS = {
         "    if row.kind is Kind.BACKFILL and (first",
         "    if False and (first",
     ),
+    "a switch is not looked at": (
+        "claiming.py",
+        "    if switch is None or row.kind is Kind.MANUAL:",
+        "    if True:",
+    ),
+    "a plan does not tell about what it decides": (
+        "claiming.py",
+        '"decides": row.id',
+        '"decides": ""',
+    ),
     "a jittered slot is forgotten by disable": (
         "verbs.py",
         "        elif row.run_at <= sheet.now:",

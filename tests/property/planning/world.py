@@ -13,6 +13,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Claim, Moment, Plan, Verdict, plan_claim, plan_reconcile
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, TRANSITIONS, Kind, State
+from sempre.domain.switch import Switch, stopping
 
 __all__ = ["LEASE", "START", "World"]
 
@@ -36,6 +37,7 @@ class World:
         self.in_force: dict[datetime, str] = {}
         self.fence = 0
         self.births = 0
+        self.switch: Switch | None = None
 
     @property
     def moment(self) -> Moment:
@@ -74,13 +76,21 @@ class World:
         return plan
 
     def claim(self, row: Execution) -> Claim:
-        claim = plan_claim(self.schedule, row, self.all_rows(), self.moment)
+        claim = self.judge(row)
         if claim.verdict is Verdict.START:
             self._check_start(row)
         assert self.apply(claim.plan)
         if claim.verdict is Verdict.START:
             self.lease(row.id)
         return claim
+
+    def judge(self, row: Execution) -> Claim:
+        """Plan the claim of a row, under the switch that is off for it."""
+        stopped_by = self._stopping(row)
+        return plan_claim(self.schedule, row, self.all_rows(), self.moment, stopped_by=stopped_by)
+
+    def _stopping(self, row: Execution) -> Switch | None:
+        return stopping([self.switch] if self.switch else [], row)
 
     def apply(self, plan: Plan) -> bool:
         """Apply a plan whole, or refuse it whole if what it was made from has changed."""
@@ -117,6 +127,7 @@ class World:
 
     def run_until_quiet(self) -> None:
         """Let what is due run, as long as there is any; some of it can go on at every look."""
+        self.switch = None
         for row in self.running():
             self._finish(row)
         for _ in range(100):
@@ -142,6 +153,8 @@ class World:
             same = (base.starts, base.cursor, base.next_run_at)
             if same != (schedule.starts, schedule.cursor, schedule.next_run_at):
                 return False
+        if plan.decides and self._stopping(self.rows[plan.decides]) != plan.stopped_by:
+            return False
         pairs = ((change.before, self.rows[change.before.id]) for change in plan.changes)
         return all((a.state, a.attempt, a.fence) == (b.state, b.attempt, b.fence) for a, b in pairs)
 
@@ -156,6 +169,7 @@ class World:
             pause = self.schedule.pause
             assert self.schedule.definition.enabled  # 9
             assert pause is None or (pause.until is not None and self.now >= pause.until)
+        assert row.kind is Kind.MANUAL or self.switch is None  # 9
         if row.snapshot.overlap in ("skip", "wait"):
             assert not [other for other in self.running() if other.id != row.id]
         if row.kind is Kind.BACKFILL:

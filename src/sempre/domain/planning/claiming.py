@@ -15,6 +15,8 @@ from sempre.domain.planning.sheet import TICK, Change, Moment, Plan, Sheet
 from sempre.domain.planning.slots import GRID_ERRORS, advance, newest_slots
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
+from sempre.domain.switch import Switch
+from sempre.domain.values import changed
 
 __all__ = ["Claim", "Verdict", "plan_claim"]
 
@@ -24,7 +26,7 @@ class Verdict(StrEnum):
 
     START = "start"
     WAIT = "wait"
-    """Another execution has to end first; its end rings this one."""
+    """Another execution has to end first, or a switch to go on again, which rings this one."""
     SKIP = "skip"
     MISS = "miss"
     EARLY = "early"
@@ -43,7 +45,12 @@ class Claim:
 
 
 def plan_claim(
-    schedule: Schedule | None, row: Execution, rows: Iterable[Execution], moment: Moment
+    schedule: Schedule | None,
+    row: Execution,
+    rows: Iterable[Execution],
+    moment: Moment,
+    *,
+    stopped_by: Switch | None = None,
 ) -> Claim:
     """Decide on one execution.
 
@@ -53,13 +60,18 @@ def plan_claim(
         rows: the schedule's other rows that matter: live and running ones, those after its
             cursor, and those that ended after the row was due.
         moment: the store's now.
+        stopped_by: the switch that is off for the row, if any.
     """
     others = [other for other in rows if other.id != row.id]
     verdict, reason = _judge(schedule, row, others, moment.now)
+    if verdict not in (Verdict.EARLY, Verdict.STALE) and _is_free(schedule, row, moment.now):
+        verdict, reason = _judge_switch(row, stopped_by) or (verdict, reason)
     if verdict in (Verdict.WAIT, Verdict.EARLY, Verdict.STALE):
         return Claim(verdict, Plan(schedule, schedule), reason)
+    given = {"decides": row.id, "stopped_by": stopped_by}
     if schedule is None:
-        return Claim(verdict, Plan(changes=(_decided(row, verdict, reason, moment.now),)), reason)
+        plan = Plan(changes=(_decided(row, verdict, reason, moment.now),))
+        return Claim(verdict, changed(plan, **given), reason)
     sheet = Sheet(schedule, [*others, row], moment)
     is_next = row in sheet.next_rows() and not schedule.deleted
     if verdict is Verdict.START:
@@ -72,17 +84,32 @@ def plan_claim(
         sheet.update(starts=sheet.schedule.starts + 1)
     if is_next or sheet.schedule.has_reached_limit:
         reconcile(sheet)
-    return Claim(verdict, sheet.plan(), reason)
+    return Claim(verdict, changed(sheet.plan(), **given), reason)
+
+
+def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] | None:
+    """Judge a due row by what somebody has turned off; None if that has no say.
+
+    A slot, retry or backfill that is rejected is skipped. One-off work that was put in before waits
+    for either kind of switch: there is no slot that would come again.
+    """
+    if row.held_by:
+        return Verdict.WAIT, f"held by {row.held_by}"
+    if switch is None or row.kind is Kind.MANUAL:
+        return None
+    if switch.holds or row.schedule_id is None:
+        return Verdict.WAIT, f"held by {switch.name}"
+    return Verdict.SKIP, f"{Reason.SWITCHED_OFF} by {switch.name}"
 
 
 def _judge(
     schedule: Schedule | None, row: Execution, others: list[Execution], now: datetime
 ) -> tuple[Verdict, str]:
-    if not row.is_live or row.held_by:
-        return Verdict.STALE, row.held_by
+    if not row.is_live:
+        return Verdict.STALE, ""
     if not row.is_due(now):
         return Verdict.EARLY, ""
-    if schedule and not (row.kind is Kind.MANUAL or schedule.allows_start(now)):
+    if schedule and not _is_free(schedule, row, now):
         return _judge_stopped(schedule)
     first = row.kind is Kind.SCHEDULED and row.is_untried
     if schedule and first and schedule.has_reached_limit:
@@ -90,6 +117,11 @@ def _judge(
     if _is_past_deadline(row, now):
         return Verdict.MISS, Reason.DEADLINE
     return _judge_overlap(row, others, now)
+
+
+def _is_free(schedule: Schedule | None, row: Execution, now: datetime) -> bool:
+    """Tell whether its schedule lets a row start."""
+    return schedule is None or row.kind is Kind.MANUAL or schedule.allows_start(now)
 
 
 def _judge_stopped(schedule: Schedule) -> tuple[Verdict, str]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sempre.domain.execution import Draft, Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
+from sempre.domain.switch import Switch
 from sempre.domain.values import changed
 
 __all__ = ["TICK", "Change", "Moment", "Plan", "Sheet"]
@@ -46,6 +47,9 @@ class Plan:
         changes: executions that change their state.
         creates: executions that come into being.
         ranges: slots that passed without an execution.
+        decides: the execution about whose start the plan decides, one way or the other.
+        stopped_by: the switch that was off for it. The plan is refused if by now it is another
+            one, or none.
     """
 
     base: Schedule | None = None
@@ -53,6 +57,8 @@ class Plan:
     changes: tuple[Change, ...] = ()
     creates: tuple[Draft, ...] = ()
     ranges: tuple[SlotRange, ...] = ()
+    decides: str = ""
+    stopped_by: Switch | None = None
 
     @property
     def is_empty(self) -> bool:

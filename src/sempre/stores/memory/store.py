@@ -40,7 +40,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Capabilities
-from sempre.stores.memory import history, work
+from sempre.stores.memory import history, switches, work
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
@@ -98,13 +98,13 @@ class MemoryStore:
         """Return rows of schedules that are due."""
         with self._at_once() as (tables, now):
             rows = work.due_rows(tables, wanted, now, of_schedules=True)
-            return Reading(now, [tables.candidate(row) for row in rows])
+            return Reading(now, [switches.candidate(tables, row.id, now) for row in rows])
 
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
         with self._at_once() as (tables, now):
-            found = (tables.executions.get(each) for each in ids)
-            return Reading(now, [tables.candidate(row) for row in found if row])
+            found = [each for each in ids if each in tables.executions]
+            return Reading(now, [switches.candidate(tables, each, now) for each in found])
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
@@ -162,7 +162,7 @@ class MemoryStore:
                     pass_due_at=history.maintenance(tables, now).due_at,
                     cancelled=tuple(sorted(asked)),
                     held=frozenset(row.fence for row in running),
-                    switches=work.active_switches(tables, now),
+                    switches=switches.active_switches(tables, now),
                 ),
             )
 
@@ -279,5 +279,5 @@ class MemoryStore:
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
         """Turn a switch off or on again."""
         with self._at_once() as (tables, now):
-            work.turn(tables, switch, off=off)
-            return Reading(now, list(work.active_switches(tables, now)))
+            switches.turn(tables, switch, off=off)
+            return Reading(now, list(switches.active_switches(tables, now)))

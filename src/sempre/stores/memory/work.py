@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from sempre.domain.execution import Execution
-from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.ports.messages import (
@@ -20,10 +19,10 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.stores.memory.switches import decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
 __all__ = [
-    "active_switches",
     "apply",
     "cancel",
     "claim",
@@ -36,7 +35,6 @@ __all__ = [
     "running_under",
     "settle",
     "take",
-    "turn",
 ]
 
 
@@ -57,7 +55,8 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
     """Carry out one plan, wholly or not at all."""
     if tables.is_done(order):
         return True
-    if order.plan.has_start or not tables.fits(order.plan):
+    plan = order.plan
+    if plan.has_start or not decision_stands(tables, plan, now) or not tables.fits(plan):
         return False
     tables.write(order, now)
     return True
@@ -69,7 +68,7 @@ def claim(tables: Tables, order: Order, session: str, now: datetime) -> Executio
     current = tables.executions.get(change.before.id)
     if current and _is_own_claim(current, change.after, session):
         return tables.leased(current)
-    stopped = change.before.due_at > now or _stopping(tables, change.before, now)
+    stopped = change.before.due_at > now or stopping_now(tables, change.before, now)
     if stopped or not is_alive(tables.sessions.get(session), now) or not tables.fits(order.plan):
         return None
     tables.write(order, now)
@@ -113,7 +112,7 @@ def enqueue(tables: Tables, work: Work, now: datetime) -> Receipt:
     row = work.execution
     if row.id in tables.executions:
         return Receipt(row.id)
-    switch = _stopping(tables, row, now)
+    switch = stopping_now(tables, row, now)
     if switch and switch.mode == "reject":
         return Receipt(row.id, created=False, rejected_by=switch.name)
     if work.unique:
@@ -140,38 +139,26 @@ def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelle
     return Cancelled.ENDED
 
 
-def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
-    """Turn a switch off, or on again, which frees what it held."""
-    if off:
-        tables.switches[switch.name] = switch
-        return
-    tables.switches.pop(switch.name, None)
-    for row in list(tables.executions.values()):
-        if row.held_by == switch.name:
-            tables.put(changed(row, held_by=""))
-
-
-def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
-    """Return the switches that are off; one whose time is over is on again."""
-    for switch in list(tables.switches.values()):
-        if switch.until is not None and switch.until <= now:
-            turn(tables, switch, off=False)
-    return tuple(sorted(tables.switches.values(), key=lambda switch: switch.name))
-
-
 def due_rows(
     tables: Tables, wanted: Wanted, now: datetime, *, of_schedules: bool
 ) -> list[Execution]:
-    """Return live rows that are due and wanted, most urgent first."""
+    """Return live rows that are due and wanted, most urgent first, but for what has to wait.
+
+    A slot that a switch rejects does not wait: it is to be skipped.
+    """
     rows = (row for row in tables.executions.values() if _is_wanted(row, wanted))
     due = [
         row
         for row in rows
         if row.due_at <= now
         and (row.schedule_id is not None) == of_schedules
-        and not _stopping(tables, row, now)
+        and not _waits_for_switch(stopping_now(tables, row, now), of_schedules=of_schedules)
     ]
     return sorted(due, key=lambda row: (row.snapshot.priority, row.due_at, row.id))[: wanted.limit]
+
+
+def _waits_for_switch(switch: Switch | None, *, of_schedules: bool) -> bool:
+    return switch is not None and (switch.holds or not of_schedules)
 
 
 def next_due_at(tables: Tables, wanted: Wanted) -> datetime | None:
@@ -216,19 +203,6 @@ def _is_next_row(tables: Tables, row: Execution) -> bool:
 def _is_wanted(row: Execution, wanted: Wanted) -> bool:
     known = row.snapshot.queue in wanted.queues and row.snapshot.job in wanted.jobs
     return known and row.is_live and not row.held_by
-
-
-def _stopping(tables: Tables, row: Execution, now: datetime) -> Switch | None:
-    """Return a switch that is off for an execution."""
-    schedule = tables.schedules.get(row.schedule_id or "")
-    targets = _targets(row, schedule)
-    return next((each for each in active_switches(tables, now) if each.target in targets), None)
-
-
-def _targets(row: Execution, schedule: Schedule | None) -> set[str]:
-    tags = schedule.definition.tags if schedule else ()
-    named = {f"job:{row.snapshot.job}", f"queue:{row.snapshot.queue}", f"pair:{row.snapshot.name}"}
-    return {"all", *named, *(f"tag:{tag}" for tag in tags)}
 
 
 def _stands_in_the_way(other: Execution, unique: Unique, now: datetime) -> bool:

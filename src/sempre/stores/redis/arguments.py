@@ -6,6 +6,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.sheet import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
+from sempre.domain.switch import Switch
 from sempre.ports.messages import Birth, Order, Settlement, Wanted, Work
 from sempre.stores.redis import encoding
 from sempre.stores.redis.records import write_attempt
@@ -96,6 +97,8 @@ def _order(order: Order) -> Arguments:
     plan = order.plan
     yield from _base(plan.base)
     yield int(plan.schedule != plan.base)
+    yield plan.decides
+    yield from _stop(plan.stopped_by)
     yield from pairs(_moved(plan.base, plan.schedule))
     yield len(plan.changes)
     for change in plan.changes:
@@ -107,6 +110,10 @@ def _order(order: Order) -> Arguments:
     yield len(plan.ranges)
     for passed in plan.ranges:
         yield from _range(passed)
+
+
+def _stop(switch: Switch | None) -> Arguments:
+    yield from (switch.name, switch.target, switch.mode) if switch else ("", "", "")
 
 
 def _base(base: Schedule | None) -> Arguments:

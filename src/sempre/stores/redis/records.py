@@ -54,9 +54,13 @@ def read_view(found: Sequence[Any]) -> View:
 
 
 def read_candidate(found: Sequence[Any]) -> Candidate:
-    """Return an execution with its schedule's view, if it has a schedule."""
-    row, view = found
-    return Candidate(read_execution(row), read_view(view) if view else None)
+    """Return an execution with its schedule's view and the switch that is off for it, if any."""
+    row, view, switch = found
+    return Candidate(
+        read_execution(row),
+        read_view(view) if view else None,
+        read_switch(switch) if switch else None,
+    )
 
 
 def write_attempt(settlement: Settlement) -> str:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
@@ -24,6 +24,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
 
 __all__ = [
+    "Lane",
     "audit_stamp",
     "instant",
     "json_text",
@@ -80,9 +81,18 @@ def key_text(key: str) -> str:
     return f"sha256:{sha256(written.encode()).hexdigest()}"
 
 
-def lane(queue: str, *, of_schedules: bool) -> str:
-    """Return where rows of a queue wait: those of schedules apart from one-off work."""
-    return f"{'slots' if of_schedules else 'single'}/{queue}"
+Lane = Literal["slots", "manual", "single"]
+"""What waits together: rows of schedules, those that pass every switch, and one-off work."""
+
+
+def lane(queue: str, which: Lane) -> str:
+    """Return where rows of a queue wait."""
+    return f"{which}/{queue}"
+
+
+def _lane_of(row: Execution) -> str:
+    manual: Lane = "manual" if row.kind is Kind.MANUAL else "slots"
+    return lane(row.snapshot.queue, manual if row.schedule_id is not None else "single")
 
 
 def tag_text(tag: str) -> str:
@@ -185,7 +195,7 @@ def write_execution(row: Execution, *, inline: bool) -> dict[str, Any]:
         "run_at": microseconds_of(row.run_at),
         "job": snapshot.job,
         "queue": snapshot.queue,
-        "lane": lane(snapshot.queue, of_schedules=row.schedule_id is not None),
+        "lane": _lane_of(row),
         "priority": snapshot.priority,
         "rules": rules,
         "args": args,

@@ -45,14 +45,25 @@ WHERE {due_condition} ORDER BY x.due_at, x.id LIMIT :limit
 {due} FOR UPDATE SKIP LOCKED
 
 -- name: due_condition
--- A row x of a lane that is due, wanted, not held, and not stopped by a switch.
+-- A row x of a lane that is due, wanted, not held, and not stopped by a switch: manual ones never
+-- are.
 x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :now
     AND x.job IN (SELECT value FROM {each:jobs})
-    AND x.name NOT IN (SELECT value FROM {each:stopped_names})
-    AND NOT EXISTS (
-        SELECT 1 FROM {each:stopped_tags} AS tag
-        JOIN {schedules} AS c ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
+    AND (
+        x.kind = 'manual' OR (
+            x.job NOT IN (SELECT value FROM {each:stopped_jobs})
+            AND x.name NOT IN (SELECT value FROM {each:stopped_names})
+            AND {name_before_shard} NOT IN (SELECT value FROM {each:stopped_shards})
+            AND NOT EXISTS (
+                SELECT 1 FROM {each:stopped_tags} AS tag
+                JOIN {schedules} AS c ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
+            )
+        )
     )
+
+-- name: name_before_shard
+-- The name of a row x without the number at its end, such as that of a pair's shard.
+REGEXP_REPLACE(x.name, '[0-9]+$', '')
 
 -- name: next_due
 -- When the next row is due that waits in these lanes for one of these jobs.

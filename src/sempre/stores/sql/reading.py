@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
@@ -19,7 +19,7 @@ from sempre.ports.messages import (
     Wanted,
 )
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import lane, read_execution, read_schedule, tag_text
+from sempre.stores.sql.encoding import Lane, lane, read_execution, read_schedule, tag_text
 from sempre.stores.sql.switches import Stops
 
 __all__ = [
@@ -48,34 +48,41 @@ def views_of(transaction: Transaction, found: Sequence[Sequence[Any]]) -> list[V
     ]
 
 
-def of_rows(transaction: Transaction, found: Sequence[Sequence[Any]]) -> list[Candidate]:
-    """Return executions, given as rows, with the views of their schedules."""
+def of_rows(
+    transaction: Transaction, found: Sequence[Sequence[Any]], stops: Stops
+) -> list[Candidate]:
+    """Return executions, given as rows, with the views of their schedules and what stops them."""
     ids = sorted({row[1] for row in found if row[1] is not None})
     owners = transaction.rows("schedules_by_id", ids=ids) if ids else []
     views = {view.schedule.id: view for view in views_of(transaction, owners)}
-    return [Candidate(read_execution(row), views.get(row[1])) for row in found]
+    tags = {each: view.schedule.definition.tags for each, view in views.items()}
+    answers = []
+    for row in map(read_execution, found):
+        switch = stops.stopping(row, tags) if row.is_live else None
+        answers.append(Candidate(row, views.get(row.schedule_id or ""), switch))
+    return answers
 
 
-def candidates(transaction: Transaction, ids: Sequence[str]) -> list[Candidate]:
+def candidates(transaction: Transaction, ids: Sequence[str], stops: Stops) -> list[Candidate]:
     """Return the executions of these ids that exist, in the order asked for."""
     found = {row[0]: row for row in transaction.rows("rows_by_id", ids=list(ids))}
-    return of_rows(transaction, [found[each] for each in ids if each in found])
+    return of_rows(transaction, [found[each] for each in ids if each in found], stops)
 
 
 def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidate]:
     """Return rows of schedules that are due, most urgent first."""
-    asked = stops.due(wanted, of_schedules=True)
+    asked = stops.due(wanted)
     if asked is None:
         return []
     limits = {"now": microseconds_of(transaction.now), "limit": wanted.limit}
     ids = [row[0] for row in transaction.rows("due", **asked, **limits)]
-    return candidates(transaction, ids) if ids else []
+    return candidates(transaction, ids, stops) if ids else []
 
 
 def next_due_at(transaction: Transaction, wanted: Wanted) -> datetime | None:
     """Return when the next wanted row is due, of a schedule or one-off."""
-    both = (lane(queue, of_schedules=of) for queue in wanted.queues for of in (True, False))
-    [(at,)] = transaction.rows("next_due", lanes=sorted(both), jobs=sorted(wanted.jobs))
+    lanes = (lane(queue, which) for queue in wanted.queues for which in get_args(Lane))
+    [(at,)] = transaction.rows("next_due", lanes=sorted(lanes), jobs=sorted(wanted.jobs))
     return None if at is None else instant_of(at)
 
 

@@ -34,7 +34,7 @@ from sempre.ports.messages import (
 )
 from sempre.stores.sql import encoding, maintenance, migrations, reading, records, work
 from sempre.stores.sql.dialects import Dialect, Transaction
-from sempre.stores.sql.switches import switches_off, turn, with_switches
+from sempre.stores.sql.switches import Stops, switches_off, turn, with_switches
 
 __all__ = ["SqlStore"]
 
@@ -90,7 +90,7 @@ class SqlStore:
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all."""
-        return self._write(lambda transaction: work.apply(transaction, orders))
+        return self._write_with_switches(lambda transaction: work.apply(transaction, orders))
 
     # Work
 
@@ -104,7 +104,11 @@ class SqlStore:
 
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
-        return self._read(lambda transaction: reading.candidates(transaction, ids))
+
+        def ask(transaction: Transaction) -> list[Candidate]:
+            return reading.candidates(transaction, ids, switches_off(transaction, lock=False))
+
+        return with_switches(lambda: self._read(ask), self._dialect)
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
@@ -190,7 +194,7 @@ class SqlStore:
         def ask(transaction: Transaction) -> list[Candidate]:
             now = microseconds_of(transaction.now)
             found = transaction.rows("rows_expired", now=now, limit=limit)
-            return reading.of_rows(transaction, found)
+            return reading.of_rows(transaction, found, Stops())
 
         return self._read(ask)
 

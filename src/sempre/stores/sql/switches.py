@@ -1,15 +1,17 @@
 """Switches: which are off, what they stop, and the end of those whose time is over."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from sempre.domain.execution import Draft
-from sempre.ports.messages import Switch, Wanted
+from sempre.domain.planning.sheet import Plan
+from sempre.domain.switch import Switch, stopping
+from sempre.ports.messages import Wanted
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.encoding import lane, tag_text, tags_within
 from sempre.stores.sql.records import read_switch, write_switch
 
-__all__ = ["Stops", "switches_off", "turn", "with_switches"]
+__all__ = ["Decisions", "Stops", "switches_off", "turn", "with_switches"]
 
 T = TypeVar("T")
 
@@ -21,25 +23,34 @@ class _TimeIsOver(Exception):
 class Stops(NamedTuple):
     """The switches that are off, asked what they stop."""
 
-    switches: tuple[Switch, ...]
+    switches: tuple[Switch, ...] = ()
 
-    def named(self, kind: str) -> list[str]:
+    def due(self, wanted: Wanted) -> dict[str, list[str]] | None:
+        """Return the parameters of the statement for what is due of schedules; None if nothing is.
+
+        What is held is left out. What is rejected is not, so that its slots are skipped.
+        """
+        held = Stops(tuple(switch for switch in self.switches if switch.holds))
+        queues = () if held.has_all else wanted.queues - held.named("queue")
+        lanes = [lane(queue, "slots") for queue in queues]
+        lanes += [lane(queue, "manual") for queue in wanted.queues]
+        return _asked(held, lanes, wanted.jobs)
+
+    def to_take(self, wanted: Wanted) -> dict[str, list[str]] | None:
+        """Return the same for one-off work, which waits for either kind of switch."""
+        queues = () if self.has_all else wanted.queues - self.named("queue")
+        jobs = wanted.jobs - self.named("job")
+        return _asked(Stops(), [lane(queue, "single") for queue in queues], jobs)
+
+    @property
+    def has_all(self) -> bool:
+        """Whether one of them stops everything."""
+        return any(switch.target == "all" for switch in self.switches)
+
+    def named(self, what: str) -> set[str]:
         """Return what switches of one kind name, such as the jobs."""
         targets = (switch.target.partition(":") for switch in self.switches)
-        return sorted({name for found, _, name in targets if found == kind and name})
-
-    def due(self, wanted: Wanted, *, of_schedules: bool) -> dict[str, list[str]] | None:
-        """Return the parameters of the statement for what is due; None if all is stopped."""
-        queues = wanted.queues - set(self.named("queue"))
-        jobs = wanted.jobs - set(self.named("job"))
-        if any(switch.target == "all" for switch in self.switches) or not (queues and jobs):
-            return None
-        return {
-            "lanes": sorted(lane(queue, of_schedules=of_schedules) for queue in queues),
-            "jobs": sorted(jobs),
-            "stopped_names": self.named("pair"),
-            "stopped_tags": [tag_text(tag) for tag in self.named("tag")],
-        }
+        return {name for found, _, name in targets if found == what and name}
 
     def tags(self, transaction: Transaction, rows: Iterable[Draft]) -> dict[str, list[str]]:
         """Return the tags of the rows' schedules, if a switch names any tag."""
@@ -48,13 +59,32 @@ class Stops(NamedTuple):
         ids = sorted({row.schedule_id for row in rows if row.schedule_id})
         return {row[0]: tags_within(row[1]) for row in transaction.rows("tags_of", ids=ids)}
 
-    def stopping(self, row: Draft, tags: dict[str, list[str]]) -> Switch | None:
-        """Return a switch that is off for an execution."""
-        snapshot = row.snapshot
-        named = {f"job:{snapshot.job}", f"queue:{snapshot.queue}", f"pair:{snapshot.name}"}
-        marked = {f"tag:{tag}" for tag in tags.get(row.schedule_id or "", ())}
-        targets = {"all", *named, *marked}
-        return next((each for each in self.switches if each.target in targets), None)
+    def stopping(self, row: Draft, tags: Mapping[str, Collection[str]]) -> Switch | None:
+        """Return the switch that is off for an execution."""
+        return stopping(self.switches, row, tags.get(row.schedule_id or "", ()))
+
+
+class Decisions:
+    """Whether what plans decide about is stopped as it was when they were made, or as little."""
+
+    def __init__(self, transaction: Transaction, plans: Iterable[Plan]) -> None:
+        """Lock the switches, if any plan decides about a start."""
+        rows = {
+            change.before.id: change.before
+            for plan in plans
+            for change in plan.changes
+            if change.before.id == plan.decides
+        }
+        stops = switches_off(transaction) if rows else Stops()
+        tags = stops.tags(transaction, rows.values())
+        self._now = {each: stops.stopping(row, tags) for each, row in rows.items()}
+
+    def stand(self, plan: Plan) -> bool:
+        """Tell whether a plan knows of the switch that is off by now."""
+        switch = self._now.get(plan.decides)
+        if switch is None:
+            return plan.stopped_by is None
+        return switch.is_same_stop(plan.stopped_by)
 
 
 def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
@@ -100,3 +130,16 @@ def _turn_on(transaction: Transaction, name: str) -> None:
 
 def _over(switches: Sequence[Switch], transaction: Transaction) -> list[Switch]:
     return [each for each in switches if each.until is not None and each.until <= transaction.now]
+
+
+def _asked(stops: Stops, lanes: list[str], jobs: Iterable[str]) -> dict[str, list[str]] | None:
+    pairs = {f"pair:{job}" for job in stops.named("pair")}
+    asked = {
+        "lanes": sorted(lanes),
+        "jobs": sorted(jobs),
+        "stopped_jobs": sorted(stops.named("job")),
+        "stopped_names": sorted(pairs),
+        "stopped_shards": sorted(f"{pair}/" for pair in pairs),
+        "stopped_tags": sorted(map(tag_text, stops.named("tag"))),
+    }
+    return asked if asked["lanes"] and asked["jobs"] else None

@@ -26,7 +26,7 @@ from sempre.stores.sql import encoding
 from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.records import write_attempt
-from sempre.stores.sql.switches import switches_off
+from sempre.stores.sql.switches import Decisions, switches_off
 
 __all__ = ["apply", "cancel", "claim", "create", "enqueue", "settle", "take"]
 
@@ -57,11 +57,13 @@ def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
 
 def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
     """Carry out plans, each wholly or not at all."""
+    decisions = Decisions(transaction, [order.plan for order in orders])
     desk = Desk(transaction, orders)
     answers = []
     for order in orders:
         done = desk.is_done(order)
-        if not done and not order.plan.has_start and desk.fits(order):
+        stands = not order.plan.has_start and decisions.stand(order.plan)
+        if not done and stands and desk.fits(order):
             desk.put(order, transaction)
             done = True
         answers.append(done)
@@ -103,7 +105,7 @@ def claim(
 
 def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Execution]:
     """Start one-off work that is due."""
-    asked = switches_off(transaction).due(wanted, of_schedules=False)
+    asked = switches_off(transaction).to_take(wanted)
     lease = _lease(transaction, session)
     if asked is None or lease is None:
         return []

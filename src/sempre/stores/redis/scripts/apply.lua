@@ -1,4 +1,4 @@
--- needs: base rows plans
+-- needs: base rows switches plans
 -- Carry out plans, each wholly or not at all.
 local function has_start(order)
     for _, change in ipairs(order.changes) do
@@ -9,11 +9,13 @@ local function has_start(order)
     return false
 end
 
-local answers = {}
+local switches, answers = nil, {}
 for place = 1, number() do
     local order = read_order()
     local done = is_done(order)
-    if not done and not has_start(order) and fits(order) then
+    switches = switches or (order.decides ~= "" and switches_off())
+    local stands = not has_start(order) and decision_stands(switches or {}, order)
+    if not done and stands and fits(order) then
         carry_out(order)
         done = true
     end

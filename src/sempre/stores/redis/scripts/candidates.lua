@@ -1,3 +1,3 @@
--- needs: base rows views
+-- needs: base rows switches views
 -- Executions with their views.
-return { now, candidates(list()) }
+return { now, candidates(list(), switches_off()) }

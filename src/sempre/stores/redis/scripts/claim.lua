@@ -1,6 +1,6 @@
 -- needs: base rows switches plans
 -- Carry out plans that start one execution each, for a session.
-local CURRENT = { "state", "attempt", "session", "due_at", "job", "queue", "name", "schedule_id" }
+local CURRENT = { "state", "attempt", "session", "due_at", unpack(STOPPED_BY) }
 local session = argument()
 local switches, alive = switches_off(), is_alive(session)
 local answers = {}

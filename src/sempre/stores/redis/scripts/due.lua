@@ -1,5 +1,6 @@
--- needs: base rows views switches lanes
--- Rows of schedules that are due, with their views.
-local wanted = wanted_work()
-local ids = due("slots", wanted, switches_off())
-return { now, candidates(ids) }
+-- needs: base rows switches views lanes
+-- Rows of schedules that are due, with their views: what is rejected too, but not what is held.
+local wanted, switches, lanes = wanted_work(), switches_off(), {}
+add_lanes(lanes, "slots", wanted, of_mode(switches, "hold"))
+add_lanes(lanes, "manual", wanted, {})
+return { now, candidates(due(lanes, wanted), switches) }

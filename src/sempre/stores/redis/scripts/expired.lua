@@ -1,4 +1,4 @@
--- needs: base rows views
+-- needs: base rows switches views
 -- Running executions whose session is gone or expired, with their views.
 local limit, ids = number(), {}
 for _, session in ipairs(redis.call("SMEMBERS", key("holders"))) do
@@ -9,4 +9,4 @@ for _, session in ipairs(redis.call("SMEMBERS", key("holders"))) do
         end
     end
 end
-return { now, candidates(ids) }
+return { now, candidates(ids, {}) }

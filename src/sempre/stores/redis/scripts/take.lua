@@ -1,9 +1,10 @@
 -- needs: base rows switches lanes plans
 -- Start one-off work that is due.
 local session, wanted = argument(), wanted_work()
-local switches, taken = switches_off(), {}
+local lanes, taken = {}, {}
+add_lanes(lanes, "single", wanted, switches_off())
 if is_alive(session) then
-    for place, id in ipairs(due("single", wanted, switches)) do
+    for place, id in ipairs(due(lanes, wanted)) do
         local row = look(id, { "attempt", "first_started_at" })
         put(id, {
             state = "running",

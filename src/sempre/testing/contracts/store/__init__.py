@@ -21,6 +21,7 @@ from sempre.testing.contracts.store import (
     sessions,
     settling,
     slots,
+    switched_slots,
     switches,
     unique,
     values,
@@ -43,6 +44,7 @@ from sempre.testing.contracts.store.schedules import *  # noqa: F403
 from sempre.testing.contracts.store.sessions import *  # noqa: F403
 from sempre.testing.contracts.store.settling import *  # noqa: F403
 from sempre.testing.contracts.store.slots import *  # noqa: F403
+from sempre.testing.contracts.store.switched_slots import *  # noqa: F403
 from sempre.testing.contracts.store.switches import *  # noqa: F403
 from sempre.testing.contracts.store.unique import *  # noqa: F403
 from sempre.testing.contracts.store.values import *  # noqa: F403
@@ -66,6 +68,7 @@ __all__ += schedules.__all__
 __all__ += sessions.__all__
 __all__ += settling.__all__
 __all__ += slots.__all__
+__all__ += switched_slots.__all__
 __all__ += switches.__all__
 __all__ += unique.__all__
 __all__ += values.__all__

@@ -16,19 +16,23 @@ local function is_stopped(switches, queue, job)
     return false
 end
 
--- Lanes of a kind that have wanted rows, most urgent first: their priorities and keys.
-local function wanted_lanes(kind, wanted, switches)
-    local found = {}
+-- Add the lanes of a kind that have wanted rows, with the switches that keep them waiting.
+local function add_lanes(found, kind, wanted, switches)
     for _, lane in ipairs(redis.call("ZRANGE", key("lanes", kind), 0, -1)) do
         local priority, size, names = string.match(lane, "^(%d+):(%d+):(.*)$")
         local queue = string.sub(names, 1, tonumber(size))
         local job = string.sub(names, tonumber(size) + 1)
         local is_wanted = wanted.queues[queue] and wanted.jobs[job]
         if is_wanted and not is_stopped(switches, queue, job) then
-            table.insert(found, { priority = priority, key = key("lane", kind, lane) })
+            table.insert(found, {
+                priority = tonumber(priority), key = key("lane", kind, lane), switches = switches,
+            })
         end
     end
-    return found
+end
+
+local function by_priority(one, other)
+    return one.priority < other.priority
 end
 
 local function precedes(one, other)
@@ -42,11 +46,11 @@ local function precedes(one, other)
 end
 
 -- Add the first due rows of a lane that no switch stops, as many as may be of use.
-local function add_due(into, lane, limit, switches)
-    local after, count = "-", 0
+local function add_due(into, lane, limit)
+    local after, count, switches = "-", 0, lane.switches
     while count < limit do
         local last = "(" .. now .. PAST_ALL
-        local page = redis.call("ZRANGEBYLEX", lane, after, last, "LIMIT", 0, limit)
+        local page = redis.call("ZRANGEBYLEX", lane.key, after, last, "LIMIT", 0, limit)
         for _, member in ipairs(page) do
             local stopped = #switches > 0
                 and stopping(switches, look(id_in(member), STOPPED_BY))
@@ -62,12 +66,12 @@ local function add_due(into, lane, limit, switches)
     end
 end
 
--- The ids of what is due and wanted, by priority, then by due_at and id.
-local function due(kind, wanted, switches)
+-- The ids of what is due in lanes, by priority, then by due_at and id.
+local function due(lanes, wanted)
     local found, group = {}, {}
-    local lanes = wanted_lanes(kind, wanted, switches)
+    table.sort(lanes, by_priority)
     for place, lane in ipairs(lanes) do
-        add_due(group, lane.key, wanted.limit - #found, switches)
+        add_due(group, lane, wanted.limit - #found)
         local following = lanes[place + 1]
         if not following or following.priority ~= lane.priority then
             table.sort(group, precedes)
@@ -84,14 +88,15 @@ end
 
 -- When the next wanted row is due, stopped or not; an empty text if there is none.
 local function next_due_at(wanted)
-    local first = ""
-    for _, kind in ipairs({ "slots", "single" }) do
-        for _, lane in ipairs(wanted_lanes(kind, wanted, {})) do
-            local member = redis.call("ZRANGE", lane.key, 0, 0)[1]
-            local due_at = string.sub(member, 1, WIDTH)
-            if first == "" or due_at < first then
-                first = due_at
-            end
+    local first, lanes = "", {}
+    for _, kind in ipairs({ "slots", "manual", "single" }) do
+        add_lanes(lanes, kind, wanted, {})
+    end
+    for _, lane in ipairs(lanes) do
+        local member = redis.call("ZRANGE", lane.key, 0, 0)[1]
+        local due_at = string.sub(member, 1, WIDTH)
+        if first == "" or due_at < first then
+            first = due_at
         end
     end
     return first

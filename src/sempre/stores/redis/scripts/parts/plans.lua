@@ -8,6 +8,7 @@ local function read_order()
         base = argument(), revision = argument(), starts = argument(), cursor = argument(),
         moves = argument() == "1", changes = {}, creates = {}, ranges = {},
     }
+    order.decides, order.stopped_by = argument(), { argument(), argument(), argument() }
     order.schedule = fields()
     for place = 1, number() do
         order.changes[place] = {

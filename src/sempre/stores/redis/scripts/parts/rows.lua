@@ -55,7 +55,11 @@ end
 -- A lane is where live rows of one kind, priority, queue and job wait. The length of the queue's
 -- name tells where the job's begins.
 local function kind_of(row)
-    return row.schedule_id ~= "" and "slots" or "single"
+    if row.schedule_id == "" then
+        return "single"
+    end
+    -- Apart, since they pass every switch.
+    return row.kind == "manual" and "manual" or "slots"
 end
 
 local function lane_of(row)

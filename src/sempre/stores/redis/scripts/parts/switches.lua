@@ -30,25 +30,53 @@ local function has_tag(schedule_id, tag)
     return tags and string.find(tags, "\n" .. tag .. "\n", 1, true) ~= nil
 end
 
--- The first switch that is off for a row, which is known by job, queue, name and schedule_id.
-local function stopping(switches, row)
+local STOPPED_BY = { "kind", "job", "queue", "name", "schedule_id" }
+
+-- Whether a switch is meant for a row, which is known by what STOPPED_BY names.
+local function stops(target, row)
+    if row.kind == "manual" then
+        return false
+    end
+    if target == "all" or target == "job:" .. row.job or target == "queue:" .. row.queue then
+        return true
+    end
+    if row.schedule_id == "" then
+        return false
+    end
+    local what = string.sub(target, 1, 4)
+    if what == "tag:" then
+        return has_tag(row.schedule_id, string.sub(target, 5))
+    end
+    local before_shard = string.gsub(row.name, "%d+$", "")
+    return what == "pair" and (row.name == target or before_shard == target .. "/")
+end
+
+local function of_mode(switches, mode)
+    local found = {}
     for _, switch in ipairs(switches) do
-        local target = switch[2]
-        if
-            target == "all"
-            or target == "job:" .. row.job
-            or target == "queue:" .. row.queue
-            or target == "pair:" .. row.name
-            or (
-                string.sub(target, 1, 4) == "tag:"
-                and row.schedule_id ~= ""
-                and has_tag(row.schedule_id, string.sub(target, 5))
-            )
-        then
-            return switch
+        if switch[3] == mode then
+            table.insert(found, switch)
+        end
+    end
+    return found
+end
+
+-- The switch that is off for a row: one that holds goes before one that rejects.
+local function stopping(switches, row)
+    for _, mode in ipairs({ "hold", "reject" }) do
+        for _, switch in ipairs(of_mode(switches, mode)) do
+            if stops(switch[2], row) then
+                return switch
+            end
         end
     end
     return nil
 end
 
-local STOPPED_BY = { "job", "queue", "name", "schedule_id" }
+-- Whether what an order decides about is stopped as it was when it was planned, or as little.
+local function decision_stands(switches, order)
+    local row = order.decides ~= "" and look(order.decides, STOPPED_BY)
+    local switch = row and stopping(switches, row) or { "", "", "" }
+    local planned = order.stopped_by
+    return switch[1] == planned[1] and switch[2] == planned[2] and switch[3] == planned[3]
+end

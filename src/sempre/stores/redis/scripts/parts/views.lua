@@ -38,8 +38,9 @@ local function view(id)
     return { schedule, rows }
 end
 
--- Executions, each with the view of its schedule; those that do not exist are left out.
-local function candidates(ids)
+-- Executions, each with the view of its schedule and the switch that is off for it while it
+-- waits; those that do not exist are left out. Needs the part `switches` before this one.
+local function candidates(ids, switches)
     local found, views = {}, {}
     for _, id in ipairs(ids) do
         local row = answer(id)
@@ -48,7 +49,9 @@ local function candidates(ids)
             if schedule_id ~= "" and views[schedule_id] == nil then
                 views[schedule_id] = view(schedule_id)
             end
-            table.insert(found, { row, views[schedule_id] or false })
+            local waits = row[6] == "pending" or row[6] == "scheduled"
+            local switch = waits and stopping(switches, look(id, STOPPED_BY))
+            table.insert(found, { row, views[schedule_id] or false, switch or false })
         end
     end
     return found

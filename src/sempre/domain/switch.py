@@ -1,0 +1,72 @@
+"""Switches: what somebody has turned off for now, and which executions that stops."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sempre.domain.execution import Draft
+from sempre.domain.states import Kind
+
+__all__ = ["Switch", "stopping"]
+
+DIGITS = "0123456789"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A kill switch: what it stops, how, why and until when.
+
+    Executions of kind manual pass every switch: a person asked for them. Where several are off for
+    the same execution, one that holds goes before one that rejects: what is held is not lost.
+
+    Attributes:
+        name: of the switch.
+        target: `job:name`, `queue:name`, `tag:name`, `pair:job` or `all`. A pair is the schedule
+            `pair:job`, with its shards `pair:job/1` and so on.
+        mode: "reject" refuses new work and skips slots when they are due; "hold" keeps it waiting.
+        until: when it goes on again by itself; None is when somebody does it.
+    """
+
+    name: str
+    target: str
+    mode: Literal["reject", "hold"] = "reject"
+    reason: str = ""
+    actor: str = ""
+    until: datetime | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it keeps what it stops waiting."""
+        return self.mode == "hold"
+
+    def stops(self, row: Draft, tags: Collection[str] = ()) -> bool:
+        """Tell whether it is meant for an execution, given the tags of its schedule."""
+        if row.kind is Kind.MANUAL:
+            return False
+        if self.target == "all":
+            return True
+        what, _, name = self.target.partition(":")
+        snapshot = row.snapshot
+        if what == "pair":
+            return row.schedule_id is not None and self._is_for_pair(snapshot.name)
+        named = {"job": snapshot.job, "queue": snapshot.queue}
+        return name in tags if what == "tag" else named.get(what) == name
+
+    def is_same_stop(self, other: "Switch | None") -> bool:
+        """Tell whether another switch stops the same in the same way, whatever its reason."""
+        if other is None:
+            return False
+        return (self.name, self.target, self.mode) == (other.name, other.target, other.mode)
+
+    def _is_for_pair(self, name: str) -> bool:
+        return name == self.target or name.rstrip(DIGITS) == f"{self.target}/"
+
+
+def stopping(switches: Iterable[Switch], row: Draft, tags: Collection[str] = ()) -> Switch | None:
+    """Return the switch that decides about an execution, of those that are off; None if it is free.
+
+    Of two in the same mode it is the first by name.
+    """
+    found = [switch for switch in switches if switch.stops(row, tags)]
+    return min(found, key=lambda switch: (not switch.holds, switch.name), default=None)

@@ -1,0 +1,59 @@
+"""The switches of the memory store: which are off, and what they stop."""
+
+from datetime import datetime
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning.sheet import Plan
+from sempre.domain.switch import Switch, stopping
+from sempre.domain.values import changed
+from sempre.ports.messages import Candidate
+from sempre.stores.memory.tables import Tables
+
+__all__ = ["active_switches", "candidate", "decision_stands", "stopping_now", "turn"]
+
+
+def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
+    """Turn a switch off, or on again, which frees what it held."""
+    if off:
+        tables.switches[switch.name] = switch
+        return
+    tables.switches.pop(switch.name, None)
+    for row in list(tables.executions.values()):
+        if row.held_by == switch.name:
+            tables.put(changed(row, held_by=""))
+
+
+def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
+    """Return the switches that are off; one whose time is over is on again."""
+    for switch in list(tables.switches.values()):
+        if switch.until is not None and switch.until <= now:
+            turn(tables, switch, off=False)
+    return tuple(sorted(tables.switches.values(), key=lambda switch: switch.name))
+
+
+def stopping_now(tables: Tables, row: Execution, now: datetime) -> Switch | None:
+    """Return the switch that is off for an execution."""
+    schedule = tables.schedules.get(row.schedule_id or "")
+    tags = schedule.definition.tags if schedule else ()
+    return stopping(active_switches(tables, now), row, tags)
+
+
+def decision_stands(tables: Tables, plan: Plan, now: datetime) -> bool:
+    """Tell whether the execution a plan decides about is stopped as it was, or as little."""
+    row = tables.executions.get(plan.decides)
+    if row is None:
+        return not plan.decides
+    switch = stopping_now(tables, row, now)
+    return switch is plan.stopped_by is None or (
+        switch is not None and switch.is_same_stop(plan.stopped_by)
+    )
+
+
+def candidate(tables: Tables, identity: str, now: datetime) -> Candidate:
+    """Return an execution with its schedule's view, and the switch that is off for it."""
+    switches = active_switches(tables, now)
+    found = tables.candidate(tables.executions[identity])
+    if not found.execution.is_live:
+        return found
+    tags = found.view.schedule.definition.tags if found.view else ()
+    return changed(found, stopped_by=stopping(switches, found.execution, tags))
