@@ -8,6 +8,9 @@ Stores:
     redis://host:6379/0?prefix=jobs
     memory://                             this process only, gone when it ends
 
+A server that must not be a store is refused, and says which option accepts its weaker promise:
+`?read_only=1`, `?any_flush=1`.
+
 Brokers:
 
     store://                              the store itself; an empty text means the same
@@ -34,6 +37,7 @@ from sempre.ports.store import Store
 __all__ = ["UrlError", "masked", "open_broker", "open_store"]
 
 T = TypeVar("T")
+_POSTGRESQL_FLAGS = ("any_flush", "read_only")
 
 
 class UrlError(InvalidInput):
@@ -108,7 +112,7 @@ def _open_memory(parts: SplitResult) -> Store:
 
 
 def _open_sqlite(parts: SplitResult) -> Store:
-    options, _ = _take_options(parts, ("prefix",))
+    options, _ = _take_store_options(parts, ("prefix",), ("any_filesystem",), passes_on=False)
     path = unquote(parts.path.removeprefix("/"))
     if parts.netloc or not path:
         allowed = "three slashes and a file: sqlite:///jobs.db, or four for a whole path"
@@ -118,22 +122,35 @@ def _open_sqlite(parts: SplitResult) -> Store:
 
 
 def _open_postgresql(parts: SplitResult) -> Store:
-    options, conninfo = _take_options(parts, ("schema", "prefix"), passes_on=True)
+    options, conninfo = _take_store_options(parts, ("schema", "prefix"), _POSTGRESQL_FLAGS)
     module = _module("sempre.stores.sql.dialects.postgresql", driver="psycopg", extra="postgres")
     return _sql_store(module.Postgresql(conninfo, **options))
 
 
 def _open_mariadb(parts: SplitResult) -> Store:
-    options, url = _take_options(parts, ("prefix",), passes_on=True)
+    flags = ("any_flush", "any_cluster", "read_only")
+    options, url = _take_store_options(parts, ("prefix",), flags)
     module = _module("sempre.stores.sql.dialects.mariadb", driver="pymysql", extra="mariadb")
     return _sql_store(module.Mariadb(url, **options))
 
 
 def _open_redis(parts: SplitResult) -> Store:
-    options, url = _take_options(parts, ("prefix",), passes_on=True)
+    flags = ("allow_eviction", "allow_no_aof", "allow_replica")
+    options, url = _take_store_options(parts, ("prefix",), flags)
     module = _module("sempre.stores.redis", driver="redis", extra="redis")
     store: Store = module.RedisStore(url, **options)
     return store
+
+
+def _take_store_options(
+    parts: SplitResult, texts: tuple[str, ...], flags: tuple[str, ...], *, passes_on: bool = True
+) -> tuple[dict[str, str | bool], str]:
+    """Return our own options of a URL, those that accept something as True or False."""
+    options, url = _take_options(parts, (*texts, *flags), passes_on=passes_on)
+    for name, value in options.items():
+        if name in flags and value not in {"0", "1"}:
+            raise UrlError(f"store option {name}", value, allowed="0 or 1")
+    return {name: value == "1" if name in flags else value for name, value in options.items()}, url
 
 
 def _sql_store(dialect: object) -> Store:
@@ -161,7 +178,8 @@ def _watch_of(store: SplitResult, options: dict[str, str]) -> object:
         path = unquote(store.path.removeprefix("/"))
         return cast("object", _module("sempre.brokers.bell_file").BellFile(path))
     if listen == "1":
-        known, conninfo = _take_options(store, ("schema", "prefix"), passes_on=True)
+        names = ("schema", "prefix", *_POSTGRESQL_FLAGS)
+        known, conninfo = _take_options(store, names, passes_on=True)
         module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
         channel = f"{known.get('schema', 'sempre')}.{known.get('prefix', 'sempre_')}bell"
         # The server takes no longer names; where two become one, somebody looks once too often.

@@ -76,13 +76,13 @@ def bouncer_before(conninfo: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with postgresql_server() as conninfo, bouncer_before(conninfo) as bounced:
+    with postgresql_server(fsync="off") as conninfo, bouncer_before(conninfo) as bounced:
         yield bounced
 
 
 @pytest.fixture
 def store(server: str) -> Iterator[Store]:
-    opened = SqlStore(Postgresql(server, schema=f"bounced_{next(NUMBERS)}"))
+    opened = SqlStore(Postgresql(server, schema=f"bounced_{next(NUMBERS)}", any_flush=True))
     opened.upgrade()
     yield opened
     opened.close()

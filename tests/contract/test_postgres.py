@@ -16,13 +16,13 @@ NUMBERS = count()
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with postgresql_server() as conninfo:
+    with postgresql_server(fsync="off") as conninfo:
         yield conninfo
 
 
 @pytest.fixture
 def store(server: str) -> Iterator[Store]:
-    opened = SqlStore(Postgresql(server, schema=f"contract_{next(NUMBERS)}"))
+    opened = SqlStore(Postgresql(server, schema=f"contract_{next(NUMBERS)}", any_flush=True))
     opened.upgrade()
     yield opened
     opened.close()

@@ -44,6 +44,10 @@ def test_four_slashes_are_a_whole_path(tmp_path: Path) -> None:
         "postgresql://ann:s3cret@127.0.0.1:1/jobs?schema=mine",
         "mariadb://ann:s3cret@127.0.0.1:1/jobs?prefix=mine_",
         "redis://:s3cret@127.0.0.1:1/0",
+        "postgresql://127.0.0.1:1/jobs?any_flush=1&read_only=0&connect_timeout=5",
+        "mariadb://127.0.0.1:1/jobs?any_flush=1&any_cluster=1&read_only=1",
+        "redis://127.0.0.1:1/0?allow_eviction=1&allow_no_aof=1&allow_replica=1",
+        "sqlite:///jobs.db?any_filesystem=1",
     ],
 )
 def test_nothing_is_connected_before_it_is_used(url: str) -> None:
@@ -68,6 +72,8 @@ def test_a_server_that_does_not_answer_is_told_without_the_password() -> None:
         ("sqlite:///", "three slashes"),
         ("sqlite:///jobs.db?prefx=a_", "prefix"),
         ("memory://?prefix=a", "no options"),
+        ("redis://host/0?allow_replica=yes", "0 or 1"),
+        ("postgresql://host/jobs?read_only=", "0 or 1"),
         ("mysql://ann:s3cret@host/db", "sqlite://"),
         ("jobs.db", "sqlite:///jobs.db"),
         ("", "sqlite:///jobs.db"),

@@ -105,16 +105,6 @@ def test_several_may_set_the_store_up_at_once(dialect: Postgresql) -> None:
     assert len({store.uuid for store in stores}) == 1
 
 
-def test_a_transaction_waits_for_the_disk_though_the_server_would_not(
-    server: str, store: SqlStore, dialect: Postgresql
-) -> None:
-    dialect.statements["shown"] = "SELECT current_setting('synchronous_commit')"
-
-    assert dialect.write(lambda transaction: transaction.rows("shown")) == [("on",)]
-    assert store.uuid
-    assert server
-
-
 def test_a_race_that_the_server_settled_is_run_again(dialect: Postgresql) -> None:
     dialect.statements["lose"] = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$"
     tries = []
