@@ -7,16 +7,19 @@ connection nobody knows which answer comes next, so it is closed and never used 
 
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from selectors import EVENT_READ, EVENT_WRITE
 from threading import Lock
 from typing import NamedTuple
 
-from sempre.brokers.waker import can_read
+from sempre.brokers.waker import Selector, can_read
 
 __all__ = ["Address", "Answer", "Line", "ProtocolError", "Wire"]
 
-# So many answers fit into the buffers of any socket: neither side waits for the other to read.
+# So many commands are held in memory at once, ready to be sent.
 WINDOW = 1000
+# So much fits into the empty buffer of any socket, so that sending it waits for nobody.
+AT_ONCE = 16_384
 LONGEST_LINE = 1024
 _WITH_BODY = frozenset({"FOUND", "OK", "RESERVED"})
 _MISTAKES = frozenset({"BAD_FORMAT", "EXPECTED_CRLF", "INTERNAL_ERROR", "UNKNOWN_COMMAND"})
@@ -72,7 +75,9 @@ class Wire:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._socket.settimeout(answer_after)
-        self._answers = self._socket.makefile("rb")
+        self._answer_after = answer_after
+        self._unread = bytearray()
+        self._place = 0
         self.using = "default"
         self.watched = {"default"}
         self.reserved: dict[str, str] = {}
@@ -99,35 +104,68 @@ class Wire:
         return answers
 
     def send(self, commands: bytes) -> None:
-        """Send commands whose answers are read later."""
-        self._socket.sendall(commands)
+        """Send commands whose answers are read later.
+
+        Answers that come meanwhile are taken in: a server that cannot answer does not read on, and
+        two who wait for each other to read would wait for ever.
+        """
+        if len(commands) <= AT_ONCE:
+            self._socket.sendall(commands)
+            return
+        left = memoryview(commands)
+        with Selector() as selector:
+            selector.register(self._socket, EVENT_READ | EVENT_WRITE)
+            while left:
+                ready = selector.select(self._answer_after)
+                if not ready:
+                    raise TimeoutError("the server did not read in time")
+                if ready[0][1] & EVENT_READ:
+                    self._receive()
+                if ready[0][1] & EVENT_WRITE:
+                    left = left[self._socket.send(left[:AT_ONCE]) :]
 
     def answer(self) -> Answer:
         """Read the next answer."""
-        line = self._answers.readline(LONGEST_LINE)
-        if not line.endswith(b"\r\n"):
-            raise ConnectionError("the server closed the connection")
-        word, *rest = line.decode("ascii", "replace").split() or [""]
+        line = self._line().decode("ascii", "replace")
+        word, *rest = line.split() or [""]
         if word in _MISTAKES or not word:
             raise ProtocolError(f"the server did not understand, and said {line!r}")
         return Answer(word, rest, self._body(int(rest[-1])) if word in _WITH_BODY else b"")
 
+    def _line(self) -> bytes:
+        while (end := self._unread.find(b"\r\n", self._place)) < 0:
+            if len(self._unread) - self._place > LONGEST_LINE:
+                raise ProtocolError("the server sent a line without an end")
+            self._receive()
+        return self._taken(end)
+
     def _body(self, size: int) -> bytes:
-        body = self._answers.read(size + 2)
-        if len(body) < size + 2:
+        while len(self._unread) < self._place + size + 2:
+            self._receive()
+        return self._taken(self._place + size)
+
+    def _taken(self, end: int) -> bytes:
+        """Take what there is up to a place, and the end of line after it."""
+        text = bytes(self._unread[self._place : end])
+        self._place = end + 2
+        if self._place >= len(self._unread):
+            self._unread.clear()
+            self._place = 0
+        return text
+
+    def _receive(self) -> None:
+        received = self._socket.recv(65_536)
+        if not received:
             raise ConnectionError("the server closed the connection")
-        return body[:-2]
+        self._unread += received
 
     def close(self) -> None:
         """Hang up; whatever was reserved is the server's again."""
-        with suppress(OSError):
-            self._answers.close()
-        with suppress(OSError):
-            self._socket.close()
+        self._socket.close()
 
     def __del__(self) -> None:
         # Absent if connecting failed. A thread that ends takes its connection with it.
-        if hasattr(self, "_answers"):
+        if hasattr(self, "_socket"):
             self.close()
 
 

@@ -9,10 +9,12 @@ from threading import RLock, local
 from typing import Protocol
 from weakref import WeakSet
 
-__all__ = ["Ending", "Readable", "Waker", "can_read"]
+__all__ = ["Ending", "Readable", "Selector", "Waker", "can_read"]
 
 # Poll takes any number of a file and needs no file of its own.
-_SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
+Selector: type[selectors.BaseSelector] = getattr(
+    selectors, "PollSelector", selectors.SelectSelector
+)
 
 
 class Ending(Enum):
@@ -33,7 +35,7 @@ class Readable(Protocol):
 
 def can_read(readable: Readable) -> bool:
     """Tell, without waiting, whether something can be read or has come to its end."""
-    with _SELECTOR() as selector:
+    with Selector() as selector:
         selector.register(readable, selectors.EVENT_READ)
         return bool(selector.select(0))
 
@@ -65,7 +67,7 @@ class Waker:
         Where two of these are true the socket comes first, and the wake ends the next wait.
         """
         ear = self._ear()
-        with _SELECTOR() as selector:
+        with Selector() as selector:
             selector.register(ear, selectors.EVENT_READ)
             for each in sockets:
                 selector.register(each, selectors.EVENT_READ)

@@ -56,6 +56,11 @@ class BeanstalkdServer:
             )
         self._wait_until_it_answers()
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """End it as a power cut would, as far as a process can."""
         assert self._process is not None
