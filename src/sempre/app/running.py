@@ -44,7 +44,8 @@ class Running:
         self._forks = forks
         self._burst = burst
         tasks = app.declarations.tasks
-        self.executors = Executors(tasks, hands=concurrency)
+        wanted = {task.isolation for task in tasks.values()}
+        self.executors = Executors(tasks.__getitem__, isolations=wanted, clock=app.clock)
         self.crew = Crew(tasks, frozenset(queues), concurrency)
         self.worker: Worker | None = None
 

@@ -8,6 +8,7 @@ the store each time something is due, and sleeps in between.
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from sempre.engine.agenda import NEARLY, NEVER, Agenda
 from sempre.engine.claiming import Catch, Claims, Started
 from sempre.engine.core import Engine
 from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, Ticket, WatchdogCall, read_ticket
@@ -19,8 +20,6 @@ __all__ = ["Fetcher"]
 FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
 LONGEST_WAIT = 60.0
-NEVER = float("inf")
-NEARLY = 0.01
 
 
 class Fetcher:
@@ -40,7 +39,7 @@ class Fetcher:
         self._begin = begin
         self._called = called
         self._claims = Claims(engine, jobs=wanted.jobs)
-        self._look_at = 0.0
+        self._agenda = Agenda(engine.clock)
         self._sweep_at = 0.0
         self._blocked: set[str] = set()
         self._turn = False
@@ -50,12 +49,12 @@ class Fetcher:
 
     def expect(self, due_at: datetime | None) -> None:
         """Look into the store no later than when this is due; callable from any thread."""
-        if due_at is not None and self._engine.bell.is_dumb and self._move_look(due_at):
+        if due_at is not None and self._engine.bell.is_dumb and self._note(due_at):
             self._engine.bell.broker.wake()
 
     def look_now(self) -> None:
         """Look into the store at the next step."""
-        self._look_at = 0.0
+        self._agenda.look_now()
 
     def unblock(self) -> None:
         """Look again at rows that waited for others to end; callable from any thread."""
@@ -67,11 +66,11 @@ class Fetcher:
     def step(self, *, session: str, limit: int) -> float:
         """Wait for work and begin it, at most `limit`; return how long to rest before the next."""
         elapsed, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
-        if self._sweep_at <= elapsed or (dumb and self._look_at <= elapsed):
+        if self._sweep_at <= elapsed or (dumb and self._agenda.is_due):
             return self._look(session, limit)
         if self._behind and not dumb:
             return self._catch_up(session, limit)
-        due = min(self._sweep_at, self._look_at) if dumb else self._sweep_at
+        due = min(self._sweep_at, self._agenda.next) if dumb else self._sweep_at
         return self._listen(session, limit, min(LONGEST_WAIT, due - elapsed))
 
     def _catch_up(self, session: str, limit: int) -> float:
@@ -93,7 +92,7 @@ class Fetcher:
         bell, elapsed = self._engine.bell, self._engine.clock.elapsed()
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
         self._sweep_at = sweep if bell.carries else NEVER
-        self._look_at = sweep if bell.carries else NEVER
+        self._agenda.cross_off()
         if self.look(session=session, limit=limit) >= limit:
             self._behind = True
             self.look_now()
@@ -120,7 +119,7 @@ class Fetcher:
         if catch.refused:
             self.look_now()
         elif self._blocked:
-            self._move_look(self._engine.time.now())
+            self._agenda.add(BLOCKED_LOOK)
         return catch
 
     # From the broker
@@ -178,16 +177,10 @@ class Fetcher:
     def _put_back(self, deliveries: list[Delivery], delay: float) -> None:
         self._engine.bell.tell(lambda broker: broker.put_back(deliveries, delay=delay))
 
-    def _move_look(self, due_at: datetime) -> bool:
+    def _note(self, due_at: datetime) -> bool:
         """Look no later than when this is due; False if we would look by then anyway."""
-        wait = max(0.0, (due_at - self._engine.time.now()).total_seconds())
-        if wait == 0.0 and self._blocked:
-            wait = BLOCKED_LOOK
-        look_at = self._engine.clock.elapsed() + wait
-        if look_at >= self._look_at - NEARLY:
-            return False
-        self._look_at = look_at
-        return True
+        wait = _seconds_until(due_at, self._engine.time.now())
+        return self._agenda.add(max(wait, BLOCKED_LOOK) if self._blocked and not wait else wait)
 
     # Both
 
@@ -196,7 +189,7 @@ class Fetcher:
         for started in catch.started:
             self._begin(started)
         for row in catch.born:
-            self._move_look(row.due_at)
+            self._note(row.due_at)
         if self._engine.bell.carries:
             self._engine.bell.ring(catch.born, self._engine.time.now())
         return len(catch.started)
