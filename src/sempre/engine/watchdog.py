@@ -151,6 +151,29 @@ class Watchdog:
         self._engine.events.tell(Happened.PERFORMED, **facts)
         return report
 
+    def force(self) -> Report:
+        """Run a pass now, due or not, that looks at every schedule; tell what it did.
+
+        If none was due nobody's turn is taken: it goes on beside any other, and only what it
+        healed is kept of it.
+
+        Raises:
+            StoreUnavailable: what was healed before stays so.
+        """
+        report = self.perform()
+        if not report.lock_acquired:
+            last = self._engine.read(self._engine.store.last_pass())
+            report = Report.after(last.report)
+            report.lock_acquired = False
+            self._mend_astray(report)
+            lost = frozenset(queue for queue in report.sentinels if not self._stands(report, queue))
+            report.rung_again = self.ring_all(lost) if lost else 0
+            report.orphans_enqueued = self.ring_orphans()
+        done = self._look_at_all()
+        report.schedules_processed, report.schedules_failed = done.processed, done.failed
+        report.executions_created += done.created
+        return report
+
     def _run(self, report: Report, begun: Pass, every: timedelta) -> None:
         self._mend_astray(report)
         self._look_at_slice(report, every)
@@ -185,6 +208,17 @@ class Watchdog:
                 report.last_round, report.round_size, report.slice_after = report.round_size, 0, ""
                 return
             report.slice_after = views[-1].schedule.id
+
+    def _look_at_all(self) -> Reconciled:
+        """Look at every schedule there is, a batch at a time."""
+        done, after = Reconciled(), ""
+        while True:
+            reading = self._engine.store.slice(after=after, limit=BATCH)
+            views = self._engine.read(reading)
+            self._reconciler.reconcile(views, reading.now, done)
+            if len(views) < BATCH:
+                return done
+            after = views[-1].schedule.id
 
     def _ring_lost(self, report: Report) -> None:
         """Ring everything within the horizon again if a lane's sentinel is gone."""
