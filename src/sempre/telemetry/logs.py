@@ -1,0 +1,241 @@
+"""Logs: what the engine tells, as lines of the standard `logging` module.
+
+`Narrator` listens to the engine's events and puts each into one readable sentence, logged under
+`sempre`; the facts go along as fields. How lines look is a formatter's business: `ConsoleFormatter`
+for people, `JsonFormatter` for machines. An application that has its own logging needs only the
+narrator.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, Protocol
+
+from sempre.clock import Clock
+from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted_text
+
+__all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_logs"]
+
+logger = logging.getLogger("sempre")
+
+LogFormat = Literal["text", "json"]
+MINUTE, HOUR = 60, 3600
+# A pass that found nothing is not worth a line; one that healed something is.
+HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")
+
+
+class Told(Protocol):
+    """An event of the engine, as far as it matters here."""
+
+    @property
+    def name(self) -> str:
+        """What happened, such as `execution.succeeded`."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What goes with it."""
+        ...
+
+
+class Narrator:
+    """Puts events into sentences and logs them; a listener for `Events.listen`."""
+
+    def __init__(self, clock: Clock, to: logging.Logger = logger) -> None:
+        """Log to a logger; the clock is asked how far away a retry is."""
+        self._clock = clock
+        self._logger = to
+
+    def __call__(self, event: Told) -> None:
+        """Log one event."""
+        level, sentence = SENTENCES.get(event.name, (logging.INFO, _any))
+        if any(event.facts.get(name) for name in HEALED):
+            level = logging.INFO
+        if self._logger.isEnabledFor(level):
+            text = redacted_text(sentence(event.facts, self._clock.now()))
+            fields = {"event": str(event.name), **_fields(event.facts)}
+            self._logger.log(level, "%s", text, extra={"sempre": fields})
+
+
+class ConsoleFormatter(logging.Formatter):
+    """One line for people: the time of day in UTC, the level where it matters, the sentence."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, and what follows it if the record carries an exception."""
+        at = datetime.fromtimestamp(record.created, UTC)
+        level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        source = "" if record.name == logger.name else f"[{record.name}] "
+        line = f"{at:%H:%M:%S} {source}{level}{record.getMessage()}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line: at, level, logger, message, and the fields of the event."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object as a line."""
+        at = datetime.fromtimestamp(record.created, UTC)
+        told: dict[str, object] = {
+            "at": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "sempre", {}),
+        }
+        if record.exc_info:
+            told["exception"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def configure_logs(style: LogFormat, *, level: str = "info") -> None:
+    """Let everything that is logged in this process go to stderr, as text or as JSON."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if style == "json" else ConsoleFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+
+
+def _name(facts: Mapping[str, Any]) -> str:
+    execution = facts.get("execution")
+    return execution.snapshot.name if isinstance(execution, Execution) else "?"
+
+
+def _started(facts: Mapping[str, Any], _now: datetime) -> str:
+    late = float(facts.get("late") or 0.0)
+    return f"{_name(facts)} started" + (f", {_length(late)} late" if late >= 1 else "")
+
+
+def _succeeded(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"{_name(facts)} succeeded in {_length(facts.get('seconds'))}"
+
+
+def _failed(facts: Mapping[str, Any], now: datetime) -> str:
+    line = f"{_name(facts)} failed after {_length(facts.get('seconds'))}: {facts.get('error')}"
+    retry_at = facts.get("retry_at")
+    if isinstance(retry_at, datetime):
+        return f"{line}; retry in {_length(max(0.0, (retry_at - now).total_seconds()))}"
+    return f"{line}; no retry is left"
+
+
+def _cancelled(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"{_name(facts)} cancelled ({facts.get('reason')})"
+
+
+def _skipped(facts: Mapping[str, Any], _now: datetime) -> str:
+    verdict = facts.get("verdict")
+    word = "missed" if verdict == "miss" else "skipped"
+    return f"{_name(facts)} {word} ({facts.get('reason')})"
+
+
+def _late_result(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"{_name(facts)} ended after its lease was taken away; its result is kept beside it"
+
+
+def _rescued(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"{_name(facts)} taken back: its worker {facts.get('session')} is gone"
+
+
+def _released(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"{_name(facts)} given back unfinished"
+
+
+def _unroutable(facts: Mapping[str, Any], _now: datetime) -> str:
+    execution = facts.get("execution")
+    job = execution.snapshot.job if isinstance(execution, Execution) else "?"
+    return f"{_name(facts)} left alone: this worker has no job {job}"
+
+
+def _of_schedule(words: str) -> "Sentence":
+    return lambda facts, _now: f"{facts.get('schedule')} {words}: {facts.get('error')}"
+
+
+def _performed(facts: Mapping[str, Any], _now: datetime) -> str:
+    names = (name for name in (*HEALED, "purged") if facts.get(name))
+    counts = [f"{facts[name]} {name.replace('_', ' ')}" for name in names]
+    if not facts.get("lock_acquired"):
+        return "watchdog: another pass was faster"
+    return f"watchdog: {', '.join(counts) or 'nothing to heal'}"
+
+
+def _broker_down(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"broker down: {facts.get('error')}; next try in {_length(facts.get('retry_in'))}"
+
+
+def _clock_jumped(facts: Mapping[str, Any], _now: datetime) -> str:
+    return f"the store's clock jumped by {facts.get('seconds', 0.0):.1f}s"
+
+
+def _any(facts: Mapping[str, Any], _now: datetime) -> str:
+    return ", ".join(f"{key} {value}" for key, value in facts.items())
+
+
+def _saying(text: str, *keys: str) -> "Sentence":
+    """Return a sentence that needs only some facts filled in."""
+    return lambda facts, _now: text.format(*(facts.get(key) for key in keys))
+
+
+Sentence = Callable[[Mapping[str, Any], datetime], str]
+"""Puts the facts of an event into words; the instant is the present."""
+
+SENTENCES: dict[str, tuple[int, Sentence]] = {
+    "execution.started": (logging.DEBUG, _started),
+    "execution.succeeded": (logging.INFO, _succeeded),
+    "execution.failed": (logging.ERROR, _failed),
+    "execution.cancelled": (logging.WARNING, _cancelled),
+    "execution.skipped": (logging.INFO, _skipped),
+    "execution.late_result": (logging.WARNING, _late_result),
+    "execution.rescued": (logging.WARNING, _rescued),
+    "execution.released": (logging.INFO, _released),
+    "execution.unroutable": (logging.DEBUG, _unroutable),
+    "schedule.unknown_grid": (logging.WARNING, _of_schedule("has a grid unknown here")),
+    "schedule.faulty": (logging.ERROR, _of_schedule("cannot be planned")),
+    "perform_start": (logging.DEBUG, _saying("watchdog: a pass begins")),
+    "perform": (logging.DEBUG, _performed),
+    "broker.unavailable": (logging.WARNING, _broker_down),
+    "broker.available": (logging.INFO, _saying("broker up again")),
+    "store.unavailable": (logging.WARNING, _saying("store down: {}", "error")),
+    "session.lost": (logging.ERROR, _saying("session {} lost; its work is stopped", "session")),
+    "clock.jumped": (logging.WARNING, _clock_jumped),
+    "engine.error": (logging.ERROR, _saying("a defect in {}: {}", "where", "error")),
+}
+
+
+def _length(seconds: object) -> str:
+    number = float(seconds) if isinstance(seconds, int | float) else 0.0
+    if number < 2 * MINUTE:
+        return f"{number:.1f}s".replace(".0s", "s")
+    return f"{number / MINUTE:.0f}m" if number < 2 * HOUR else f"{number / HOUR:.1f}h"
+
+
+def _fields(facts: Mapping[str, Any]) -> dict[str, object]:
+    """Return the facts as plain values; an execution by what identifies it."""
+    told: dict[str, object] = {}
+    for key, value in facts.items():
+        if isinstance(value, Execution):
+            told |= _identity(value)
+        elif isinstance(value, str):
+            told[key] = redacted_text(value)
+        elif key != "result":
+            told[key] = _plain(value)
+    return told
+
+
+def _identity(row: Execution) -> dict[str, object]:
+    return {
+        "execution": row.id,
+        "schedule": row.snapshot.name,
+        "job": row.snapshot.job,
+        "run_at": _plain(row.run_at),
+        "attempt": row.attempt,
+        "kind": str(row.kind),
+    }
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return value.total_seconds() if isinstance(value, timedelta) else value

@@ -1,0 +1,181 @@
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sempre.domain.execution import Execution
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.states import Kind, State
+from sempre.engine.events import Events, Happened
+from sempre.telemetry.logs import SENTENCES, ConsoleFormatter, JsonFormatter, Narrator
+
+NOW = datetime(2026, 11, 15, 18, 15, tzinfo=UTC)
+ROW = Execution(
+    id="01",
+    kind=Kind.SCHEDULED,
+    run_at=NOW,
+    due_at=NOW,
+    snapshot=Snapshot(name="bill", job="billing"),
+    state=State.RUNNING,
+    created_at=NOW,
+    attempt=1,
+)
+
+
+class Lines(logging.Handler):
+    """Keeps what is logged, as a formatter writes it."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+class Still:
+    """A clock that stands still."""
+
+    def now(self) -> datetime:
+        return NOW
+
+    def elapsed(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def logger() -> Iterator[logging.Logger]:
+    found = logging.getLogger("test of logs")
+    found.setLevel(logging.DEBUG)
+    found.propagate = False
+    yield found
+    found.handlers.clear()
+
+
+def told(logger: logging.Logger, formatter: logging.Formatter) -> tuple[Events, list[str]]:
+    lines, events = Lines(formatter), Events()
+    logger.addHandler(lines)
+    events.listen(Narrator(Still(), logger))
+    return events, lines.lines
+
+
+class Bare(logging.Formatter):
+    """The message and nothing else."""
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "line"),
+    [
+        (Happened.SUCCEEDED, {"seconds": 0.84}, "bill succeeded in 0.8s"),
+        (
+            Happened.FAILED,
+            {"seconds": 2.0, "error": "ValueError: x", "retry_at": NOW + timedelta(seconds=10)},
+            "bill failed after 2s: ValueError: x; retry in 10s",
+        ),
+        (
+            Happened.FAILED,
+            {"seconds": 200, "error": "ValueError: x", "retry_at": None},
+            "bill failed after 3m: ValueError: x; no retry is left",
+        ),
+        (Happened.SKIPPED, {"verdict": "skip", "reason": "overlap"}, "bill skipped (overlap)"),
+        (Happened.SKIPPED, {"verdict": "miss", "reason": "deadline"}, "bill missed (deadline)"),
+        (Happened.STARTED, {"late": 0.1}, "bill started"),
+        (Happened.STARTED, {"late": 4.0}, "bill started, 4s late"),
+        (Happened.CANCELLED, {"reason": "requested"}, "bill cancelled (requested)"),
+        (Happened.UNROUTABLE, {}, "bill left alone: this worker has no job billing"),
+    ],
+)
+def test_an_execution_is_told_of_in_one_line(
+    logger: logging.Logger, name: Happened, facts: dict[str, object], line: str
+) -> None:
+    events, lines = told(logger, Bare())
+
+    events.tell(name, execution=ROW, **facts)
+
+    assert lines == [line]
+
+
+def test_every_event_of_the_engine_has_its_sentence(logger: logging.Logger) -> None:
+    assert set(SENTENCES) == {str(name) for name in Happened}
+    events, lines = told(logger, Bare())
+
+    for name in Happened:
+        events.tell(name, execution=ROW, schedule="bill", error="x", seconds=1.0, reason="x")
+
+    assert len(lines) == len(Happened)
+
+
+def test_a_pass_that_healed_nothing_is_only_for_the_curious(logger: logging.Logger) -> None:
+    logger.setLevel(logging.INFO)
+    events, lines = told(logger, Bare())
+
+    events.tell(Happened.PERFORMED, lock_acquired=True, executions_created=0, purged=3)
+    events.tell(Happened.PERFORMED, lock_acquired=True, executions_created=2)
+
+    assert lines == ["watchdog: 2 executions created"]
+
+
+def test_secrets_in_an_error_are_not_logged(logger: logging.Logger) -> None:
+    events, lines = told(logger, JsonFormatter())
+
+    events.tell(Happened.FAILED, execution=ROW, seconds=1, error="password=hunter2", retry_at=None)
+
+    assert "hunter2" not in lines[0]
+
+
+def test_the_result_of_a_job_is_not_logged(logger: logging.Logger) -> None:
+    events, lines = told(logger, JsonFormatter())
+
+    events.tell(Happened.SUCCEEDED, execution=ROW, seconds=1, result={"iban": "DE00"})
+
+    assert "DE00" not in lines[0]
+
+
+def test_a_console_line_has_its_time_and_its_level_where_it_matters() -> None:
+    record = logging.LogRecord("sempre", logging.INFO, "", 0, "bill %s", ("ran",), None)
+    record.created = NOW.timestamp()
+    console = ConsoleFormatter()
+
+    assert console.format(record) == "18:15:00 bill ran"
+    record.levelno, record.levelname = logging.ERROR, "ERROR"
+    assert console.format(record) == "18:15:00 error: bill ran"
+    record.name = "jobs"
+    assert console.format(record) == "18:15:00 [jobs] error: bill ran"
+
+
+def test_a_json_line_is_one_object_with_the_facts(logger: logging.Logger) -> None:
+    events, lines = told(logger, JsonFormatter())
+
+    retry_at = NOW + timedelta(seconds=10)
+    facts = {"seconds": 2.0, "error": "ValueError: x", "retry_at": retry_at}
+    events.tell(Happened.FAILED, execution=replace(ROW, attempt=2), **facts)
+
+    [line] = map(json.loads, lines)
+    assert line["event"] == "execution.failed"
+    assert line["level"] == "error"
+    assert line["schedule"] == "bill"
+    assert line["job"] == "billing"
+    assert line["execution"] == "01"
+    assert line["attempt"] == 2
+    assert line["run_at"] == "2026-11-15T18:15:00Z"
+    assert line["retry_at"] == "2026-11-15T18:15:10Z"
+    assert line["at"].endswith("Z")
+
+
+def test_an_exception_follows_its_line(logger: logging.Logger) -> None:
+    lines = Lines(ConsoleFormatter())
+    as_json = Lines(JsonFormatter())
+    logger.addHandler(lines)
+    logger.addHandler(as_json)
+
+    try:
+        int("no such region")
+    except ValueError:
+        logger.exception("it broke")
+
+    assert "ValueError: invalid literal" in lines.lines[0]
+    assert "ValueError: invalid literal" in json.loads(as_json.lines[0])["exception"]
