@@ -18,6 +18,7 @@ LAYERS = (
     {"app"},
     {"cli", "web"},
     {"testing"},
+    {"__main__"},
 )
 HEIGHT = {unit: height for height, layer in enumerate(LAYERS) for unit in layer}
 # The composition root offers the dashboard and the test tools, without needing them to start.

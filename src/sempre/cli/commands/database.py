@@ -1,0 +1,81 @@
+"""`sempre db`: set the store up, bring it to this version, or see whether it is."""
+
+import click
+
+from sempre.cli.desk import refuse_absent
+from sempre.cli.failing import Code
+from sempre.cli.options import answering
+from sempre.cli.printing import Output, talk
+from sempre.config import read_settings
+from sempre.errors import StoreRefused
+from sempre.ports.store import Store
+from sempre.urls import masked, open_store
+
+__all__ = ["database", "status", "upgrade"]
+
+
+@click.group("db")
+def database() -> None:
+    """Set the store up, or look at it."""
+
+
+@database.command
+@click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+@answering
+def upgrade(output: Output, *, store: str | None) -> None:
+    """Set the store up, or bring its schema to this version.
+
+    Workers do it when they start; here it can be done before a deploy.
+    """
+    url = read_settings({"store": store}).store
+    opened = open_store(url)
+    try:
+        before = _trouble(opened)
+        opened.upgrade()
+        _tell(output, url, opened, word="upgraded" if before else "already current")
+    finally:
+        opened.close()
+
+
+@database.command
+@click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+@answering
+def status(output: Output, *, store: str | None) -> None:
+    """Tell whether the store can be reached and is set up; exit 1 if it is not set up."""
+    url = read_settings({"store": store}).store
+    refuse_absent(url)
+    opened = open_store(url)
+    try:
+        trouble = _trouble(opened)
+        if not trouble:
+            _tell(output, url, opened, word="current")
+            return
+    finally:
+        opened.close()
+    if output.as_json:
+        output.json({"store": masked(url), "current": False, "problem": trouble})
+    else:
+        output.line(f"error {masked(url)}: {trouble}")
+        talk(f"  try: sempre db upgrade --store {masked(url)}")
+    raise click.exceptions.Exit(Code.UNHEALTHY)
+
+
+def _trouble(store: Store) -> str:
+    """Return why a store cannot be used as it is, or an empty text."""
+    try:
+        _ = store.uuid
+    except StoreRefused as error:
+        return str(error)
+    return ""
+
+
+def _tell(output: Output, url: str, store: Store, *, word: str) -> None:
+    can = store.capabilities
+    if output.as_json:
+        answer = {"store": masked(url), "current": True, "did": word, "uuid": store.uuid}
+        output.json({**answer, "capabilities": dict(vars(can))})
+        return
+    output.line(f"ok {masked(url)}: {word}")
+    output.line(f"  uuid         {store.uuid}")
+    promises = [name.replace("_", " ") for name, value in vars(can).items() if value]
+    output.line(f"  promises     {', '.join(promises) or 'none'}")

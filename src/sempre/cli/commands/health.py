@@ -1,0 +1,160 @@
+"""`sempre status` and `reconcile`: is all well, and make it so."""
+
+from dataclasses import asdict
+from datetime import timedelta
+
+import click
+
+from sempre.cli.desk import Desk
+from sempre.cli.examining import MOST, Facts, Problem, problems_of
+from sempre.cli.failing import Code
+from sempre.cli.options import operating
+from sempre.cli.printing import talk
+from sempre.cli.times import length
+from sempre.domain.execution import Execution
+from sempre.domain.states import LIVE
+from sempre.engine.events import Event, Happened
+from sempre.engine.watchdog import Report
+from sempre.ports.messages import ExecutionQuery, View, Wanted
+
+__all__ = ["examine", "reconcile", "status"]
+
+
+@click.command
+@operating
+def status(desk: Desk) -> None:
+    """Tell whether all is well.
+
+    Exit 1 if it is not. Every problem has a code that never changes, for scripts and alarms.
+    """
+    facts = examine(desk)
+    problems = problems_of(facts)
+    healthy = not any(problem.severity == "error" for problem in problems)
+    if desk.output.as_json:
+        told = [problem.to_json() for problem in problems]
+        desk.output.json({"healthy": healthy, **facts.to_json(), "problems": told})
+    else:
+        _tell(desk, facts, problems, healthy=healthy)
+    if not healthy:
+        raise click.exceptions.Exit(Code.UNHEALTHY)
+
+
+@click.command
+@click.argument("name", required=False)
+@operating
+def reconcile(desk: Desk, *, name: str | None) -> None:
+    """Heal now what is not as it should be.
+
+    One pass of the watchdog over every schedule, due or not; or over the one of a NAME.
+    """
+    desk.app.events.listen(_tell_faulty, Happened.FAULTY, Happened.UNKNOWN_GRID)
+    if name is not None:
+        _reconcile_one(desk, name)
+        return
+    report = desk.app.watchdog.force()
+    if desk.output.as_json:
+        kept = ("slice_after", "round_size", "last_round", "sentinels")
+        told = {key: value for key, value in asdict(report).items() if key not in kept}
+        desk.output.json({"report": told})
+    else:
+        desk.output.lines(_healed(report))
+        talk(f"looked at {report.schedules_processed} schedules in {length(report.seconds)}.")
+    if report.schedules_failed:
+        raise click.exceptions.Exit(Code.UNHEALTHY)
+
+
+def examine(desk: Desk) -> Facts:
+    """Read what tells whether all is well."""
+    store, settings = desk.store, desk.app.settings
+    reading = store.last_pass()
+    last, now = desk.read(reading), reading.now
+    host = desk.app.clock.now() if store.capabilities.own_clock else now
+    astray = desk.read(store.astray(tzdata=desk.app.engine.tzdata, limit=MOST))
+    schedules = list(desk.app.schedules)
+    expired = desk.read(store.expired(MOST))
+    sessions = desk.read(store.sessions())
+    return Facts(
+        now=now,
+        skew=host - now,
+        interval=settings.watchdog_interval,
+        passed_at=last.finished_at,
+        pass_due_at=last.due_at,
+        total=len(schedules),
+        active=sum(each.definition.enabled for each in schedules),
+        paused=sum(each.pause is not None and each.pause.holds(now) for each in schedules),
+        astray=[view.schedule.name for view in astray if _lacks_next_row(view)],
+        broken=[each.name for each in schedules if each.broken],
+        overdue=_overdue(desk),
+        unrung=_unrung(desk),
+        expired=[candidate.execution for candidate in expired],
+        sessions=sessions,
+        # A tick of no session renews nothing, and tells which switches are off.
+        switches=desk.read(store.tick("", _NOTHING, lease=settings.lease)).switches,
+    )
+
+
+_NOTHING = Wanted(frozenset(), frozenset(), 0)
+
+
+def _lacks_next_row(view: View) -> bool:
+    """Tell a schedule without a next row from one whose row only has an older stamp."""
+    return not any(row.is_untried and row.occupies_slot for row in view.rows)
+
+
+def _overdue(desk: Desk) -> list[Execution]:
+    settings, now = desk.app.settings, desk.now
+    late_since = now - (settings.sweep + settings.grace)
+    query = ExecutionQuery(states=LIVE, until=late_since, limit=MOST)
+    rows = desk.read(desk.store.executions(query)).items
+    return [row for row in rows if row.due_at < late_since and not row.held_by]
+
+
+def _unrung(desk: Desk) -> list[Execution]:
+    """Return rows due before the next pass that were not told of; the youngest may yet be."""
+    settings, now = desk.app.settings, desk.now
+    rows = desk.read(desk.store.unrung(horizon=settings.watchdog_interval, limit=MOST))
+    young = timedelta(seconds=2) + settings.grace
+    return [row for row in rows if row.created_at < now - young]
+
+
+def _tell(desk: Desk, facts: Facts, problems: list[Problem], *, healthy: bool) -> None:
+    out, age = desk.output, facts.watchdog_age
+    out.line("healthy" if healthy else "unhealthy")
+    stopped = f" ({facts.total - facts.active} disabled, {facts.paused} paused)"
+    out.line(f"  schedules    {facts.total}{stopped if facts.total else ''}")
+    passed = "never" if age is None else f"{length(age)} ago"
+    out.line(f"  watchdog     {passed} (every {length(facts.interval)})")
+    out.line(f"  workers      {facts.alive}")
+    out.line(f"  overdue      {len(facts.overdue)}")
+    for problem in problems:
+        out.line(f"{problem.severity} {problem.code}  {problem.message}")
+        if problem.advice:
+            talk(f"  try: {problem.advice}")
+
+
+def _reconcile_one(desk: Desk, name: str) -> None:
+    [handle] = desk.handles([name])
+    healed = handle.reconcile() if handle.started else handle.start() is not None
+    row = handle.row
+    if desk.output.as_json:
+        desk.output.json({"name": name, "healed": healed})
+        return
+    word = "healed" if healed else "ok"
+    slot = row.next_run_at
+    after = f", next {desk.shown(slot, row.definition.grid)}" if slot else ", no next slot"
+    desk.output.line(f"{word} {name}{after}")
+
+
+def _healed(report: Report) -> list[str]:
+    counts = {
+        "executions created": report.executions_created,
+        "orphans enqueued": report.orphans_enqueued,
+        "executions rung again": report.rung_again,
+        "old executions purged": report.purged,
+        "schedules that could not be dealt with": report.schedules_failed,
+    }
+    return [f"{count} {what}" for what, count in counts.items() if count] or ["nothing to heal"]
+
+
+def _tell_faulty(event: Event) -> None:
+    talk(f"warning: {event.facts.get('schedule')} is left alone: {event.facts.get('error')}")

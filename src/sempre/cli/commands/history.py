@@ -1,0 +1,169 @@
+"""`sempre executions` and `execution`: what ran, what did not, and why."""
+
+import json
+from datetime import datetime
+
+import click
+
+from sempre.cli.desk import Desk
+from sempre.cli.options import operating
+from sempre.cli.showing import history_rows
+from sempre.cli.summaries import execution_json
+from sempre.cli.times import as_json, length
+from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted
+from sempre.domain.states import Kind, State
+from sempre.errors import NotFound
+from sempre.grids.instants import read_instant
+from sempre.grids.intervals import read_duration
+from sempre.ports.messages import Attempt, ExecutionQuery
+
+__all__ = ["execution", "executions", "instant_or_length"]
+
+STATES = click.Choice([str(state) for state in State])
+KINDS = click.Choice([str(kind) for kind in Kind])
+
+
+@click.command
+@click.option("-s", "--schedule", metavar="NAME", help="Only those of this schedule.")
+@click.option("--job", help="Only those of this job.")
+@click.option("--failed", is_flag=True, help="The same as --state failed.")
+@click.option("--running", is_flag=True, help="The same as --state running.")
+@click.option("--state", "states", type=STATES, multiple=True, help="Only these.")
+@click.option("--kind", "kinds", type=KINDS, multiple=True, help="Only these.")
+@click.option("--since", metavar="T", help="Slots from this instant, or so long ago: 1h.")
+@click.option("--until", metavar="T", help="Slots up to this instant, or so long ago.")
+@click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, help="At most so many.")
+@operating
+def executions(
+    desk: Desk, *, schedule: str | None, since: str | None, until: str | None, **filters: object
+) -> None:
+    """List executions.
+
+    They come by slot, newest first; what lies in the future is waiting.
+    """
+    desk.read(desk.store.last_pass())
+    query = ExecutionQuery(
+        schedule_id=desk.view(schedule).schedule.id if schedule else None,
+        job=_text(filters["job"]),
+        states=_states(filters),
+        kinds=frozenset(map(Kind, _words(filters["kinds"]))),
+        since=instant_or_length("since", since, desk.now),
+        until=instant_or_length("until", until, desk.now),
+    )
+    rows = _pages(desk, query, int(str(filters["limit"])))
+    if desk.output.as_json:
+        desk.output.json({"executions": [execution_json(row) for row in rows]})
+    else:
+        desk.output.table(*history_rows(desk, rows, named=schedule is None))
+
+
+@click.command
+@click.argument("id")
+@operating
+def execution(desk: Desk, *, id: str) -> None:  # noqa: A002 - as it is called on the command line
+    """Show all about one execution."""
+    found = desk.read(desk.store.candidates([id]))
+    if not found:
+        raise NotFound("execution", id)
+    row = found[0].execution
+    attempts = desk.read(desk.store.attempts(id))
+    if desk.output.as_json:
+        tries = [_attempt_json(each) for each in attempts]
+        desk.output.json({"execution": {**execution_json(row), "attempts": tries}})
+        return
+    desk.output.line(f"{row.state} {row.snapshot.name}")
+    desk.output.lines([f"  {key:<12} {text}" for key, text in _facts(desk, row) if text])
+    if attempts:
+        columns = ("TRY", "STARTED", "TOOK", "STATE", "RESULT")
+        rows = [_attempt_row(desk, row, number, each) for number, each in enumerate(attempts, 1)]
+        desk.output.line("")
+        desk.output.table(columns, rows)
+    errors = [each.error for each in attempts if each.error]
+    if errors:
+        desk.output.lines(["", errors[-1].rstrip()])
+
+
+def instant_or_length(field: str, text: str | None, now: datetime) -> datetime | None:
+    """Return an instant, from ISO 8601 or from how long ago it was; None if nothing was said."""
+    if text is None:
+        return None
+    if text[:4].isdigit() and "-" in text:
+        return read_instant(field, text)
+    return now - read_duration(field, text)
+
+
+def _states(filters: dict[str, object]) -> frozenset[State]:
+    states = set(map(State, _words(filters["states"])))
+    states |= {State.FAILED} if filters["failed"] else set()
+    states |= {State.RUNNING} if filters["running"] else set()
+    return frozenset(states)
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else ()
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _pages(desk: Desk, query: ExecutionQuery, limit: int) -> list[Execution]:
+    """Return so many executions, a page at a time: a page may be short and yet not the last."""
+    rows: list[Execution] = []
+    after = ""
+    while len(rows) < limit:
+        asked = ExecutionQuery(**{**vars(query), "limit": min(500, limit - len(rows))})
+        page = desk.read(desk.store.executions(ExecutionQuery(**{**vars(asked), "after": after})))
+        rows += page.items
+        after = page.after
+        if not after:
+            break
+    return rows
+
+
+def _facts(desk: Desk, row: Execution) -> list[tuple[str, str]]:
+    grid = row.snapshot.grid
+    times = (row.run_at, row.due_at, row.first_started_at, row.finished_at)
+    slot, due, started, finished = (desk.shown(each, grid) if each else "" for each in times)
+    args = json.dumps(redacted(dict(row.snapshot.args)), ensure_ascii=False)
+    return [
+        ("id", row.id),
+        ("job", row.snapshot.job),
+        ("kind", f"{row.kind} by {row.actor}" if row.actor else str(row.kind)),
+        ("reason", row.reason),
+        ("slot", slot),
+        ("due", due if row.due_at != row.run_at else ""),
+        ("started", started),
+        ("finished", finished),
+        ("tries", str(row.attempt)),
+        ("crashes", str(row.crashes) if row.crashes else ""),
+        ("queue", row.snapshot.queue),
+        ("held by", row.held_by),
+        ("args", args if row.snapshot.args else ""),
+        ("key", row.key),
+    ]
+
+
+def _attempt_row(desk: Desk, row: Execution, number: int, attempt: Attempt) -> tuple[str, ...]:
+    state = f"{attempt.state} (late)" if attempt.late else str(attempt.state)
+    last_line = attempt.error.strip().rpartition("\n")[2]
+    result = "" if attempt.result is None else json.dumps(attempt.result, ensure_ascii=False)
+    return (
+        str(number),
+        desk.shown(attempt.started_at, row.snapshot.grid),
+        length(attempt.finished_at - attempt.started_at),
+        state,
+        last_line or result,
+    )
+
+
+def _attempt_json(attempt: Attempt) -> dict[str, object]:
+    return {
+        "started_at": as_json(attempt.started_at),
+        "finished_at": as_json(attempt.finished_at),
+        "state": str(attempt.state),
+        "late": attempt.late,
+        "result": attempt.result,
+        "error": attempt.error or None,
+    }

@@ -1,0 +1,221 @@
+"""`sempre list`, `show` and `next`: schedules as they are, and what they will do."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from heapq import merge
+from itertools import islice, takewhile
+
+import click
+
+from sempre.cli.desk import Desk
+from sempre.cli.options import operating
+from sempre.cli.printing import talk
+from sempre.cli.showing import definition_lines, history_rows, range_rows
+from sempre.cli.summaries import LIGHTS, TICK, Summary, execution_json, history_bar, upcoming
+from sempre.cli.times import ago, as_json, length
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+from sempre.errors import SempreError
+from sempre.grids.instants import read_instant
+from sempre.ports.messages import ExecutionQuery, View
+
+__all__ = ["list_schedules", "next_slots", "show", "summary_of"]
+
+ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.SKIPPED, State.MISSED, State.CANCELLED})
+RUNS = 30
+PAGE = 500
+COLUMNS = ("", "NAME", "WHEN", "NEXT", "LEFT", "LAST", "TOOK", "RUNS")
+
+
+@click.command("list")
+@click.argument("text", default="")
+@click.option("-l", "--tag", help="Only those with this tag.")
+@click.option("--job", help="Only those of this job.")
+@click.option("--failing", "only", flag_value="failing", help="Only those whose last run failed.")
+@click.option("--paused", "only", flag_value="paused", help="Only those that are paused.")
+@click.option("--late", "only", flag_value="late", help="Only those that are late.")
+@click.option("--disabled", "only", flag_value="disabled", help="Only those that are disabled.")
+@click.option("--broken", "only", flag_value="broken", help="Only those whose grid is broken.")
+@click.option("-n", "--limit", type=click.IntRange(1), default=100, help="At most so many.")
+@operating
+def list_schedules(desk: Desk, *, limit: int, only: str | None, **filters: str | None) -> None:
+    """List schedules.
+
+    TEXT is a part of their names. The lights: * ok, ~ late, x failing, = paused, - disabled,
+    o never ran, . ended, ! broken.
+    """
+    found = (summary_of(desk, each) for each in _found(desk, **filters))
+    wanted = (each for each in found if only is None or each.state == only)
+    summaries = list(islice(wanted, limit + 1))
+    shown = summaries[:limit]
+    if desk.output.as_json:
+        desk.output.json({"schedules": [each.to_json() for each in shown]})
+        return
+    desk.output.table(COLUMNS, [_row(desk, each) for each in shown])
+    talk(_footer(shown, is_more=len(summaries) > limit))
+
+
+@click.command
+@click.argument("name")
+@click.option("-n", "count", type=click.IntRange(0, 1000), default=10, help="How many executions.")
+@operating
+def show(desk: Desk, *, name: str, count: int) -> None:
+    """Show all about one schedule."""
+    view = desk.view(name)
+    schedule = view.schedule
+    query = ExecutionQuery(schedule_id=schedule.id, limit=count)
+    rows = desk.read(desk.store.executions(query)).items if count else ()
+    ranges = desk.read(desk.store.ranges(schedule.id, limit=count)) if count else []
+    slots = _slots_or_none(view, desk.now, 5)
+    summary = summary_of(desk, schedule)
+    if desk.output.as_json:
+        answer = {
+            **summary.to_json(),
+            "definition": dict(definition_lines(schedule)),
+            "notes": list(schedule.definition.grid.notes()),
+            "next": [as_json(slot) for slot in slots],
+            "executions": [execution_json(row) for row in rows],
+            "ranges": [
+                {"first": as_json(each.first), "last": as_json(each.last)}
+                | {"count": each.count, "reason": each.reason}
+                for each in ranges
+            ],
+        }
+        desk.output.json({"schedule": answer})
+        return
+    grid = schedule.definition.grid
+    desk.output.line(f"{LIGHTS[summary.state]} {schedule.name}: {_state_words(desk, summary)}")
+    desk.output.lines([f"  {key:<12} {text}" for key, text in definition_lines(schedule)])
+    desk.output.lines([f"  note         {note}" for note in grid.notes()])
+    for title, slot in zip(["next", *[""] * len(slots)], slots, strict=False):
+        desk.output.line(f"  {title:<12} {desk.shown(slot, grid)} ({ago(slot, desk.now)})")
+    if rows:
+        desk.output.line("")
+        desk.output.table(*history_rows(desk, rows))
+    if ranges:
+        desk.output.line("")
+        desk.output.table(*range_rows(desk, ranges, grid))
+
+
+@click.command("next")
+@click.argument("name", required=False)
+@click.option("-n", "count", type=click.IntRange(1, 10_000), default=10, help="How many.")
+@click.option("--between", nargs=2, metavar="A B", help="Only slots from A to B.")
+@operating
+def next_slots(
+    desk: Desk, *, name: str | None, count: int, between: tuple[str, str] | None
+) -> None:
+    """Show what will run, and when.
+
+    Without a NAME it is what all schedules will run, in order.
+    """
+    views = [desk.view(name)] if name else list(_all_views(desk))
+    desk.read(desk.store.last_pass())
+    after, until = desk.now, None
+    if between:
+        after, until = (read_instant("between", each) for each in between)
+        after -= TICK
+    lists = [_named(view, after, strict=name is not None) for view in views]
+    merged = takewhile(lambda each: until is None or each[0] <= until, merge(*lists, key=_first))
+    found = list(islice(merged, count))
+    if desk.output.as_json:
+        answer = [{"name": view.schedule.name, "run_at": as_json(slot)} for slot, view in found]
+        desk.output.json({"next": answer})
+        return
+    rows = [
+        (desk.shown(slot, view.schedule.definition.grid), ago(slot, desk.now), view.schedule.name)
+        for slot, view in found
+    ]
+    desk.output.table(("SLOT", "LEFT", "NAME"), rows)
+    if name and not found:
+        talk(f"{name} will not run: {summary_of(desk, views[0].schedule).state}.")
+
+
+def summary_of(desk: Desk, schedule: Schedule) -> Summary:
+    """Return what is said of a schedule in one line."""
+    query = ExecutionQuery(schedule_id=schedule.id, states=ENDED, limit=RUNS)
+    history = desk.read(desk.store.executions(query)).items
+    settings = desk.app.settings
+    return Summary(schedule, history, desk.now, settings.sweep + settings.grace)
+
+
+def _found(desk: Desk, **filters: str | None) -> Iterator[Schedule]:
+    return desk.app.schedules.find(
+        tag=filters.get("tag"), job=filters.get("job"), text=filters.get("text") or ""
+    )
+
+
+def _row(desk: Desk, summary: Summary) -> tuple[str, ...]:
+    schedule = summary.schedule
+    name, when = schedule.name, schedule.definition.grid.explain()
+    light, bar = LIGHTS[summary.state], history_bar(summary.history)
+    slot = schedule.next_run_at
+    if slot is None or summary.state in ("paused", "disabled", "broken"):
+        return light, name, when, _state_words(desk, summary), "", *_last(summary), bar
+    left = length(slot - desk.now) if slot > desk.now else "due"
+    if summary.state == "late":
+        left = f"late {length(desk.now - slot)}"
+    return light, name, when, desk.shown(slot, schedule.definition.grid), left, *_last(summary), bar
+
+
+def _last(summary: Summary) -> tuple[str, str]:
+    last = summary.last
+    if last is None:
+        return "", ""
+    word = "ok" if last.state is State.SUCCEEDED else str(last.state)
+    at = last.finished_at or last.run_at
+    took = (last.finished_at - last.started_at) if last.finished_at and last.started_at else None
+    return f"{word} {ago(at, summary.now)}", length(took) if took is not None else ""
+
+
+def _state_words(desk: Desk, summary: Summary) -> str:
+    schedule, pause = summary.schedule, summary.schedule.pause
+    if summary.state == "broken":
+        return f"broken: {schedule.broken}"
+    if summary.state != "paused" or pause is None:
+        return summary.state
+    until = f" until {desk.shown(pause.until, schedule.definition.grid)}" if pause.until else ""
+    why = ": ".join(filter(None, (pause.actor, pause.note)))
+    return f"paused{until}" + (f" ({why})" if why else "")
+
+
+def _footer(summaries: list[Summary], *, is_more: bool) -> str:
+    count = len(summaries)
+    parts = [f"{count} schedule{'' if count == 1 else 's'}"]
+    for word in ("broken", "late", "failing", "paused", "disabled"):
+        some = sum(each.state == word for each in summaries)
+        parts += [f"{some} {word}"] if some else []
+    more = "; more exist: raise -n" if is_more else ""
+    return ", ".join(parts) + more + "."
+
+
+def _all_views(desk: Desk) -> Iterator[View]:
+    after = ""
+    while True:
+        views = desk.read(desk.store.slice(after=after, limit=PAGE))
+        yield from views
+        if len(views) < PAGE:
+            return
+        after = views[-1].schedule.id
+
+
+def _named(view: View, after: datetime, *, strict: bool) -> Iterator[tuple[datetime, View]]:
+    try:
+        for slot in upcoming(view, after=after):
+            yield slot, view
+    except SempreError as error:
+        if strict:
+            raise
+        talk(f"warning: {view.schedule.name} is left out: {error}")
+
+
+def _first(each: tuple[datetime, View]) -> tuple[datetime, str]:
+    return each[0], each[1].schedule.name
+
+
+def _slots_or_none(view: View, after: datetime, count: int) -> list[datetime]:
+    try:
+        return list(upcoming(view, after=after, count=count))
+    except SempreError as error:
+        talk(f"warning: its slots are not known here: {error}")
+        return []

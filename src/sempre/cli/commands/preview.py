@@ -1,0 +1,72 @@
+"""`sempre preview`: what a cron text or an interval means, without any store."""
+
+from datetime import datetime
+
+import click
+
+from sempre.cli.options import answering
+from sempre.cli.printing import Output
+from sempre.cli.times import as_json, shown, zone_of
+from sempre.clock import SystemClock
+from sempre.grids.cron import Cron
+from sempre.grids.every import Every
+from sempre.grids.grid import Grid
+from sempre.grids.instants import read_instant
+
+__all__ = ["grid_of_text", "preview"]
+
+CRON_FIELDS = 5
+
+
+@click.command
+@click.argument("text")
+@click.option("--tz", "timezone", metavar="ZONE", help="Its time zone, such as Europe/Rome.")
+@click.option("-n", "count", type=click.IntRange(0, 1000), default=5, help="How many times.")
+@click.option("--after", metavar="T", help="Count from this instant; by default from now.")
+@click.option("--anchor", metavar="T", help="Where an interval counts from.")
+@click.option("--gap", default="shift", help="Times the clock skips: shift (default) or skip.")
+@click.option("--fold", default="first", help="Times it shows twice: first, last or both.")
+@answering
+def preview(
+    output: Output, *, text: str, count: int, after: str | None, **rule: str | None
+) -> None:
+    """Explain a cron text or an interval.
+
+    \b
+    sempre preview "0 2,14 * * *" --tz Europe/Rome
+    sempre preview "every 15m"
+    """  # noqa: D301 - \b is click's mark for lines that are not to be joined
+    grid = grid_of_text(text, rule)
+    now = SystemClock().now() if after is None else read_instant("after", after)
+    times = grid.times(now, count)
+    if output.as_json:
+        output.json(_answer(grid, times))
+        return
+    output.line(grid.explain())
+    zone = output.zone(zone_of(grid))
+    output.lines([f"  {shown(each, zone, now=now)}" for each in times])
+    output.lines([f"note: {note}" for note in grid.notes()])
+
+
+def grid_of_text(text: str, rule: dict[str, str | None]) -> Grid:
+    """Return the grid of what somebody typed: an interval if it looks like one, else a cron text.
+
+    Raises:
+        InvalidInput: it is neither.
+    """
+    given = {name: value for name, value in rule.items() if value is not None}
+    is_cron = "*" in text or text.strip().startswith("@") or len(text.split()) >= CRON_FIELDS
+    if not is_cron:
+        return Every(text, **given)
+    given.pop("anchor", None)
+    return Cron(text, **given)
+
+
+def _answer(grid: Grid, times: list[datetime]) -> dict[str, object]:
+    return {
+        "grid": grid.to_json(),
+        "explanation": grid.explain(),
+        "timezone": zone_of(grid),
+        "times": [as_json(each) for each in times],
+        "notes": list(grid.notes()),
+    }

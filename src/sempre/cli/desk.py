@@ -1,0 +1,113 @@
+"""The desk: a store that is set up, opened by its URL, and a place to answer to.
+
+Nothing of the user's code is imported here, and nothing is set up or upgraded on the way: an
+operator who mistypes a URL must not leave an empty store behind.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+from sempre.app import ScheduleHandle, Sempre
+from sempre.cli.failing import Code, Failure
+from sempre.cli.printing import Output, talk
+from sempre.cli.times import shown, zone_of
+from sempre.config import read_settings
+from sempre.engine.events import Event, Happened
+from sempre.errors import StoreRefused
+from sempre.grids.grid import Grid
+from sempre.ports.messages import Reading, View
+from sempre.ports.store import Store
+from sempre.urls import masked, open_store
+
+__all__ = ["Desk", "desk", "refuse_absent"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What an operating command works with."""
+
+    app: Sempre
+    output: Output
+
+    @property
+    def store(self) -> Store:
+        """The store."""
+        return self.app.engine.store
+
+    @property
+    def now(self) -> datetime:
+        """The present by the store's clock, as of the last reading."""
+        return self.app.engine.time.now()
+
+    def read(self, reading: Reading[T]) -> T:
+        """Return the value of a reading and note the store's now."""
+        return self.app.engine.read(reading)
+
+    def handles(self, names: Iterable[str]) -> list[ScheduleHandle]:
+        """Return schedules by name; NotFound, before anything is changed, if one is missing."""
+        handles = [self.app.schedule(name) for name in dict.fromkeys(names)]
+        for handle in handles:
+            _ = handle.row
+        return handles
+
+    def view(self, name: str) -> View:
+        """Return a schedule and its rows; NotFound, with the nearest name, if there is none."""
+        [handle] = self.handles([name])
+        return self.read(self.store.views([handle.name]))[0]
+
+    def shown(self, instant: datetime, grid: Grid | None = None) -> str:
+        """Write an instant on the clocks of a grid's zone, or of UTC if that is asked for."""
+        return shown(instant, self.output.zone(zone_of(grid)), now=self.now)
+
+
+@contextmanager
+def desk(store: str | None, broker: str | None, output: Output) -> Iterator[Desk]:
+    """Open the store that the options, the environment or pyproject.toml name, and close it.
+
+    Raises:
+        Failure: there is no store, or it is not set up, or lives in another process only.
+    """
+    settings = read_settings({"store": store, "broker": broker})
+    refuse_absent(settings.store)
+    _refuse_unready(settings.store)
+    app = Sempre(settings.store, broker=settings.broker or None)
+    app.events.listen(_warn, Happened.BROKER_DOWN)
+    try:
+        yield Desk(app, output)
+    finally:
+        app.close()
+
+
+def refuse_absent(url: str) -> None:
+    """Raise Failure for a store that cannot be operated from here."""
+    parts = urlsplit(url)
+    if parts.scheme == "memory":
+        message = "a memory store lives in its own process and cannot be operated from outside."
+        raise Failure(message, code=Code.USAGE, advice="sempre list --store sqlite:///jobs.db")
+    path = Path(unquote(parts.path.removeprefix("/")))
+    if parts.scheme == "sqlite" and not parts.netloc and not path.exists():
+        message = f"there is no store at {url}: no file {path}."
+        raise Failure(message, code=Code.UNREACHABLE, advice=f"sempre db upgrade --store {url}")
+
+
+def _refuse_unready(url: str) -> None:
+    store = open_store(url)
+    try:
+        _ = store.uuid
+    except StoreRefused as error:
+        advice = f"sempre db upgrade --store {masked(url)}"
+        raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
+    finally:
+        store.close()
+
+
+def _warn(event: Event) -> None:
+    error = event.facts.get("error", "")
+    talk(f"warning: the broker does not answer ({error}); workers find the work at their sweep.")

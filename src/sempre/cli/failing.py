@@ -1,0 +1,104 @@
+"""How commands fail: one sentence on stderr, the command to run next, and an exit code.
+
+0    done; healthy
+1    unhealthy, or the awaited execution failed
+2    the command line itself is wrong
+3    the store or the broker cannot be reached or used
+4    there is nothing of that name
+5    refused by the present state, or needs --yes
+130  interrupted
+"""
+
+from enum import IntEnum
+from typing import IO, Any
+
+import click
+
+from sempre.errors import (
+    BrokenGrid,
+    BrokerError,
+    Contended,
+    InvalidInput,
+    MissingExtra,
+    NotFound,
+    Refused,
+    SempreError,
+    StoreError,
+    UnknownGrid,
+)
+
+__all__ = ["Code", "Failure", "Interrupted", "failure_of"]
+
+
+class Code(IntEnum):
+    """The exit codes; the module's docstring explains each."""
+
+    DONE = 0
+    UNHEALTHY = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    NOT_FOUND = 4
+    REFUSED = 5
+    INTERRUPTED = 130
+
+
+# The first that fits decides.
+CODES: tuple[tuple[type[SempreError], Code], ...] = (
+    (InvalidInput, Code.USAGE),
+    (NotFound, Code.NOT_FOUND),
+    (Refused, Code.REFUSED),
+    (Contended, Code.REFUSED),
+    (UnknownGrid, Code.REFUSED),
+    (BrokenGrid, Code.REFUSED),
+    (MissingExtra, Code.UNREACHABLE),
+    (StoreError, Code.UNREACHABLE),
+    (BrokerError, Code.UNREACHABLE),
+)
+NEXT = {
+    "schedule": "sempre list",
+    "next slot of": "sempre list",
+    "execution": "sempre executions",
+}
+
+
+class Failure(click.ClickException):
+    """The end of a command: a sentence, what to try next, and an exit code."""
+
+    def __init__(self, message: str, *, code: Code = Code.UNHEALTHY, advice: str = "") -> None:
+        """Say what went wrong and, if there is one, which command to run next."""
+        super().__init__(message)
+        self.code = int(code)
+        self.advice = advice
+
+    @classmethod
+    def of_usage(cls, error: click.ClickException) -> "Failure":
+        """Return an error of click's in the same words as all others."""
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "sempre"
+        text = error.format_message()
+        failure = cls(text[:1].lower() + text[1:], advice=f"{path} --help")
+        failure.code = error.exit_code
+        return failure
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write it to stderr."""
+        click.echo(f"error: {self.format_message()}", file=file, err=file is None)
+        if self.advice:
+            click.echo(f"  try: {self.advice}", file=file, err=file is None)
+
+
+class Interrupted(Failure):
+    """Somebody pressed Ctrl-C."""
+
+    def __init__(self) -> None:
+        """Say so, and no more."""
+        super().__init__("interrupted.", code=Code.INTERRUPTED)
+
+
+def failure_of(error: SempreError) -> Failure:
+    """Return what a person is told about an error, and the exit code that a script sees."""
+    code = next((code for kind, code in CODES if isinstance(error, kind)), Code.UNHEALTHY)
+    advice = NEXT.get(error.kind, "") if isinstance(error, NotFound) else ""
+    if isinstance(error, StoreError):
+        advice = "sempre db status"
+    return Failure(str(error), code=code, advice=advice)

@@ -1,0 +1,175 @@
+"""Finding the application: the code that `worker` and `dev` import, and no other command does.
+
+In this order: what the command line names, $SEMPRE_APP, `app` under [tool.sempre], `jobs.py`,
+`app/jobs.py`, `src/*/jobs.py`. A name is `module`, `module:attribute` or `path/to/file.py`, with
+or without an attribute; an attribute may be a function without arguments that makes the app.
+"""
+
+import os
+import sys
+import tomllib
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from sempre.app import Sempre
+from sempre.cli.failing import Code, Failure
+from sempre.errors import nearest
+
+__all__ = ["Found", "find_app"]
+
+USUAL = ("jobs.py", "app/jobs.py", "src/*/jobs.py")
+EXAMPLE = "sempre dev jobs.py"
+
+
+@dataclass(frozen=True)
+class Found:
+    """An application and where it came from.
+
+    Attributes:
+        name: as it could be written on the command line.
+        origin: why this one was taken.
+    """
+
+    app: Sempre
+    name: str
+    origin: str
+
+
+def find_app(named: str | None, *, folder: Path | None = None) -> Found:
+    """Import the user's code and return its application.
+
+    Raises:
+        Failure: there is no such module, attribute or application, or its code raised.
+    """
+    here = folder or Path.cwd()
+    target, origin = _chosen(named, here)
+    place, _, attribute = _split(target)
+    module = _load(place, here)
+    app, name = _app_of(module, attribute, target)
+    return Found(app, f"{place}:{name}", origin)
+
+
+def _chosen(named: str | None, here: Path) -> tuple[str, str]:
+    """Return what to import and who said so."""
+    for text, origin in (
+        (named, "the command line"),
+        (os.environ.get("SEMPRE_APP"), "$SEMPRE_APP"),
+        (_configured(here), "[tool.sempre] app"),
+    ):
+        if text:
+            return text, origin
+    for pattern in USUAL:
+        found = sorted(here.glob(pattern))
+        if found:
+            return found[0].relative_to(here).as_posix(), f"{pattern} is there"
+    message = f"no application is named, and there is none of {', '.join(USUAL)} in {here.name}/."
+    raise Failure(message, code=Code.NOT_FOUND, advice=EXAMPLE)
+
+
+def _configured(here: Path) -> str | None:
+    path = here / "pyproject.toml"
+    if not path.is_file():
+        return None
+    app = tomllib.loads(path.read_text()).get("tool", {}).get("sempre", {}).get("app")
+    return app if isinstance(app, str) else None
+
+
+def _split(target: str) -> tuple[str, str, str]:
+    # A drive's colon, as in C:\jobs.py, is followed by no attribute name.
+    place, colon, attribute = target.rpartition(":")
+    if colon and attribute.replace(".", "").isidentifier():
+        return place, colon, attribute
+    return target, "", ""
+
+
+def _load(place: str, here: Path) -> ModuleType:
+    path = here / place
+    is_file = place.endswith(".py")
+    if is_file and not path.is_file():
+        known = [each.relative_to(here).as_posix() for each in here.glob("*.py")]
+        raise _missing(f'no file "{place}". {nearest(place, known)}')
+    root, name = _root_of(path) if is_file else (here, place)
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    return _import(name, place, here)
+
+
+def _root_of(path: Path) -> tuple[Path, str]:
+    """Return the folder to import a file from and its name there, packages included."""
+    parts, folder = [path.stem], path.resolve().parent
+    while (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return folder, ".".join(parts)
+
+
+def _import(name: str, place: str, here: Path) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        # Missing is what was asked for, or a package of it, and not something that it imports.
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise _raised(place, error) from error
+        known = [path.stem for path in here.glob("*.py")]
+        known += [path.parent.name for path in here.glob("*/__init__.py")]
+        raise _missing(f'no module "{place}". {nearest(place, known)}') from None
+    except Failure:
+        raise
+    except Exception as error:
+        raise _raised(place, error) from error
+
+
+def _app_of(module: ModuleType, attribute: str, target: str) -> tuple[Sempre, str]:
+    if attribute:
+        return _made(_attribute(module, attribute), target), attribute
+    apps = {name: value for name, value in vars(module).items() if isinstance(value, Sempre)}
+    if not apps:
+        raise _missing(f"{target} has no application: nothing in it is a Sempre(...).")
+    names = list(apps)
+    if len(set(map(id, apps.values()))) > 1:
+        message = f"{target} has several applications: {', '.join(names)}."
+        raise Failure(message, code=Code.USAGE, advice=f"sempre worker {target}:{names[0]}")
+    return apps[names[0]], names[0]
+
+
+def _attribute(module: ModuleType, dotted: str) -> object:
+    value: object = module
+    for name in dotted.split("."):
+        if not hasattr(value, name):
+            known = [each for each in dir(value) if not each.startswith("_")]
+            hint = nearest(name, known)
+            raise _missing(f'no attribute "{name}" in {module.__name__}. {hint}')
+        value = getattr(value, name)
+    return value
+
+
+def _made(value: object, target: str) -> Sempre:
+    """Return an application, made by the function if it is one."""
+    if not isinstance(value, Sempre) and callable(value):
+        try:
+            value = value()
+        except Exception as error:
+            raise _raised(target, error) from error
+    if isinstance(value, Sempre):
+        return value
+    message = f"{target} is a {type(value).__name__}, not a Sempre nor a function that makes one."
+    raise Failure(message, code=Code.NOT_FOUND, advice=EXAMPLE)
+
+
+def _missing(message: str) -> Failure:
+    return Failure(message.strip(), code=Code.NOT_FOUND, advice=EXAMPLE)
+
+
+def _raised(place: str, error: Exception) -> Failure:
+    """Return the failure of code that raised while it was imported, with the line that did."""
+    trace, where = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<") and "importlib" not in file and "sempre/cli" not in file:
+            where = f" ({file}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        where = f" ({error.filename}, line {error.lineno})"
+    return Failure(f"importing {place} raised {type(error).__name__}: {error}{where}")

@@ -1,0 +1,180 @@
+"""What is said of a schedule in one line: its light, its last run, its history."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from sempre.cli.times import as_json, zone_of
+from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import LIVE, State
+from sempre.grids.grid import Grid, following
+from sempre.ports.messages import View
+
+__all__ = ["LIGHTS", "Summary", "execution_json", "history_bar", "seconds_of_run", "upcoming"]
+
+TICK = timedelta(microseconds=1)
+LIGHTS = {
+    "ok": "*",
+    "late": "~",
+    "failing": "x",
+    "paused": "=",
+    "disabled": "-",
+    "never ran": "o",
+    "ended": ".",
+    "broken": "!",
+}
+"""The light of each state a schedule can be in; by shape, so that it needs no colour."""
+BARS = ".:|"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A schedule, its latest executions that have ended, newest first, and the present.
+
+    Attributes:
+        late_after: how long after its slot a next row counts as late.
+    """
+
+    schedule: Schedule
+    history: Sequence[Execution]
+    now: datetime
+    late_after: timedelta
+
+    @property
+    def last(self) -> Execution | None:
+        """The latest execution that ran."""
+        return next((row for row in self.history if row.started_at is not None), None)
+
+    @property
+    def state(self) -> str:
+        """The one word that matters most about it."""
+        schedule, now = self.schedule, self.now
+        waiting = schedule.next_run_at
+        stopped = {
+            "broken": bool(schedule.broken),
+            "disabled": not schedule.definition.enabled,
+            "paused": schedule.pause is not None and schedule.pause.holds(now),
+            "late": waiting is not None and waiting + self.allowance < now,
+            "failing": self.last is not None and self.last.state is State.FAILED,
+            "ended": schedule.ended,
+            "never ran": self.last is None,
+        }
+        return next((word for word, holds in stopped.items() if holds), "ok")
+
+    @property
+    def allowance(self) -> timedelta:
+        """How long after its slot it may start without being late: jitter is no lateness."""
+        return self.late_after + self.schedule.definition.jitter
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as `--json` has it."""
+        schedule, declared, pause = self.schedule, self.schedule.definition, self.schedule.pause
+        stop = pause and {"until": as_json(pause.until), "note": pause.note, "actor": pause.actor}
+        return {
+            "name": schedule.name,
+            "state": self.state,
+            "job": declared.job,
+            "when": declared.grid.explain(),
+            "timezone": zone_of(declared.grid),
+            "queue": declared.queue,
+            "tags": list(declared.tags),
+            "enabled": declared.enabled,
+            "pause": stop,
+            "broken": schedule.broken or None,
+            "next_run_at": as_json(schedule.next_run_at),
+            "last": self.last and execution_json(self.last),
+            "revision": schedule.revision,
+        }
+
+
+def execution_json(row: Execution) -> dict[str, object]:
+    """Return an execution as `--json` has it, arguments without their secrets."""
+    seconds = seconds_of_run(row)
+    return {
+        "id": row.id,
+        "schedule": row.snapshot.name if row.schedule_id else None,
+        "job": row.snapshot.job,
+        "kind": str(row.kind),
+        "state": str(row.state),
+        "reason": row.reason,
+        "actor": row.actor,
+        "run_at": as_json(row.run_at),
+        "due_at": as_json(row.due_at),
+        "started_at": as_json(row.started_at),
+        "finished_at": as_json(row.finished_at),
+        "seconds": seconds,
+        "attempt": row.attempt,
+        "failures": row.failures,
+        "crashes": row.crashes,
+        "queue": row.snapshot.queue,
+        "held_by": row.held_by or None,
+        "args": redacted(dict(row.snapshot.args)),
+    }
+
+
+def seconds_of_run(row: Execution) -> float | None:
+    """Return how long the latest attempt took; None while it runs or if it never did."""
+    waits = row.state in LIVE or row.state is State.RUNNING
+    if row.started_at is None or row.finished_at is None or waits:
+        return None
+    return max(0.0, (row.finished_at - row.started_at).total_seconds())
+
+
+def history_bar(history: Sequence[Execution]) -> str:
+    """Draw runs, oldest first: height is duration, `x` a failure, `-` what did not run."""
+    lengths = [seconds_of_run(row) or 0.0 for row in history]
+    longest = max(lengths, default=0.0) or 1.0
+    pairs = zip(history, lengths, strict=True)
+    marks = [_mark(row, seconds / longest) for row, seconds in pairs]
+    return "".join(reversed(marks))
+
+
+def upcoming(view: View, *, after: datetime, count: int | None = None) -> Iterator[datetime]:
+    """Yield the slots of a schedule that will run after an instant, as things stand.
+
+    A next row that is overdue comes first. What is skipped, paused, past `until` or beyond
+    `limit` is left out.
+
+    Raises:
+        UnknownGrid: the grid's class lives in the user's code, which is not imported here.
+    """
+    schedule = view.schedule
+    if not schedule.wants_next_row or schedule.ended or schedule.broken:
+        return iter(())
+    limit = schedule.definition.limit
+    left = [each for each in (count, limit and limit - schedule.starts) if each is not None]
+    return islice(_slots(view, after), min(left, default=None))
+
+
+def _slots(view: View, after: datetime) -> Iterator[datetime]:
+    schedule = view.schedule
+    declared, waiting = schedule.definition, schedule.next_run_at
+    skipped = {row.run_at for row in view.rows if row.state is State.SKIPPED}
+    if waiting is not None and waiting <= after:
+        yield waiting
+    start = after
+    if schedule.pause and schedule.pause.until:
+        start = max(start, schedule.pause.until - TICK)
+    for slot in _walk(declared.grid, start):
+        if declared.until and slot > declared.until:
+            return
+        if slot not in skipped:
+            yield slot
+
+
+def _walk(grid: Grid, after: datetime) -> Iterator[datetime]:
+    slot = following(grid, after)
+    while slot is not None:
+        yield slot
+        slot = following(grid, slot)
+
+
+def _mark(row: Execution, height: float) -> str:
+    if row.state is State.FAILED:
+        return "x"
+    if row.state is not State.SUCCEEDED:
+        return "-"
+    return BARS[min(len(BARS) - 1, int(height * len(BARS)))]

@@ -1,0 +1,62 @@
+import pytest
+
+from sempre.cli.failing import Code, failure_of
+from sempre.errors import (
+    BrokenGrid,
+    BrokerUnavailable,
+    Contended,
+    InstantError,
+    MissingExtra,
+    NotFound,
+    Refused,
+    SempreError,
+    StoreRefused,
+    StoreUnavailable,
+    UnknownGrid,
+)
+from tests.unit.cli.commands import sempre
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SempreError("something"), 1),
+        (InstantError("until", "x", allowed="an instant"), 2),
+        (StoreUnavailable("down"), 3),
+        (StoreRefused("newer"), 3),
+        (BrokerUnavailable("down"), 3),
+        (MissingExtra("psycopg", extra="postgres"), 3),
+        (NotFound("schedule", "bil"), 4),
+        (Refused("paused"), 5),
+        (Contended("others"), 5),
+        (UnknownGrid("tides", known=()), 5),
+        (BrokenGrid("backwards"), 5),
+    ],
+)
+def test_every_kind_of_error_has_its_exit_code(error: SempreError, code: int) -> None:
+    assert failure_of(error).code == code
+
+
+def test_what_was_not_found_names_the_command_that_lists_it() -> None:
+    assert failure_of(NotFound("schedule", "bil")).advice == "sempre list"
+    assert failure_of(NotFound("execution", "1")).advice == "sempre executions"
+
+
+def test_an_unknown_command_names_the_nearest_one() -> None:
+    result = sempre("lst")
+
+    assert result.exit_code == Code.USAGE
+    assert result.stdout == ""
+    assert result.stderr == 'error: no command "lst". Did you mean list?\n  try: sempre --help\n'
+
+
+def test_an_unknown_option_names_the_help_of_its_command() -> None:
+    result = sempre("preview", "@daily", "--zone", "UTC")
+
+    assert result.exit_code == Code.USAGE
+    assert result.stderr.startswith("error: no such option")
+    assert result.stderr.endswith("  try: sempre preview --help\n")
+
+
+def test_a_missing_argument_is_a_usage_error() -> None:
+    assert sempre("preview").exit_code == Code.USAGE
