@@ -71,7 +71,7 @@ def test_a_setting_that_cannot_be_is_refused_by_name(
     tmp_path: Path, given: dict[str, object], named: str
 ) -> None:
     with pytest.raises(InvalidInput, match=named):
-        read(tmp_path, **given)
+        read_settings(given, environment={}, folder=tmp_path)
 
 
 def test_a_misspelt_setting_of_the_file_is_refused_with_the_likely_one(tmp_path: Path) -> None:
