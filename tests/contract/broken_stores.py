@@ -1,5 +1,6 @@
 """Stores with one kept bug each, of the kind that real ones have had; the contracts find all."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -129,10 +130,11 @@ class ChecksThenInserts(MemoryStore):
     """Looks for a duplicate in one step and inserts in another."""
 
     def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
-        unique = dict(self._tables.unique)
+        unique, keyed = dict(self._tables.unique), dict(self._tables.keyed)
         receipts = []
         for work in works:
             self._tables.unique = dict(unique)
+            self._tables.keyed = defaultdict(set, keyed)
             receipts += super().enqueue([work])
         return receipts
 

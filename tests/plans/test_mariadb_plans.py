@@ -29,14 +29,15 @@ FILL = (
     INSERT INTO plans.sempre_executions (
         id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane,
         priority, rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes,
-        first_started_at, started_at, finished_at, ended_at, fence, session, held_by
+        first_started_at, started_at, finished_at, ended_at, fence, session, held_by, unique_key,
+        unique_mode, unique_period
     )
     SELECT lpad(seq, 7, '0'), lpad(seq % SCHEDULES, 7, '0'), 'name', 1, 'scheduled',
         CASE WHEN seq % 200 = 0 THEN 'pending' WHEN seq % 200 = 1 THEN 'scheduled'
             WHEN seq % 200 = 2 THEN 'running' ELSE 'succeeded' END,
         seq, seq, concat('job', seq % 50), 'default', 'slots/default', seq % 3, '{}', '{}',
         '', '', '', seq, 1, 0, 0, seq, seq, seq, CASE WHEN seq % 200 > 2 THEN seq END, seq,
-        concat('session', seq % 9), ''
+        concat('session', seq % 9), '', concat('key', seq), 'active', 0
     FROM plans.seq_1_to_ROWS
     """,
     "ANALYZE TABLE plans.sempre_executions, plans.sempre_schedules",

@@ -48,7 +48,8 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
             CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'scheduled'
                 WHEN n % 200 = 2 THEN 'running' ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
-            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9), ''
+            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9), '',
+            'key' || n, 'active', 0
         FROM generate_series(1, %s) AS n
         """.replace("%", "%%").replace("%%s", "%s"),
         (SCHEDULES, ROWS),

@@ -62,7 +62,8 @@ HOT: dict[str, dict[str, Any]] = {
     "delete_ranges": {"before": 10**6, "limit": 1000},
     "settled_attempts": {"ids": IDS},
     "attempts_of": {"id": "0000005"},
-    "holders_of_keys": {"keys": IDS},
+    "lock_keys": {"keys": IDS},
+    "keyed_rows": {"keys": IDS},
     "next_rows_among": {"ids": IDS},
     "cancel_live": {"ids": IDS, "actor": "", "now": 1},
     "ask_to_cancel": {"ids": IDS, "actor": "", "now": 1},
@@ -117,7 +118,8 @@ def fill(connection: sqlite3.Connection) -> None:
             CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'scheduled' WHEN 2 THEN 'running'
                 ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
-            1, 0, 0, n, n, n, CASE WHEN n % 20 > 2 THEN n END, n, 'session' || (n % 9), ''
+            1, 0, 0, n, n, n, CASE WHEN n % 20 > 2 THEN n END, n, 'session' || (n % 9), '',
+            'key' || n, 'active', 0
         FROM n
         """,
         (ROWS, SCHEDULES),

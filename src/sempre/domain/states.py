@@ -74,6 +74,7 @@ class Reason(StrEnum):
     QUARANTINED = "quarantined"
     RELEASED = "released"
     SWITCHED_OFF = "switched off"
+    COALESCED = "coalesced"
 
 
 LIVE = frozenset({State.PENDING, State.SCHEDULED})

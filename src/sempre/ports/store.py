@@ -157,15 +157,17 @@ class Store(Protocol):
         """Record how attempts ended, each if its claim still holds.
 
         A result that comes when the execution is no longer this claim's changes nothing but is
-        kept as a late attempt.
+        kept as a late attempt. An execution that would wait again, while another one stands in
+        the way by its own unique mode, fails instead as coalesced into that one; so it is with
+        a rerun that is applied.
         """
         ...
 
     def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in, in one round trip. A duplicate is a receipt, not an error.
 
-        Uniqueness holds under races. A switch that rejects gives a receipt that names it; one
-        that holds lets the row be born held.
+        Uniqueness holds under races, by the mode that the newcomer asks for. A switch that rejects
+        gives a receipt that names it; one that holds lets the row be born held.
         """
         ...
 

@@ -385,6 +385,7 @@ class SideBySide:
             args={"id": self.births},
             queue=choose(QUEUES),
             priority=choose([1, 1000]),
+            retry=choose([Retry(0), Retry(2, base="1s", cap="20s")]),
         )
         row = Execution(
             id=self.new_id(),

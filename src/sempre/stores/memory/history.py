@@ -6,6 +6,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import TRANSITIONS, State
 from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery
+from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["executions", "is_astray", "maintenance", "purge", "schedules"]
@@ -59,6 +60,7 @@ def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
         del tables.executions[row.id]
         tables.attempts.pop(row.id, None)
         tables.cancelled.pop(row.id, None)
+        forget_key(tables, row.id)
         if row.schedule_id is not None:
             tables.of_schedule[row.schedule_id].discard(row.id)
     tables.ranges[:] = [each for each in tables.ranges if each.last >= before]

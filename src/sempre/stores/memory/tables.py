@@ -14,7 +14,17 @@ from sempre.domain.planning.sheet import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.values import changed
-from sempre.ports.messages import Attempt, Candidate, Order, Pass, Rollup, Session, Switch, View
+from sempre.ports.messages import (
+    Attempt,
+    Candidate,
+    Order,
+    Pass,
+    Rollup,
+    Session,
+    Switch,
+    Unique,
+    View,
+)
 
 __all__ = ["Tables"]
 
@@ -32,6 +42,8 @@ class Tables:
     switches: dict[str, Switch] = field(default_factory=dict)
     rollups: dict[tuple[str, str, State], Rollup] = field(default_factory=dict)
     unique: dict[str, str] = field(default_factory=dict)
+    unique_of: dict[str, Unique] = field(default_factory=dict)
+    keyed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cancelled: dict[str, int] = field(default_factory=dict)
     fence: int = 0
     maintenance: Pass | None = None

@@ -15,10 +15,10 @@ from sempre.ports.messages import (
     Settled,
     Settlement,
     Switch,
-    Unique,
     Wanted,
     Work,
 )
+from sempre.stores.memory.keys import coalesced, hold_key, in_the_way
 from sempre.stores.memory.switches import decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
@@ -58,7 +58,7 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
     plan = order.plan
     if plan.has_start or not decision_stands(tables, plan, now) or not tables.fits(plan):
         return False
-    tables.write(order, now)
+    tables.write(coalesced(tables, order, now), now)
     return True
 
 
@@ -101,7 +101,7 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
         return Settled.LATE
     if not tables.fits(settlement.plan):
         return Settled.REPLAN
-    tables.write(Order(settlement.plan), now)
+    tables.write(coalesced(tables, Order(settlement.plan), now), now)
     tables.cancelled.pop(claimed.id, None)
     _note_attempt(tables, settlement, tables.executions[claimed.id].state, now)
     return Settled.DONE
@@ -116,10 +116,9 @@ def enqueue(tables: Tables, work: Work, now: datetime) -> Receipt:
     if switch and switch.mode == "reject":
         return Receipt(row.id, created=False, rejected_by=switch.name)
     if work.unique:
-        other = tables.executions.get(tables.unique.get(work.unique.key, ""))
-        if other and _stands_in_the_way(other, work.unique, now):
-            return Receipt(other.id, created=False)
-        tables.unique[work.unique.key] = row.id
+        if other := in_the_way(tables, work.unique, now):
+            return Receipt(other, created=False)
+        hold_key(tables, work.unique, row.id)
     held_by = switch.name if switch else ""
     tables.put(changed(row, created_at=now, held_by=held_by))
     return Receipt(row.id)
@@ -203,12 +202,6 @@ def _is_next_row(tables: Tables, row: Execution) -> bool:
 def _is_wanted(row: Execution, wanted: Wanted) -> bool:
     known = row.snapshot.queue in wanted.queues and row.snapshot.job in wanted.jobs
     return known and row.is_live and not row.held_by
-
-
-def _stands_in_the_way(other: Execution, unique: Unique, now: datetime) -> bool:
-    if unique.mode == "period":
-        return other.created_at > now - unique.period
-    return other.is_live or (unique.mode == "active" and other.state is State.RUNNING)
 
 
 def _has_attempt(tables: Tables, claimed: Execution, *, late: bool = False) -> bool:

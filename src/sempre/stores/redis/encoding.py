@@ -184,6 +184,7 @@ def write_draft(draft: Draft) -> Fields:
 _UNTRIED = {
     **dict.fromkeys(("attempt", "failures", "crashes", "fence"), "0"),
     **dict.fromkeys(("first_started_at", "started_at", "finished_at", "session", "held_by"), ""),
+    **dict.fromkeys(("unique", "unique_mode", "unique_period"), ""),
 }
 
 

@@ -5,17 +5,21 @@ then compared with the rows as they will be after the plans before it, and put d
 not at all. Nothing is written until `write`.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from sempre.domain.execution import Draft, Execution, SlotRange
-from sempre.domain.planning.sheet import Plan
+from sempre.domain.planning.coalescing import coalesce, is_next_try
+from sempre.domain.planning.sheet import Change, Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.grids.instants import microseconds_of
-from sempre.ports.messages import Order
+from sempre.ports.messages import Order, Unique
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_range
 
 __all__ = ["Desk", "Guard", "Holder", "insert_executions", "stamp_of_birth"]
@@ -32,6 +36,17 @@ class Guard(NamedTuple):
     held_by: str
     session: str
     due_at: int
+    unique_key: str | None = None
+    unique_mode: Literal["live", "active", "period"] | None = None
+    unique_period: int | None = None
+
+    @property
+    def unique(self) -> Unique | None:
+        """Among which executions it may exist once."""
+        if self.unique_key is None or self.unique_mode is None:
+            return None
+        period = timedelta(microseconds=self.unique_period or 0)
+        return Unique(self.unique_key, self.unique_mode, period)
 
     def stands(self, before: Execution) -> bool:
         """Tell whether the execution is as a plan found it."""
@@ -49,16 +64,23 @@ class Holder(NamedTuple):
 class Desk:
     """The rows that a batch of plans touches."""
 
-    def __init__(self, transaction: Transaction, orders: Sequence[Order]) -> None:
-        """Read and lock what the plans of these orders are compared with."""
+    def __init__(
+        self, transaction: Transaction, orders: Sequence[Order], *, also: Iterable[str] = ()
+    ) -> None:
+        """Read and lock what the plans of these orders are compared with, and other executions."""
         plans = [order.plan for order in orders]
         bases = sorted({plan.base.id for plan in plans if plan.base})
         touched = {change.before.id for plan in plans for change in plan.changes}
-        ids = sorted(touched.union(*(order.ids for order in orders)))
+        ids = sorted(touched.union(also, *(order.ids for order in orders)))
         found = transaction.rows("guarded_schedules", ids=bases) if bases else []
         self._schedules = {row[0]: tuple(row[1:]) for row in found}
         found = transaction.rows("guarded_executions", ids=ids) if ids else []
         self.executions = {row[0]: Guard(*row[1:]) for row in found}
+        tries = (each for plan in plans for each in plan.changes if is_next_try(each))
+        wanted = (self.executions.get(each.before.id) for each in tries)
+        self._keys = Keys(
+            transaction, [each.unique_key for each in wanted if each and each.unique_key]
+        )
         self._slots: dict[Slot, dict[str, Holder]] = {}
         slots = sorted({slot for plan in plans for slot in _slots_to_know(plan)})
         for row in transaction.rows("occupied_slots", slots=slots) if slots else []:
@@ -92,7 +114,7 @@ class Desk:
         """Put down an order that fits."""
         plan = order.plan
         for change in plan.changes:
-            self.change(change.after)
+            self.change(self._coalesced(change, transaction).after)
             if plan.schedule is None and change.before.is_untried and change.before.schedule_id:
                 self._left_alone.append(change.before)
         for identity, draft in zip(order.ids, plan.creates, strict=True):
@@ -152,7 +174,22 @@ class Desk:
 
     def _guard(self, row: Execution) -> None:
         claim = row.attempt, row.fence, row.held_by, row.session
-        self.executions[row.id] = Guard(row.state.value, *claim, microseconds_of(row.due_at))
+        known = self.executions.get(row.id)
+        unique = known[-3:] if known else (None, None, None)
+        due_at = microseconds_of(row.due_at)
+        self.executions[row.id] = Guard(row.state.value, *claim, due_at, *unique)
+
+    def _coalesced(self, change: Change, transaction: Transaction) -> Change:
+        """Return a change that lets no execution wait again whose key another one has."""
+        guard = self.executions[change.before.id]
+        unique, identity = guard.unique, change.before.id
+        if unique is None:
+            return change
+        if is_next_try(change):
+            other = self._keys.in_the_way(unique.key, unique, transaction.now, besides=identity)
+            change = coalesce(change, other) if other else change
+        self._keys.change(unique.key, identity, change.after.state)
+        return change
 
     def _move(self, base: Schedule, after: Schedule) -> None:
         stamp = self._audit_stamp(after)
@@ -189,7 +226,11 @@ def stamp_of_birth(schedule: Schedule, rows: Iterable[Execution]) -> str | None:
     return encoding.audit_stamp(stamps[0]) if stamps else ""
 
 
-def insert_executions(transaction: Transaction, rows: Sequence[Execution]) -> None:
+def insert_executions(
+    transaction: Transaction,
+    rows: Sequence[Execution],
+    uniques: Mapping[str, Unique] = MappingProxyType({}),
+) -> None:
     """Insert executions; those of schedules refer to a snapshot, which is stored once."""
     if not rows:
         return
@@ -207,7 +248,8 @@ def insert_executions(transaction: Transaction, rows: Sequence[Execution]) -> No
             names = ("schedule_id", "revision", "rules", "args")
             fresh.append(dict(zip(names, (*key, *written), strict=True)))
         # A row whose snapshot is not that of its revision carries its own.
-        values.append(encoding.write_execution(row, inline=known.get(key) != written))
+        inline = known.get(key) != written
+        values.append(encoding.write_execution(row, inline=inline, unique=uniques.get(row.id)))
     if fresh:
         transaction.many("insert_snapshot", fresh)
     transaction.many("insert_execution", values)

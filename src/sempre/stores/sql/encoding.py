@@ -22,6 +22,7 @@ from sempre.domain.values import changed
 from sempre.grids.foreign import read_grid
 from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import Unique
 
 __all__ = [
     "Lane",
@@ -182,7 +183,9 @@ def read_schedule(row: Row) -> Schedule:
 # Executions
 
 
-def write_execution(row: Execution, *, inline: bool) -> dict[str, Any]:
+def write_execution(
+    row: Execution, *, inline: bool, unique: Unique | None = None
+) -> dict[str, Any]:
     """Return the columns of an execution; inline ones carry their own snapshot."""
     snapshot = row.snapshot
     rules, args = write_snapshot(snapshot) if inline else (None, None)
@@ -201,6 +204,9 @@ def write_execution(row: Execution, *, inline: bool) -> dict[str, Any]:
         "args": args,
         "tzdata": row.tzdata,
         "created_at": microseconds_of(row.created_at),
+        "unique_key": key_text(unique.key) if unique else None,
+        "unique_mode": unique.mode if unique else None,
+        "unique_period": unique.period // MICROSECOND if unique else None,
     }
 
 

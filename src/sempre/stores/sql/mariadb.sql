@@ -11,7 +11,8 @@ FOR UPDATE
 FORCE INDEX (PRIMARY)
 
 -- name: lock_keys
--- Nothing: who has reserved the keys has locked them, and their holders must not be locked.
+-- Nothing: who has reserved the keys has locked them.
+SELECT 1
 
 -- name: waiting_lanes
 -- The lanes and priorities that rows wait with, most urgent first.
@@ -185,7 +186,8 @@ WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
 -- name: guarded_executions
 -- What a plan's changes are compared with.
-SELECT id, state, attempt, fence, held_by, session, due_at FROM {executions} {by_id}
+SELECT id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period
+FROM {executions} {by_id}
 WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
 -- name: mark_rung
@@ -257,6 +259,15 @@ INSERT INTO {attempts} (
 INSERT INTO {unique_keys} (unique_key, execution_id)
 SELECT one.value, '' FROM {each:keys} AS one ORDER BY one.value
 ON DUPLICATE KEY UPDATE unique_key = VALUES(unique_key)
+
+-- name: keyed_rows
+-- What waits or runs of these keys, and the newest of each, whatever has become of it.
+SELECT x.unique_key, x.id, x.state, x.created_at, 0 FROM {executions} AS x
+WHERE x.active_key IN (SELECT value FROM {each:keys})
+UNION ALL
+SELECT k.unique_key, e.id, e.state, e.created_at, 1 FROM {unique_keys} AS k
+JOIN {executions} AS e ON e.id = k.execution_id
+WHERE k.unique_key IN (SELECT value FROM {each:keys})
 
 -- name: register_session
 -- A session begins.

@@ -4,10 +4,6 @@
 -- Nobody else changes these rows before this transaction ends.
 FOR UPDATE
 
--- name: lock_keys
--- Nobody else takes these keys before this transaction ends.
-FOR UPDATE OF k
-
 -- name: due
 -- The ids of rows that are due, most urgent first.
 WITH RECURSIVE {lanes}
@@ -67,12 +63,14 @@ SELECT
 INSERT INTO {executions} (
     id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
     rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by
+    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+    unique_period
 )
 SELECT
     id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
     rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by
+    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+    unique_period
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
 -- name: update_execution

@@ -146,7 +146,8 @@ WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
 -- name: guarded_executions
 -- What a plan's changes are compared with.
-SELECT id, state, attempt, fence, held_by, session, due_at FROM {executions}
+SELECT id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period
+FROM {executions}
 WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
 -- name: occupied_slots
@@ -178,11 +179,13 @@ SELECT id, tags FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
 INSERT INTO {executions} (
     id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
     rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by
+    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+    unique_period
 ) VALUES (
     :id, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
     :priority, :rules, :args, :reason, :actor, :tzdata, :created_at, :attempt, :failures, :crashes,
-    :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by
+    :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
+    :unique_key, :unique_mode, :unique_period
 )
 
 -- name: update_execution
@@ -349,11 +352,20 @@ INSERT INTO {unique_keys} (unique_key, execution_id)
 SELECT value, '' FROM {each:keys} AS one WHERE value IS NOT NULL ORDER BY value
 ON CONFLICT DO NOTHING
 
--- name: holders_of_keys
--- Who has these keys, and whether that stands in the way.
-SELECT k.unique_key, e.id, e.state, e.created_at FROM {unique_keys} AS k
-LEFT JOIN {executions} AS e ON e.id = k.execution_id
-WHERE k.unique_key IN (SELECT value FROM {each:keys}) ORDER BY k.unique_key {lock_keys}
+-- name: lock_keys
+-- Nobody else takes these keys before this transaction ends.
+SELECT unique_key FROM {unique_keys}
+WHERE unique_key IN (SELECT value FROM {each:keys}) ORDER BY unique_key {lock}
+
+-- name: keyed_rows
+-- What waits or runs of these keys, and the newest of each, whatever has become of it.
+SELECT x.unique_key, x.id, x.state, x.created_at, 0 FROM {executions} AS x
+WHERE x.unique_key IN (SELECT value FROM {each:keys})
+    AND x.unique_key IS NOT NULL AND x.state IN ('pending', 'scheduled', 'running')
+UNION ALL
+SELECT k.unique_key, e.id, e.state, e.created_at, 1 FROM {unique_keys} AS k
+JOIN {executions} AS e ON e.id = k.execution_id
+WHERE k.unique_key IN (SELECT value FROM {each:keys})
 
 -- name: hold_key
 -- The key is another execution's now.

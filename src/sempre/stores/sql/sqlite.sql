@@ -3,9 +3,6 @@
 -- name: lock
 -- Nothing: a transaction that writes has the whole file from its beginning.
 
--- name: lock_keys
--- Nothing, for the same reason.
-
 -- name: due
 -- The ids of rows that are due, most urgent first.
 WITH RECURSIVE {lanes}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from sempre.domain.execution import Execution
-from sempre.domain.states import LIVE, State
+from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import (
@@ -18,13 +18,13 @@ from sempre.ports.messages import (
     Receipt,
     Settled,
     Settlement,
-    Unique,
     Wanted,
     Work,
 )
 from sempre.stores.sql import encoding
 from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_attempt
 from sempre.stores.sql.switches import Decisions, switches_off
 
@@ -130,12 +130,9 @@ def settle(
     transaction: Transaction, settlements: Sequence[Settlement], session: str
 ) -> list[Settled]:
     """Record how attempts ended."""
-    desk = Desk(transaction, [Order(each.plan) for each in settlements])
     ids = sorted({each.execution.id for each in settlements})
     # A settlement need not change the execution that it is about.
-    missing = [each for each in ids if each not in desk.executions]
-    for row in transaction.rows("guarded_executions", ids=missing) if missing else []:
-        desk.executions[row[0]] = Guard(*row[1:])
+    desk = Desk(transaction, [Order(each.plan) for each in settlements], also=ids)
     settled = {tuple(row) for row in transaction.rows("settled_attempts", ids=ids)}
     answers, attempts, ended = [], [], []
     for each in settlements:
@@ -173,13 +170,11 @@ def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]
     known = {row[0] for row in transaction.rows("known_executions", ids=ids)}
-    keys = [encoding.key_text(work.unique.key) if work.unique else "" for work in works]
-    holders = _holders(
-        transaction, [key for key, work in zip(keys, works, strict=True) if work.unique]
-    )
+    uniques = {work.execution.id: work.unique for work in works if work.unique}
+    keys = Keys(transaction, [encoding.key_text(unique.key) for unique in uniques.values()])
     now = transaction.now
-    receipts, born, held = [], [], {}
-    for work, key in zip(works, keys, strict=True):
+    receipts, born = [], []
+    for work in works:
         row, unique = work.execution, work.unique
         if row.id in known:
             receipts.append(Receipt(row.id))
@@ -189,19 +184,16 @@ def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
             receipts.append(Receipt(row.id, created=False, rejected_by=switch.name))
             continue
         if unique:
-            other = holders.get(key)
-            if other and _stands_in_the_way(other, unique, now):
-                receipts.append(Receipt(other[0], created=False))
+            key = encoding.key_text(unique.key)
+            if other := keys.in_the_way(key, unique, now):
+                receipts.append(Receipt(other, created=False))
                 continue
-            holders[key] = row.id, row.state.value, microseconds_of(now)
-            held[key] = row.id
+            keys.put_in(key, row.id, row.state.value, microseconds_of(now))
         known.add(row.id)
         born.append(changed(row, created_at=now, held_by=switch.name if switch else ""))
         receipts.append(Receipt(row.id))
-    insert_executions(transaction, born)
-    if held:
-        values = [{"unique_key": key, "execution_id": each} for key, each in held.items()]
-        transaction.many("hold_key", values)
+    insert_executions(transaction, born, uniques)
+    keys.write(transaction)
     return receipts
 
 
@@ -259,26 +251,6 @@ def _fences(transaction: Transaction, wanted: int) -> Iterator[int]:
         return iter(())
     given = sorted(row[0] for row in transaction.rows("next_fences", count=wanted))
     return iter(given if len(given) == wanted else range(given[0] - wanted + 1, given[0] + 1))
-
-
-Holding = tuple[str, str, int]
-
-
-def _holders(transaction: Transaction, keys: Sequence[str]) -> dict[str, Holding]:
-    """Return who has unique keys, which nobody else can take before this transaction ends."""
-    if not keys:
-        return {}
-    asked = sorted(set(keys))
-    transaction.run("reserve_keys", keys=asked)
-    found = transaction.rows("holders_of_keys", keys=asked)
-    return {row[0]: (row[1], row[2], row[3]) for row in found if row[1] is not None}
-
-
-def _stands_in_the_way(other: Holding, unique: Unique, now: datetime) -> bool:
-    _, state, created_at = other
-    if unique.mode == "period":
-        return instant_of(created_at) > now - unique.period
-    return state in LIVE or (unique.mode == "active" and state == State.RUNNING)
 
 
 def _attempt(settlement: Settlement, state: State, now: datetime, *, late: bool = False) -> Attempt:

@@ -1,4 +1,4 @@
--- needs: base rows switches plans
+-- needs: base rows switches unique plans
 -- Carry out plans, each wholly or not at all.
 local function has_start(order)
     for _, change in ipairs(order.changes) do

@@ -31,7 +31,7 @@ local function purge(row)
     if row.schedule_id ~= "" then
         roll_up(row)
     end
-    if row.unique and redis.call("HGET", key("unique"), row.unique) == row.id then
+    if row.unique ~= "" and redis.call("HGET", key("unique"), row.unique) == row.id then
         redis.call("HDEL", key("unique"), row.unique)
     end
     forget(row.id)

@@ -1,4 +1,4 @@
--- needs: base rows switches lanes plans
+-- needs: base rows switches lanes unique plans
 -- Start one-off work that is due.
 local session, wanted = argument(), wanted_work()
 local lanes, taken = {}, {}

@@ -8,6 +8,7 @@ from sempre.testing.contracts.store import (
     bell,
     cancelling,
     claiming,
+    coalescing,
     due,
     history,
     holding,
@@ -31,6 +32,7 @@ from sempre.testing.contracts.store.applying import *  # noqa: F403
 from sempre.testing.contracts.store.bell import *  # noqa: F403
 from sempre.testing.contracts.store.cancelling import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
+from sempre.testing.contracts.store.coalescing import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
 from sempre.testing.contracts.store.holding import *  # noqa: F403
@@ -55,6 +57,7 @@ __all__ += applying.__all__
 __all__ += bell.__all__
 __all__ += cancelling.__all__
 __all__ += claiming.__all__
+__all__ += coalescing.__all__
 __all__ += due.__all__
 __all__ += history.__all__
 __all__ += holding.__all__

@@ -108,6 +108,7 @@ end
 
 local function carry_out(order)
     for _, change in ipairs(order.changes) do
+        coalesce(change)
         put(change.id, change.after)
     end
     for _, create in ipairs(order.creates) do

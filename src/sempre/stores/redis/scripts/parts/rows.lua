@@ -8,7 +8,7 @@ local ROW = {
 }
 local INDEXED = {
     "state", "schedule_id", "kind", "run_at", "due_at", "job", "queue", "priority", "held_by",
-    "session", "finished_at", "ended_at",
+    "session", "finished_at", "ended_at", "unique", "created_at",
 }
 local SCHEDULE = {
     "name", "rules", "args", "created_at", "cursor", "revision", "starts", "started", "paused",
@@ -83,6 +83,9 @@ local function memberships(row)
     end
     if running then
         found[key("running", row.session)] = row.id
+    end
+    if row.unique ~= "" and (live or running) then
+        found[key("keyed", row.unique)] = row.created_at .. row.id
     end
     if row.ended_at ~= "" then
         found[key("ended")] = row.ended_at .. row.id

@@ -56,7 +56,8 @@ CREATE TABLE IF NOT EXISTS {snapshots} (
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- rules and args are those of one-off work; executions of schedules refer to a snapshot. lane is
--- the queue, apart for schedules and one-off work; ended_at is set in states that are an end.
+-- the queue, apart for schedules, manual and one-off work; ended_at is set in states that are an end.
+-- unique_key, mode and period are what one-off work was put in with.
 -- The last columns are for indexes: each is NULL in rows that its index leaves out. Two of these
 -- indexes arbitrate: one row per slot, one active backfill per slot.
 CREATE TABLE IF NOT EXISTS {executions} (
@@ -88,6 +89,9 @@ CREATE TABLE IF NOT EXISTS {executions} (
     fence bigint NOT NULL,
     session varchar(255) NOT NULL,
     held_by varchar(255) NOT NULL,
+    unique_key varchar(500),
+    unique_mode varchar(40),
+    unique_period bigint,
     slot_at bigint AS (CASE WHEN kind = 'scheduled' AND state <> 'superseded' THEN run_at END)
         STORED,
     backfill_at bigint AS (
@@ -101,6 +105,9 @@ CREATE TABLE IF NOT EXISTS {executions} (
     active_of varchar(255) AS (
         CASE WHEN state IN ('pending', 'scheduled', 'running') THEN schedule_id END
     ) STORED,
+    active_key varchar(500) AS (
+        CASE WHEN state IN ('pending', 'scheduled', 'running') THEN unique_key END
+    ) STORED,
     UNIQUE INDEX {prefix}executions_slot (schedule_id, slot_at),
     UNIQUE INDEX {prefix}executions_backfill (schedule_id, backfill_at),
     INDEX {prefix}executions_lane (waiting_lane, priority, due_at, id),
@@ -108,6 +115,7 @@ CREATE TABLE IF NOT EXISTS {executions} (
     INDEX {prefix}executions_running (running_session, id),
     INDEX {prefix}executions_active (active_of, due_at),
     INDEX {prefix}executions_held (held_by),
+    INDEX {prefix}executions_keyed (active_key),
     INDEX {prefix}executions_finished (schedule_id, finished_at),
     INDEX {prefix}executions_ended (ended_at, id),
     INDEX {prefix}executions_history (run_at, id),
@@ -142,7 +150,7 @@ CREATE TABLE IF NOT EXISTS {ranges} (
     INDEX {prefix}ranges_last (last_at)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Who has a unique key. The primary key is what decides between two who want the same one.
+-- The newest execution of each unique key. Two who want the same key queue up for its row.
 CREATE TABLE IF NOT EXISTS {unique_keys} (
     unique_key varchar(500) NOT NULL PRIMARY KEY,
     execution_id varchar(255) NOT NULL,

@@ -51,7 +51,8 @@ CREATE TABLE {snapshots} (
 ) WITHOUT ROWID;
 
 -- rules and args are those of one-off work; executions of schedules refer to a snapshot. lane is
--- the queue, apart for schedules and one-off work; ended_at is set in states that are an end.
+-- the queue, apart for schedules, manual and one-off work; ended_at is set in states that are an end.
+-- unique_key, mode and period are what one-off work was put in with.
 CREATE TABLE {executions} (
     id TEXT NOT NULL PRIMARY KEY,
     schedule_id TEXT,
@@ -80,7 +81,10 @@ CREATE TABLE {executions} (
     ended_at INTEGER,
     fence INTEGER NOT NULL,
     session TEXT NOT NULL,
-    held_by TEXT NOT NULL
+    held_by TEXT NOT NULL,
+    unique_key TEXT,
+    unique_mode TEXT,
+    unique_period INTEGER
 );
 -- The two that arbitrate: one row per slot, one active backfill per slot.
 CREATE UNIQUE INDEX {prefix}executions_slot ON {executions} (schedule_id, run_at)
@@ -95,6 +99,8 @@ CREATE INDEX {prefix}executions_running ON {executions} (session, id) WHERE stat
 CREATE INDEX {prefix}executions_active ON {executions} (schedule_id, due_at)
     WHERE state IN ('pending', 'scheduled', 'running');
 CREATE INDEX {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
+CREATE INDEX {prefix}executions_keyed ON {executions} (unique_key)
+    WHERE unique_key IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
 CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
     WHERE finished_at IS NOT NULL;
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
@@ -129,7 +135,7 @@ CREATE TABLE {ranges} (
 CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
 CREATE INDEX {prefix}ranges_last ON {ranges} (last_at);
 
--- Who has a unique key. The primary key is what decides between two who want the same one.
+-- The newest execution of each unique key. Two who want the same key queue up for its row.
 CREATE TABLE {unique_keys} (
     unique_key TEXT NOT NULL PRIMARY KEY,
     execution_id TEXT NOT NULL

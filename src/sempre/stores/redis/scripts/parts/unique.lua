@@ -1,0 +1,35 @@
+-- Unique keys: who has one, and who stands in whose way. The newest execution of a key is in the
+-- hash `unique`; those that wait or run are in the index `keyed`, by age.
+
+-- The execution that forbids another one of a key; nil if none does.
+local function in_the_way(unique, mode, period, besides)
+    if mode == "period" then
+        local id = redis.call("HGET", key("unique"), unique)
+        local newest = id and id ~= besides and look(id, { "created_at" })
+        return newest and newest.created_at > later(-period) and id or nil
+    end
+    for _, member in ipairs(redis.call("ZREVRANGE", key("keyed", unique), 0, -1)) do
+        local id = id_in(member)
+        if id ~= besides and (mode == "active" or is_live(look(id, { "state" }))) then
+            return id
+        end
+    end
+    return nil
+end
+
+-- Let no execution wait again whose key another one has: it fails in place of its next try, and
+-- keeps what only a next try would change.
+local function coalesce(change)
+    if change.state ~= "running" or not is_live(change.after) then
+        return
+    end
+    local row = look(change.id, { "unique", "unique_mode", "unique_period" })
+    local other = row.unique ~= ""
+        and in_the_way(row.unique, row.unique_mode, tonumber(row.unique_period), change.id)
+    if other then
+        local after = change.after
+        after.state, after.reason = "failed", "coalesced into " .. other
+        after.ended_at = after.finished_at
+        after.due_at, after.session = nil, nil
+    end
+end
