@@ -1,5 +1,6 @@
 """The application object: declares jobs and schedules, operates them, starts workers."""
 
+import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -32,6 +33,7 @@ from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
 from sempre.ports.messages import Work
 from sempre.ports.store import Store
+from sempre.telemetry.logs import Narrator, configure_logs
 from sempre.urls import open_broker, open_store
 
 __all__ = ["Sempre"]
@@ -89,6 +91,7 @@ class Sempre:
         self._given_store = None if isinstance(store, str) else store
         self._given_broker = None if isinstance(broker, str) else broker
         self._engine: tuple[int, Engine] | None = None
+        self._narrated = False
 
     # Declaring
 
@@ -210,6 +213,12 @@ class Sempre:
 
         return listen
 
+    def narrate(self) -> None:
+        """Log what happens under the logger `sempre`; workers do it when they start."""
+        if not self._narrated:
+            self._narrated = True
+            self.events.listen(Narrator(self.clock))
+
     # Running
 
     def running(
@@ -239,8 +248,11 @@ class Sempre:
         """Start workers and wait until they are asked to stop; or return a handle at once.
 
         With `join` the workers run in child processes that are started again if they crash. A
-        memory store cannot be shared with children: then the worker runs in this process.
+        memory store cannot be shared with children: then the worker runs in this process. What
+        happens is logged; to stderr, if the program has not set logging up.
         """
+        if not logging.getLogger().handlers:
+            configure_logs("text")
         if not join:
             return self.running(queues=queues, concurrency=concurrency).begin()
         start_processes(self, queues=queues, concurrency=concurrency, processes=processes)

@@ -13,6 +13,7 @@ from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.worker import Crew, Worker
 from sempre.executors import Executors
+from sempre.urls import masked
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
@@ -51,6 +52,7 @@ class Running:
 
     def begin(self) -> Self:
         """Start it, after bringing the store to what the code declares."""
+        self._app.narrate()
         # Both fork, which they may only do while there is no thread; the executors begin some.
         line = self._fork_pulse() if self._forks else None
         self.executors.start()
@@ -60,7 +62,14 @@ class Running:
         heart = DistantHeart(engine, line) if line else None
         self.worker = Worker(engine, self.crew, self.executors, heart)
         self.worker.start(burst=self._burst)
+        logger.info("working on %s", self._described())
         return self
+
+    def _described(self) -> str:
+        """Say what this worker does, for the first line of its log."""
+        jobs, queues = len(self.crew.tasks), ", ".join(sorted(self.crew.queues))
+        store = masked(self._app.settings.store) if self._app.can_fork else "a store in memory"
+        return f"{store}: {jobs} jobs, queues {queues}, {self.crew.hands} at once"
 
     def _fork_pulse(self) -> Connection:
         app, wanted = self._app, self.crew.wanted

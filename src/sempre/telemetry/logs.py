@@ -206,6 +206,8 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
 
 def _length(seconds: object) -> str:
     number = float(seconds) if isinstance(seconds, int | float) else 0.0
+    if number < 1:
+        return f"{number * 1000:.0f} ms"
     if number < 2 * MINUTE:
         return f"{number:.1f}s".replace(".0s", "s")
     return f"{number / MINUTE:.0f}m" if number < 2 * HOUR else f"{number / HOUR:.1f}h"

@@ -70,7 +70,7 @@ class Bare(logging.Formatter):
 @pytest.mark.parametrize(
     ("name", "facts", "line"),
     [
-        (Happened.SUCCEEDED, {"seconds": 0.84}, "bill succeeded in 0.8s"),
+        (Happened.SUCCEEDED, {"seconds": 0.84}, "bill succeeded in 840 ms"),
         (
             Happened.FAILED,
             {"seconds": 2.0, "error": "ValueError: x", "retry_at": NOW + timedelta(seconds=10)},

@@ -13,7 +13,7 @@ from sempre.cli.printing import talk
 from sempre.cli.times import ago
 from sempre.engine.events import Event, Happened
 from sempre.errors import InvalidInput
-from sempre.telemetry.logs import LogFormat, Narrator, configure_logs
+from sempre.telemetry.logs import LogFormat, configure_logs
 from sempre.urls import masked
 
 __all__ = ["Queues", "dev", "run_burst", "worker"]
@@ -110,7 +110,7 @@ def _ready(named: str | None, log_format: str, log_level: str) -> Found:
     """Import the application, and let what happens in it be logged."""
     found = find_app(named)
     configure_logs(cast("LogFormat", log_format), level=log_level)
-    found.app.events.listen(Narrator(found.app.clock))
+    found.app.narrate()
     store = masked(found.app.settings.store)
     talk(f"using {found.name} ({found.origin}), store {store}")
     return found
