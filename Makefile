@@ -15,7 +15,7 @@ $(STAMP): pyproject.toml constraints.txt tools/setup.sh
 install: $(STAMP) ## create .venv and install everything for development
 
 run: $(STAMP) ## run the example jobs on one SQLite file: worker and watchdog, no server needed
-	@$(BIN)/python examples/quickstart.py
+	@$(BIN)/python -m sempre dev examples/quickstart.py
 
 servers: $(STAMP) ## make the database and queue servers of the tests available
 	@$(BIN)/python tools/servers.py
