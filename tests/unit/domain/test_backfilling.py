@@ -15,6 +15,7 @@ from sempre.domain.planning import (
     plan_trigger,
 )
 from sempre.domain.states import Kind
+from sempre.domain.values import changed
 from sempre.errors import InstantError, Refused
 from tests.unit.domain.builders import Story, at, gap
 
@@ -70,14 +71,15 @@ def test_backfilled_rows_are_due_now_and_keep_their_slot() -> None:
     assert (row.reason, row.actor) == ("requested", "ada")
 
 
-def test_backfill_leaves_cursor_next_row_starts_and_revision_alone() -> None:
+def test_backfill_leaves_cursor_next_row_and_starts_alone() -> None:
     story = after_downtime()
     before = story.schedule
 
     story.perform(plan_backfill, start=at("12:01"), end=at("12:06"))
+    assert story.schedule == before
     story.succeed(story.claim(story.of_kind(Kind.BACKFILL)[0]))
 
-    assert story.schedule == before
+    assert story.schedule == changed(before, revision=before.revision + 1)
 
 
 def test_backfilling_again_does_nothing_while_it_is_under_way_or_done() -> None:

@@ -80,8 +80,8 @@ def plan_claim(
     if is_next:
         _pass_slots(sheet, sheet.rows[row.id])
     # Counted after the cursor has moved: what passed before did so under the count before.
-    if verdict is Verdict.START and row.kind is Kind.SCHEDULED and row.is_untried:
-        sheet.update(starts=sheet.schedule.starts + 1)
+    if verdict is Verdict.START:
+        _count_start(sheet, row)
     if is_next or sheet.schedule.has_reached_limit:
         reconcile(sheet)
     return Claim(verdict, changed(sheet.plan(), **given), reason)
@@ -192,6 +192,18 @@ def _make_room(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
         for other in _blockers_at(row.due_at, others):
             if other.state is State.RUNNING:
                 sheet.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
+
+
+def _count_start(sheet: Sheet, row: Execution) -> None:
+    """Leave a mark on the schedule, by which a claim made from the same reading is refused.
+
+    Each of two such claims sees nothing running. A slot's first start is counted; a manual run,
+    a backfill or a retry that must not overlap takes a revision instead.
+    """
+    if row.kind is Kind.SCHEDULED and row.is_untried:
+        sheet.update(starts=sheet.schedule.starts + 1)
+    elif row.snapshot.overlap != "allow":
+        sheet.update(revision=sheet.schedule.revision + 1)
 
 
 def _pass_slots(sheet: Sheet, row: Execution) -> None:

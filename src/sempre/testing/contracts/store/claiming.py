@@ -59,6 +59,7 @@ __all__ = [
     "test_a_session_that_lost_its_lease_claims_nothing",
     "test_fences_increase_over_everything_that_starts",
     "test_nothing_is_claimed_for_an_unknown_session",
+    "test_of_two_claims_made_from_the_same_reading_one_starts",
 ]
 
 
@@ -277,3 +278,16 @@ def test_a_batch_of_claims_starts_what_fits_and_refuses_the_rest(store: Store) -
     assert [each and each.id for each in found] == expected
     for number in range(10):
         check_invariants(store, f"billing-{number}")
+
+
+def test_of_two_claims_made_from_the_same_reading_one_starts(store: Store) -> None:
+    """Each of them saw nothing running, and its schedule lets nothing overlap."""
+    slot = due_schedule(store).rows[0]
+    perform(store, lambda schedule, _rows, moment: plan_trigger(schedule, moment))
+    manual = next(row for row in view_of(store).rows if row.kind is Kind.MANUAL)
+    orders = [claim_order(store, manual.id), claim_order(store, slot.id)]
+
+    found = store.claim(orders, session=session_of(store))
+
+    assert [each and each.id for each in found] == [manual.id, None]
+    check_invariants(store)

@@ -132,6 +132,7 @@ def test_a_slot_has_one_active_backfill(store: Store) -> None:
 
     check_refused(store, again)
     execution = claimed(store, first.ids[0], session)
+    again = creating(view_of(store), draft_of(view, slot, Kind.BACKFILL))
     check_refused(store, again)
     succeed(store, execution)
 
