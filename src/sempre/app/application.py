@@ -36,7 +36,7 @@ from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
 from sempre.urls import open_broker, open_store
 
-__all__ = ["Sempre"]
+__all__ = ["Decorator", "Sempre"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

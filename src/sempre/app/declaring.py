@@ -12,7 +12,7 @@ from sempre.engine.core import Engine
 from sempre.errors import NamingError, PolicyError
 from sempre.ports.executor import Isolation, Task
 
-__all__ = ["Declarations", "Synced", "read_memory"]
+__all__ = ["Declarations", "Synced", "read_memory", "task_of"]
 
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 

@@ -11,7 +11,7 @@ from sempre.domain.arguments import Json, check_arguments
 from sempre.errors import ArgumentsError
 from sempre.ports.executor import Task
 
-__all__ = ["AsyncJob", "Call", "Job", "Receipt", "Sender"]
+__all__ = ["AsyncJob", "Call", "Job", "Receipt", "Sender", "Sending", "is_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

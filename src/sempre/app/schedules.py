@@ -206,9 +206,10 @@ class ScheduleHandle:
         raise NotFound("schedule", self.name, hint=self._nearest())
 
     def _nearest(self) -> str:
-        text = self.name[:3]
-        page = self._engine.store.schedules(ScheduleQuery(text=text, limit=PAGE)).value
-        return nearest(self.name, [each.name for each in page.items])
+        """Name those that are spelled alike, among the first and those that share some letters."""
+        queries = ScheduleQuery(limit=PAGE), ScheduleQuery(text=self.name[:3], limit=PAGE)
+        pages = [self._engine.store.schedules(query).value for query in queries]
+        return nearest(self.name, sorted({each.name for page in pages for each in page.items}))
 
     def _first(self, order: Order | None) -> Execution | None:
         born = born_by(order, self._engine.time.now()) if order else []

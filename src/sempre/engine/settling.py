@@ -38,6 +38,13 @@ class Finished:
     rows: tuple[Execution, ...] = ()
 
     @property
+    def is_unread(self) -> bool:
+        """Whether its schedule or rows are not known, and matter."""
+        execution = self.started.execution
+        lacks_schedule = self.started.schedule is None and execution.schedule_id is not None
+        return self.crashed or lacks_schedule
+
+    @property
     def crashed(self) -> bool:
         """Whether its process ended without an answer."""
         return self.outcome is not None and self.outcome.ended is Ended.CRASHED
@@ -50,21 +57,23 @@ class Settler:
         """Begin with nothing to record."""
         self._engine = engine
 
-    def settle(self, finished: Sequence[Finished], *, session: str) -> None:
+    def settle(self, finished: Sequence[Finished], *, session: str) -> list[Finished]:
         """Record how these ended; plan again for those whose schedule was edited meanwhile.
+
+        Returns:
+            Those whose schedule was edited again and again: they have to be settled once more.
 
         Raises:
             StoreUnavailable: nobody knows; repeating it is safe.
         """
-        crashed = self._read_again([each for each in finished if each.crashed])
-        left = [*crashed, *(each for each in finished if not each.crashed)]
+        unread = self._read_again([each for each in finished if each.is_unread])
+        left = [*unread, *(each for each in finished if not each.is_unread)]
         for _ in range(TRIES):
             if not left:
-                return
+                break
             left = self._settle_once(left, session)
             left = self._read_again(left)
-        for each in left:
-            self._engine.events.tell(Happened.LATE_RESULT, execution=each.started.execution)
+        return left
 
     def _settle_once(self, finished: Sequence[Finished], session: str) -> list[Finished]:
         moment = self._engine.moment()

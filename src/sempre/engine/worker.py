@@ -16,12 +16,13 @@ from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.engine.fetching import Fetcher
+from sempre.engine.holding import Holdings
 from sempre.engine.pulse import DistantHeart, PulseLost
 from sempre.engine.sessions import Heart
 from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
-from sempre.errors import SempreError, StoreError
+from sempre.errors import SempreError, StoreError, StoreUnavailable
 from sempre.ports.executor import Executor, Outcome, Run, Task
 from sempre.ports.messages import Wanted
 
@@ -72,6 +73,7 @@ class Worker:
             engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
         )
         engine.bell.on_ring = self.fetcher.expect
+        self._holdings = Holdings(engine)
         self._settler = Settler(engine)
         self._sweeper = Sweeper(engine)
         self._finished: SimpleQueue[Finished] = SimpleQueue()
@@ -100,6 +102,7 @@ class Worker:
         self._end_unwanted()
         self.fetcher.expect(tick.next_due_at)
         if self.heart.answered:
+            self._holdings.compare(tick.held)
             self._calls["maintenance"].set()
         return self.heart.rest
 
@@ -109,9 +112,15 @@ class Worker:
             self._finished.put(Finished(started))
         if self.heart.is_lost:
             return REST_AFTER_ERROR
+        if self._holdings.in_doubt:
+            self._give_back_unknown()
         if not self.capacity.wait_for_hand(patience):
             return 0.0
-        return self.fetcher.step(session=self.heart.session, limit=self.capacity.appetite)
+        try:
+            return self.fetcher.step(session=self.heart.session, limit=self.capacity.appetite)
+        except StoreUnavailable:
+            self._holdings.in_doubt = True
+            raise
 
     def fetch_due(self) -> float:
         """Begin what is due, as `fetch`, but never wait for more: set `exhausted` instead."""
@@ -131,8 +140,11 @@ class Worker:
             return 0.0
         session = self._unsettled[0].started.execution.session
         batch = [each for each in self._unsettled if each.started.execution.session == session]
-        self._settler.settle(batch, session=session)
-        self._unsettled = self._unsettled_of_others(session)
+        left = self._settler.settle(batch, session=session)
+        self._holdings.let_go(each.started.execution for each in batch)
+        for each in left:
+            self._holdings.take(each.started.execution)
+        self._unsettled = [*left, *self._unsettled_of_others(session)]
         self._note_stuck()
         if any(each.started.schedule for each in batch):
             self.fetcher.unblock()
@@ -233,8 +245,14 @@ class Worker:
     # Runs
 
     def _begin(self, started: Started) -> None:
+        self._holdings.take(started.execution)
         if self.capacity.admit(started):
             self._submit(started)
+
+    def _give_back_unknown(self) -> None:
+        """Give back unstarted what was claimed for us by an operation whose answer was lost."""
+        for execution in self._holdings.unknown(self.heart.session):
+            self._finished.put(Finished(Started(execution)))
 
     def _submit(self, started: Started) -> None:
         execution = started.execution
@@ -262,7 +280,8 @@ class Worker:
             except Empty:
                 break
             if len(gathered) == 1:
-                until = clock.elapsed() + (0.0 if self.capacity.is_idle else SETTLE_WAIT)
+                alone = self.capacity.is_idle or not wait
+                until = clock.elapsed() + (0.0 if alone else SETTLE_WAIT)
             patience = max(0.0, until - clock.elapsed())
         return gathered
 
