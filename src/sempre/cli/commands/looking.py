@@ -11,7 +11,15 @@ from sempre.cli.desk import Desk
 from sempre.cli.options import operating
 from sempre.cli.printing import talk
 from sempre.cli.showing import definition_lines, history_rows, range_rows
-from sempre.cli.summaries import LIGHTS, TICK, Summary, execution_json, history_bar, upcoming
+from sempre.cli.summaries import (
+    LIGHTS,
+    TICK,
+    Summary,
+    execution_json,
+    history_bar,
+    seconds_of_run,
+    upcoming,
+)
 from sempre.cli.times import ago, as_json, length
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
@@ -164,8 +172,8 @@ def _last(summary: Summary) -> tuple[str, str]:
         return "", ""
     word = "ok" if last.state is State.SUCCEEDED else str(last.state)
     at = last.finished_at or last.run_at
-    took = (last.finished_at - last.started_at) if last.finished_at and last.started_at else None
-    return f"{word} {ago(at, summary.now)}", length(took) if took is not None else ""
+    took = seconds_of_run(last)
+    return f"{word} {ago(at, summary.now)}", "" if took is None else length(took)
 
 
 def _state_words(desk: Desk, summary: Summary) -> str:
