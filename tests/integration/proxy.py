@@ -6,13 +6,14 @@ says next for the answer. That is enough as long as one request is under way at 
 
 import re
 import socket
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from threading import Barrier, Event, Lock, Thread
 from typing import Protocol
 
 __all__ = [
+    "Interruption",
     "LostAnswer",
     "LostReply",
     "LostRequest",
@@ -153,6 +154,26 @@ class Meeting(Faithful):
     def request(self, link: object, said: bytes) -> Fate:  # noqa: ARG002
         if not self.fired.is_set() and self._text.search(said):
             self._barrier.wait()
+        return Fate.PASS
+
+
+class Interruption(Faithful):
+    """Something happens to the server when the first request with a text in it is on its way.
+
+    It has fired when that is over, which the client may not have waited for.
+    """
+
+    def __init__(self, text: bytes, happens: Callable[[], object]) -> None:
+        super().__init__()
+        self._text = re.compile(text)
+        self._happens: Callable[[], object] | None = happens
+
+    def request(self, link: object, said: bytes) -> Fate:  # noqa: ARG002
+        happens = self._happens
+        if happens is not None and self._text.search(said):
+            self._happens = None
+            happens()
+            self.fired.set()
         return Fate.PASS
 
 

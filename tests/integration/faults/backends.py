@@ -1,10 +1,13 @@
 """The stores that have a server, opened at the server itself and through a proxy."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
+
+import pymysql  # type: ignore[import-untyped]
 
 from sempre.ports.store import Store
 from sempre.stores.redis import RedisStore
@@ -13,7 +16,7 @@ from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from tests.integration.proxy import LostReply, LostRequest, Proxy, Rule, Silence
 from tests.integration.redis.redis_server import RedisServer
-from tests.integration.sql.mariadb_server import MariadbServer, new_database
+from tests.integration.sql.mariadb_server import MariadbServer, ask, new_database
 from tests.integration.sql.postgresql_server import PostgresqlServer
 
 __all__ = ["Backend", "mariadb", "postgresql", "redis"]
@@ -31,12 +34,18 @@ class Backend:
         opened: opens the store at a port, or at the server itself; with how many seconds to wait.
         decides: what the request says after which the server has decided.
         undone: how the answer begins that says that nothing was done.
+        address: of the server itself, as the dialect takes it.
+        schema: the tables are in, on PostgreSQL.
+        drop_clients: has the server end every connection that it has.
     """
 
     socket: str
     opened: Callable[[int | None, float], Store]
     decides: bytes
     undone: bytes = b""
+    address: str = ""
+    schema: str = ""
+    drop_clients: Callable[[], object] = lambda: None
 
     def direct(self) -> Store:
         """Open the store at the server itself."""
@@ -72,7 +81,20 @@ def postgresql(server: PostgresqlServer) -> Backend:
             )
         )
 
-    return Backend(str(server.socket), opened, rb"\bCOMMIT\b")
+    def drop_clients() -> None:
+        server.ask(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+
+    return Backend(
+        str(server.socket),
+        opened,
+        rb"\bCOMMIT\b",
+        address=server.conninfo,
+        schema=schema,
+        drop_clients=drop_clients,
+    )
 
 
 def mariadb(server: MariadbServer) -> Backend:
@@ -85,7 +107,20 @@ def mariadb(server: MariadbServer) -> Backend:
         times: dict[str, Any] = {"statement_after": patience, "connect_after": patience}
         return SqlStore(Mariadb(address if port else url, wait=lambda _: None, **times))
 
-    return Backend(server.path, opened, rb"\bCOMMIT\b")
+    def drop_clients() -> None:
+        others = (
+            "SELECT id FROM information_schema.processlist"
+            " WHERE id <> CONNECTION_ID() AND user = 'root'"
+        )
+        found = set(ask(server.path, others))
+        for (identity,) in found:
+            with suppress(pymysql.OperationalError):  # it has gone by itself
+                ask(server.path, f"KILL CONNECTION {identity}")
+        # A connection that was told to end may still answer a little.
+        while found & set(ask(server.path, others)):
+            pass
+
+    return Backend(server.path, opened, rb"\bCOMMIT\b", address=url, drop_clients=drop_clients)
 
 
 def redis(server: RedisServer) -> Backend:

@@ -42,7 +42,10 @@ class MariadbServer:
         self.folder = folder
         self.path = str(folder / "socket")
         user = pwd.getpwuid(os.geteuid()).pw_name
-        self._place = [f"--datadir={folder / 'data'}", f"--user={user}"]
+        # A server that starts removes what it takes for its own old files in the folder for
+        # temporary ones, so two servers must not share it.
+        folders = [f"--datadir={folder / 'data'}", f"--tmpdir={folder}"]
+        self._place = [*folders, f"--user={user}"]
         self._options = [*OPTIONS, *options]
         self._running: Guarded | None = None
 
@@ -69,19 +72,22 @@ class MariadbServer:
         assert done.returncode == 0, done.stdout[-2000:]
 
     def start(self) -> None:
-        self._running = Guarded(
-            [
-                locate("mariadbd") or "mariadbd",
-                "--no-defaults",
-                *self._place,
-                f"--socket={self.path}",
-                *self._options,
-            ],
-            folder=self.folder,
-            environment=environment(),
-        )
+        log = self.folder / "log"
+        with log.open("ab") as output:
+            self._running = Guarded(
+                [
+                    locate("mariadbd") or "mariadbd",
+                    "--no-defaults",
+                    *self._place,
+                    f"--socket={self.path}",
+                    *self._options,
+                ],
+                folder=self.folder,
+                environment=environment(),
+                output=output,
+            )
         for _ in range(int(PATIENCE / PAUSE)):
-            assert self._running.is_running, "the server did not start"
+            assert self._running.is_running, log.read_text()[-2000:]
             with socket.socket(socket.AF_UNIX) as probe:
                 if probe.connect_ex(self.path) == 0:
                     return

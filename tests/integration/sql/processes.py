@@ -11,10 +11,18 @@ from sempre.domain.planning import Moment, Verdict, plan_claim, plan_success
 from sempre.ports.messages import Order, Session, Settlement, Wanted
 from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
-from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.dialects.mariadb import Mariadb
+from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
 
-__all__ = ["JOBS", "QUEUES", "die_in_mid_write", "work_until_done"]
+__all__ = [
+    "JOBS",
+    "QUEUES",
+    "die_in_mid_write",
+    "die_in_mid_write_to_a_server",
+    "work_until_done",
+]
 
 QUEUES = frozenset({"default"})
 JOBS = frozenset({"bill"})
@@ -57,10 +65,17 @@ def claim(store: Store, session: str) -> list[Execution]:
 
 def die_in_mid_write(path: str, ids: list[str]) -> None:
     """End executions and sessions, and be killed when that is written but not committed."""
-    dialect = Sqlite(path)
+    _die_in_mid_write(Sqlite(path), ids)
 
+
+def die_in_mid_write_to_a_server(address: str, schema: str, ids: list[str]) -> None:
+    """Do so on PostgreSQL if there is a schema, and else on MariaDB."""
+    _die_in_mid_write(Postgresql(address, schema=schema) if schema else Mariadb(address), ids)
+
+
+def _die_in_mid_write(dialect: Dialect, ids: list[str]) -> None:
     def written(transaction: Transaction) -> None:
-        transaction.run("cancel_live", ids=ids, actor="the killed one", now=1)
+        transaction.run("mark_rung", ids=ids)
         transaction.run("delete_executions", ids=ids)
         transaction.run("retire_session", id="worker 0")
         os.kill(os.getpid(), signal.SIGKILL)

@@ -173,6 +173,7 @@ class Postgresql:
                 with self._connected() as connection:
                     return self._once(connection, begin, work)
             except _NotBegun as error:
+                self._era += 1
                 if not left:
                     raise self._explained(error.cause) from None
             except psycopg.Error as error:
@@ -220,7 +221,7 @@ class Postgresql:
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Lend a connection, but none of those that a server which fell silent has left behind."""
+        """Lend a connection, but none that was opened before another was found lost or silent."""
         try:
             while True:
                 with self._opened().connection() as connection:

@@ -29,7 +29,7 @@ class Connection(psycopg.Connection[Any]):
     Attributes:
         answer_after: for how many seconds an answer is waited for.
         is_examined: whether its server was looked at.
-        era: which of the connections that were opened between two silences of the server.
+        era: how often connections had been found lost or silent when it was opened.
     """
 
     answer_after = 10.0
