@@ -32,9 +32,10 @@ BARS = ".:|"
 
 @dataclass(frozen=True)
 class Summary:
-    """A schedule, its latest executions that have ended, newest first, and the present.
+    """A schedule, its executions so far, newest slot first, and the present.
 
     Attributes:
+        history: what has run, runs, waits for another try, or was decided not to run.
         late_after: how long after its slot a next row counts as late.
     """
 
@@ -58,7 +59,7 @@ class Summary:
             "disabled": not schedule.definition.enabled,
             "paused": schedule.pause is not None and schedule.pause.holds(now),
             "late": waiting is not None and waiting + self.allowance < now,
-            "failing": self.last is not None and self.last.state is State.FAILED,
+            "failing": self.last is not None and _is_failure(self.last),
             "ended": schedule.ended,
             "never ran": self.last is None,
         }
@@ -124,7 +125,10 @@ def seconds_of_run(row: Execution) -> float | None:
 
 
 def history_bar(history: Sequence[Execution]) -> str:
-    """Draw runs, oldest first: height is duration, `x` a failure, `-` what did not run."""
+    """Draw runs, oldest first.
+
+    Height is duration, `x` a failure, `>` runs now, `-` did not run.
+    """
     lengths = [seconds_of_run(row) or 0.0 for row in history]
     longest = max(lengths, default=0.0) or 1.0
     pairs = zip(history, lengths, strict=True)
@@ -172,9 +176,16 @@ def _walk(grid: Grid, after: datetime) -> Iterator[datetime]:
         slot = following(grid, slot)
 
 
+def _is_failure(row: Execution) -> bool:
+    """Tell what has failed, for good or until its next try."""
+    return row.state is State.FAILED or (row.is_live and row.failures > 0)
+
+
 def _mark(row: Execution, height: float) -> str:
-    if row.state is State.FAILED:
+    if _is_failure(row):
         return "x"
+    if row.state is State.RUNNING:
+        return ">"
     if row.state is not State.SUCCEEDED:
         return "-"
     return BARS[min(len(BARS) - 1, int(height * len(BARS)))]

@@ -55,6 +55,8 @@ def disabled() -> Schedule:
         (SCHEDULE, (ran(State.SUCCEEDED),), "ok"),
         (SCHEDULE, (ran(State.FAILED), ran(State.SUCCEEDED)), "failing"),
         (SCHEDULE, (ran(State.SKIPPED, started_at=None), ran(State.FAILED)), "failing"),
+        (SCHEDULE, (ran(State.SCHEDULED, failures=1),), "failing"),
+        (SCHEDULE, (ran(State.RUNNING), ran(State.FAILED)), "ok"),
         (SCHEDULE, (), "never ran"),
         (replace(SCHEDULE, broken="backwards"), (ran(State.SUCCEEDED),), "broken"),
         (disabled(), (ran(State.FAILED),), "disabled"),
@@ -81,6 +83,7 @@ def test_a_history_is_drawn_from_old_to_new() -> None:
     history = [ran(State.FAILED), ran(State.SUCCEEDED, 9), ran(State.SKIPPED), ran(State.SUCCEEDED)]
 
     assert history_bar(history) == ".-|x"
+    assert history_bar([ran(State.RUNNING), ran(State.SCHEDULED, failures=1)]) == "x>"
     assert history_bar([]) == ""
     assert history_bar([ran(State.SUCCEEDED, 0)]) == "."
 

@@ -21,6 +21,7 @@ from sempre.cli.summaries import (
     upcoming,
 )
 from sempre.cli.times import ago, as_json, length
+from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.errors import SempreError
@@ -29,7 +30,6 @@ from sempre.ports.messages import ExecutionQuery, View
 
 __all__ = ["list_schedules", "next_slots", "show", "summary_of"]
 
-ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.SKIPPED, State.MISSED, State.CANCELLED})
 RUNS = 30
 PAGE = 500
 COLUMNS = ("", "NAME", "WHEN", "NEXT", "LEFT", "LAST", "TOOK", "RUNS")
@@ -141,10 +141,16 @@ def next_slots(
 
 def summary_of(desk: Desk, schedule: Schedule) -> Summary:
     """Return what is said of a schedule in one line."""
-    query = ExecutionQuery(schedule_id=schedule.id, states=ENDED, limit=RUNS)
-    history = desk.read(desk.store.executions(query)).items
+    query = ExecutionQuery(schedule_id=schedule.id, limit=RUNS)
+    rows = desk.read(desk.store.executions(query)).items
+    history = [row for row in rows if row.started_at is not None or _was_decided(row, desk.now)]
     settings = desk.app.settings
     return Summary(schedule, history, desk.now, settings.sweep + settings.grace)
+
+
+def _was_decided(row: Execution, now: datetime) -> bool:
+    """Tell a slot that came and did not run; one that was superseded never counted."""
+    return row.run_at <= now and not row.is_live and row.state is not State.SUPERSEDED
 
 
 def _found(desk: Desk, **filters: str | None) -> Iterator[Schedule]:
@@ -170,8 +176,10 @@ def _last(summary: Summary) -> tuple[str, str]:
     last = summary.last
     if last is None:
         return "", ""
-    word = "ok" if last.state is State.SUCCEEDED else str(last.state)
-    at = last.finished_at or last.run_at
+    words = {State.SUCCEEDED: "ok", State.SCHEDULED: "retrying", State.PENDING: "retrying"}
+    word = words.get(last.state, str(last.state))
+    at = last.started_at if last.state is State.RUNNING else last.finished_at
+    at = at or last.run_at
     took = seconds_of_run(last)
     return f"{word} {ago(at, summary.now)}", "" if took is None else length(took)
 
