@@ -5,9 +5,10 @@ child. A report is made of plain values only: it crosses from a child as JSON.
 """
 
 import asyncio
-import inspect
 import traceback
-from dataclasses import dataclass
+from collections.abc import Awaitable
+from types import CoroutineType
+from typing import NamedTuple
 
 from sempre.domain.arguments import Json
 from sempre.domain.redaction import kept_text
@@ -21,8 +22,7 @@ __all__ = ["Report", "cancelled", "failed", "perform", "perform_async"]
 LONGEST_ERROR = 500
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """How a call ended, redacted and capped."""
 
     ended: Ended
@@ -39,7 +39,7 @@ def perform(task: Task, run: Current) -> Report:
     try:
         with running(run):
             value = task.function(**run.args)
-            if inspect.iscoroutine(value):
+            if isinstance(value, CoroutineType):
                 value = asyncio.run(value)
         return Report(Ended.SUCCEEDED, kept_result(value, task.redact))
     except BaseException as error:  # noqa: BLE001 - whatever a job raises ends the job alone
@@ -54,7 +54,7 @@ async def perform_async(task: Task, run: Current) -> Report:
     try:
         with running(run):
             value = task.function(**run.args)
-            if inspect.isawaitable(value):
+            if isinstance(value, Awaitable):
                 value = await value
         return Report(Ended.SUCCEEDED, kept_result(value, task.redact))
     except asyncio.CancelledError as error:

@@ -12,8 +12,7 @@ A test of a job needs no worker:
 """
 
 import logging
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Mapping, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -190,14 +189,18 @@ def current() -> Current:
         ) from None
 
 
-@contextmanager
-def running(run: Current) -> Iterator[Current]:
-    """Make `current()` return this run inside the block, in this thread or task."""
-    token = _RUNNING.set(run)
-    try:
-        yield run
-    finally:
-        _RUNNING.reset(token)
+class running:  # noqa: N801 - it reads as a word
+    """Make `current()` return a run inside a `with` block, in this thread or task."""
+
+    def __init__(self, run: Current) -> None:
+        self._run = run
+
+    def __enter__(self) -> Current:
+        self._before = _RUNNING.set(self._run)
+        return self._run
+
+    def __exit__(self, *_: object) -> None:
+        _RUNNING.reset(self._before)
 
 
 class _JobLogger(logging.LoggerAdapter[logging.Logger]):

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 from sempre.clock import Clock
 from sempre.executors.calling import Report
 from sempre.executors.current import Current
-from sempre.ports.executor import Outcome, Progress, Run
+from sempre.ports.executor import Ended, Outcome, Progress, Run
 
-__all__ = ["Flight", "Flights"]
+__all__ = ["Flight", "Flights", "judged"]
 
 _LOG = logging.getLogger("sempre.executors")
 
@@ -41,6 +41,17 @@ class Flight:
 
 
 F = TypeVar("F", bound=Flight)
+
+
+def judged(report: Report, verdict: Report | None) -> Report:
+    """Return what is told of a run that was asked to end, if it was.
+
+    One that did its work all the same, and in time, has succeeded.
+    """
+    if verdict is None:
+        return report
+    is_late = verdict.ended is Ended.TIMED_OUT
+    return report if report.ended is Ended.SUCCEEDED and not is_late else verdict
 
 
 class Flights(Generic[F]):
@@ -107,7 +118,7 @@ class Flights(Generic[F]):
 
     def _tell(self, flight: F, report: Report) -> None:
         seconds = self._clock.elapsed() - flight.began
-        outcome = Outcome(flight.run, **vars(report), seconds=seconds)
+        outcome = Outcome(flight.run, *report, seconds)
         try:
             flight.done(outcome)
         except Exception:  # noqa: BLE001 - the engine's mistakes must not end our threads

@@ -20,7 +20,7 @@ from sempre.errors import Refused
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled, perform_async
 from sempre.executors.current import Current, Link
-from sempre.executors.flights import Flight, Flights
+from sempre.executors.flights import Flight, Flights, judged
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["AsyncExecutor"]
@@ -118,11 +118,7 @@ class AsyncExecutor:
 
     async def _fly(self, flight: _TaskFlight) -> None:
         report = await perform_async(flight.run.task, flight.current)
-        verdict = flight.verdict
-        # One that was asked to end and did its work all the same, in time, has succeeded.
-        if verdict and (report.ended is not Ended.SUCCEEDED or verdict.ended is Ended.TIMED_OUT):
-            report = verdict
-        self._end(flight, report)
+        self._end(flight, judged(report, flight.verdict))
 
     def _landed(self, flight: _TaskFlight, task: "asyncio.Task[None]") -> None:
         # A task that is cancelled before its first step never comes to tell of itself.

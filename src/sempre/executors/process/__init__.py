@@ -1,0 +1,15 @@
+"""Runs in child processes: one fork for each, so that a job can harm nothing but itself.
+
+Three parties, and who is authoritative for what:
+
+- the worker (`executor.py`) decides: which run begins, when its time is over, how it ended;
+- the nursery (`nursery.py`) is a process with one thread, forked before the worker had others. It
+  alone forks, signals and reaps children, so a signal never hits a process that took over a pid;
+- the child (`child.py`) calls the function and reports, over a socket to the worker.
+
+What they tell each other is JSON, each message with its length before it (`frames.py`).
+"""
+
+from sempre.executors.process.executor import ProcessExecutor
+
+__all__ = ["ProcessExecutor"]

@@ -1,0 +1,312 @@
+"""The worker's side of runs in child processes: begins them, limits them, hears how they end."""
+
+import logging
+import os
+import selectors
+import signal
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from threading import Lock, Thread, current_thread
+from typing import Any
+
+from sempre.clock import Clock, SystemClock
+from sempre.errors import Refused
+from sempre.executors.alarm import Alarm
+from sempre.executors.calling import Report, cancelled
+from sempre.executors.current import Current, Link
+from sempre.executors.flights import Flight, Flights, judged
+from sempre.executors.process.child import Births, call_of
+from sempre.executors.process.frames import BrokenFrame, Frames, packed
+from sempre.executors.process.nurseries import Handle, Nurseries
+from sempre.executors.process.system import ending
+from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
+
+__all__ = ["ProcessExecutor"]
+
+_LOG = logging.getLogger("sempre.executors")
+_DIED = "the nursery of child processes died, and its process with it"
+
+
+@dataclass(eq=False)
+class _ChildFlight(Flight):
+    number: int
+    stream: socket.socket
+    nursery: Handle
+    frames: Frames = field(default_factory=Frames, init=False)
+    lock: Lock = field(default_factory=Lock, init=False)
+    pid: int | None = field(default=None, init=False)
+    is_watched: bool = field(default=False, init=False)
+    verdict: Report | None = field(default=None, init=False)
+
+
+class ProcessExecutor:
+    """An executor that forks one child for each run.
+
+    A child that crashes, is killed or eats its memory harms nobody else. One whose time is over,
+    or that is cancelled, gets SIGTERM and after `grace` SIGKILL, each with everything it started;
+    it is told of when it is gone. If the worker dies, its children are killed.
+
+    A child begins as a copy of what this process was at the start: with the same modules and the
+    same jobs, but connections that were open then must not be used, so `after_fork` opens new
+    ones. A random generator other than Python's own begins in the same state in every child.
+    """
+
+    def __init__(
+        self,
+        lookup: Callable[[str], Task],
+        *,
+        after_fork: Iterable[Callable[[], object]] = (),
+        clock: Clock | None = None,
+        grace: timedelta = timedelta(seconds=5),
+    ) -> None:
+        """Make an executor; `lookup` returns a task by name, or raises KeyError."""
+        self._clock = clock or SystemClock()
+        self._grace = grace.total_seconds()
+        self._flights: Flights[_ChildFlight] = Flights(self._clock)
+        self._alarm = Alarm(self._clock)
+        self._nurseries = Nurseries(Births(lookup, tuple(after_fork), self._clock))
+        self._selector = selectors.DefaultSelector()
+        self._children: dict[int, _ChildFlight] = {}
+        self._numbers = count(1)
+        self._thread: Thread | None = None
+        self._stopped = False
+
+    def start(self) -> None:
+        """Fork the nursery, then begin to listen to it.
+
+        Raises:
+            Refused: this process has threads already.
+        """
+        if self._thread is not None:
+            return
+        self._watch(self._nurseries.start())
+        self._breed()
+        self._thread = Thread(target=self._listen, name="sempre-processes", daemon=True)
+        self._thread.start()
+
+    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+        """Begin a run and return at once; `done` is called exactly once, from any thread.
+
+        Raises:
+            Refused: the executor was not started, or was stopped.
+        """
+        if self._thread is None or self._stopped:
+            raise Refused("the executor is not running: start() it first, and submit before stop()")
+        nursery = self._nurseries.active
+        if nursery is None:
+            self._refuse(run, done, "both nurseries of this worker died; restart it")
+            return
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            self._refuse(run, done, str(error))
+            return
+        with theirs:
+            current = Current.of(run, clock=self._clock, link=Link())
+            began, number = self._clock.elapsed(), next(self._numbers)
+            flight = _ChildFlight(run, done, current, began, number, ours, nursery)
+            self._begin(flight, theirs)
+
+    def cancel(self, execution_id: str, *, reason: str) -> bool:
+        """Ask a run to end, with SIGTERM and later SIGKILL; False if it is unknown."""
+        flights = self._flights.of(execution_id)
+        for flight in flights:
+            self._ask(flight, cancelled(reason), reason)
+        return bool(flights)
+
+    def progress(self) -> Mapping[str, Progress]:
+        """Return how far the runs have come that have said so, by execution id."""
+        return self._flights.progress()
+
+    @property
+    def stuck(self) -> int:
+        """How many children did not even end when they were killed."""
+        return self._flights.stuck
+
+    def stop(self) -> None:
+        """Kill every child with what it started, tell of none, and end the nurseries."""
+        self._stopped = True
+        self._alarm.stop()
+        self._flights.abandon()
+        for handle in self._nurseries.all():
+            handle.hang_up()
+        if self._thread is not None and self._thread is not current_thread():
+            self._thread.join(2 * self._grace)
+
+    # Beginning and ending a run: from any thread.
+
+    def _begin(self, flight: _ChildFlight, theirs: socket.socket) -> None:
+        self._children[flight.number] = flight
+        self._flights.add(flight)
+        if flight.run.timeout is not None:
+            verdict = Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
+            at = flight.began + flight.run.timeout.total_seconds()
+            self._alarm.set(flight, at, lambda: self._ask(flight, verdict, "its time is over"))
+        order = {"run": flight.number, "call": call_of(flight.run)}
+        try:
+            flight.nursery.send(order, theirs.fileno())
+        except OSError as error:
+            self._children.pop(flight.number, None)
+            self._end(flight, Report(Ended.CRASHED, error=f"{_DIED} ({error})"))
+
+    def _refuse(self, run: Run, done: Callable[[Outcome], None], why: str) -> None:
+        done(Outcome(run, Ended.FAILED, error=f"it could not begin: {why}"))
+
+    def _end(self, flight: _ChildFlight, report: Report) -> None:
+        self._alarm.forget(flight)
+        self._flights.end(flight, judged(report, flight.verdict))
+
+    def _ask(self, flight: _ChildFlight, verdict: Report, reason: str) -> None:
+        with flight.lock:
+            if flight.verdict is not None or flight.is_told:
+                return
+            flight.verdict = verdict
+            with suppress(OSError):
+                flight.stream.send(packed({"cancel": reason}), socket.MSG_DONTWAIT)
+        self._signal(flight, signal.SIGTERM)
+        at = self._clock.elapsed() + self._grace
+        self._alarm.set(flight, at, lambda: self._kill(flight, verdict))
+
+    def _kill(self, flight: _ChildFlight, verdict: Report) -> None:
+        self._signal(flight, signal.SIGKILL)
+        # Not even that ends a process which waits for a broken disk.
+        at = self._clock.elapsed() + self._grace
+        self._alarm.set(flight, at, lambda: self._flights.give_up(flight, verdict))
+
+    def _signal(self, flight: _ChildFlight, number: signal.Signals) -> None:
+        with suppress(OSError):
+            flight.nursery.send({"signal": number, "run": flight.number})
+
+    # Listening: in one thread, which alone watches and closes the streams.
+
+    def _listen(self) -> None:
+        while self._nurseries.all():
+            for key, _ in self._selector.select():
+                try:
+                    key.data()
+                except Exception:  # noqa: BLE001 - one run must not deafen us to the others
+                    _LOG.exception("a message of a child or nursery could not be read")
+        for flight in [*self._children.values()]:
+            self._close(flight)
+        self._selector.close()
+
+    def _watch(self, handle: Handle) -> None:
+        self._selector.register(
+            handle.control, selectors.EVENT_READ, lambda: self._hear_nursery(handle)
+        )
+
+    def _breed(self) -> None:
+        handle = None if self._stopped else self._nurseries.breed()
+        if handle is not None:
+            self._watch(handle)
+            if self._stopped:
+                handle.hang_up()
+
+    def _hear_nursery(self, handle: Handle) -> None:
+        raw = _received(handle.control)
+        if raw is None:
+            return
+        if not raw:
+            self._lose(handle)
+        for message in handle.frames.feed(raw):
+            self._heed(handle, message)
+
+    def _heed(self, handle: Handle, message: dict[str, Any]) -> None:
+        match message:
+            case {"born": number, "pid": pid}:
+                self._welcome(number, pid)
+            case {"gone": number, "code": code}:
+                self._bury(number, Report(Ended.CRASHED, error=ending(code)))
+            case {"unborn": number, "error": error}:
+                self._bury(number, Report(Ended.FAILED, error=error))
+            case {"ready": _}:
+                handle.is_ready = True
+
+    def _welcome(self, number: int, pid: int) -> None:
+        flight = self._children.get(number)
+        if flight is not None:
+            flight.pid = pid
+            flight.is_watched = True
+            self._selector.register(
+                flight.stream, selectors.EVENT_READ, lambda: self._hear_child(flight)
+            )
+        if self._nurseries.spare is None:
+            self._breed()
+
+    def _hear_child(self, flight: _ChildFlight) -> None:
+        raw = _received(flight.stream)
+        if raw == b"":
+            # It ends, or has closed what it does not know; the nursery will tell.
+            self._unwatch(flight)
+        elif raw is not None:
+            self._read(flight, raw)
+
+    def _read(self, flight: _ChildFlight, raw: bytes) -> None:
+        try:
+            for message in flight.frames.feed(raw):
+                self._note(flight, message)
+        except (BrokenFrame, KeyError, TypeError, ValueError) as error:
+            self._unwatch(flight)
+            verdict = Report(Ended.CRASHED, error=f"the job wrote on the worker's socket: {error}")
+            self._ask(flight, verdict, "it wrote on the worker's socket")
+
+    def _note(self, flight: _ChildFlight, message: dict[str, Any]) -> None:
+        if "report" in message:
+            ended, *rest = message["report"]
+            report = Report(Ended(ended), *rest)
+            self._close(flight)
+            self._end(flight, report)
+        else:
+            flight.current.link.tell(Progress(*message["progress"]))
+
+    def _bury(self, number: int, report: Report) -> None:
+        """End a run whose child is gone, by its own last words if it had any."""
+        flight = self._children.pop(number, None)
+        if flight is None:
+            return
+        while not flight.is_told and (raw := _received(flight.stream)):
+            self._read(flight, raw)
+        self._close(flight)
+        self._end(flight, report)
+
+    def _lose(self, handle: Handle) -> None:
+        self._selector.unregister(handle.control)
+        self._nurseries.bury(handle)
+        lost = [flight for flight in [*self._children.values()] if flight.nursery is handle]
+        if not self._stopped:
+            _LOG.error("a nursery of child processes died, and %d runs with it", len(lost))
+            if self._nurseries.active is None:
+                _LOG.critical("both nurseries died: no process isolation until a restart")
+        for flight in lost:
+            if flight.pid is not None:
+                # The child died with it; this is for what the child had started.
+                with suppress(OSError):
+                    os.killpg(flight.pid, signal.SIGKILL)
+            self._bury(flight.number, Report(Ended.CRASHED, error=_DIED))
+        if handle.is_ready:
+            # One that never came to life is asked for again with the next run, not at once.
+            self._breed()
+
+    def _unwatch(self, flight: _ChildFlight) -> None:
+        if flight.is_watched:
+            flight.is_watched = False
+            self._selector.unregister(flight.stream)
+
+    def _close(self, flight: _ChildFlight) -> None:
+        self._unwatch(flight)
+        with flight.lock:
+            flight.stream.close()
+
+
+def _received(stream: socket.socket) -> bytes | None:
+    """Return what has arrived: nothing if the other side is closed, None if there is no more."""
+    try:
+        return stream.recv(65_536, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""

@@ -1,0 +1,59 @@
+"""Messages on a stream: JSON, each with its length in four bytes before it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from sempre.errors import SempreError
+
+__all__ = ["BrokenFrame", "Frames", "packed"]
+
+LARGEST = 1_048_576
+_LENGTH = 4
+_text_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class BrokenFrame(SempreError):
+    """What came is no message of ours: somebody else wrote on the stream."""
+
+
+def packed(message: dict[str, Any]) -> bytes:
+    """Return a message as it goes over the wire."""
+    body = _text_of(message).encode("utf-8", "surrogatepass")
+    return len(body).to_bytes(_LENGTH, "big") + body
+
+
+class Frames:
+    """The messages in what has arrived so far."""
+
+    def __init__(self) -> None:
+        self._arrived = bytearray()
+
+    def feed(self, raw: bytes) -> Iterator[dict[str, Any]]:
+        """Yield the messages that are complete now.
+
+        Raises:
+            BrokenFrame: this is nothing that `packed` made; whatever follows is lost.
+        """
+        arrived = self._arrived
+        arrived += raw
+        while len(arrived) >= _LENGTH:
+            length = int.from_bytes(arrived[:_LENGTH], "big")
+            if length > LARGEST:
+                raise BrokenFrame(f"a message of {length:,} bytes; at most {LARGEST:,} are sent")
+            end = _LENGTH + length
+            if len(arrived) < end:
+                return
+            body = bytes(arrived[_LENGTH:end])
+            del arrived[:end]
+            yield _read(body)
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BrokenFrame(f"a message that is no JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise BrokenFrame(f"a message that is a {type(message).__name__}")
+    return message

@@ -1,0 +1,95 @@
+"""A worker process for tests: it has one executor of processes and obeys a socket, line by line.
+
+The tests' own process has threads, from which no nursery may be forked; and it must survive when
+a worker is killed.
+"""
+
+import json
+import logging
+import socket
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from threading import Lock, active_count
+from typing import Any
+
+from sempre.executors.process import ProcessExecutor, system
+from sempre.ports.executor import Outcome, Run
+from tests.integration.executors.jobs import TASKS, connect, refuse_to_connect
+from tests.unit.executors.runs import run_of
+
+__all__ = ["main"]
+
+
+class Host:
+    """Obeys commands and tells what happens."""
+
+    def __init__(self, channel: socket.socket, options: dict[str, Any]) -> None:
+        self._channel = channel
+        self._lock = Lock()
+        hooks = [connect, refuse_to_connect] if options.get("refuse") else [connect]
+        grace = timedelta(seconds=options.get("grace", 60))
+        self._executor = ProcessExecutor(TASKS.__getitem__, after_fork=hooks, grace=grace)
+
+    def serve(self, lines: Iterable[str]) -> None:
+        self._executor.start()
+        self.tell({"answer": "ready"})
+        for line in lines:
+            command = json.loads(line)
+            self.tell({"answer": getattr(self, command.pop("do"))(**command)})
+
+    def submit(self, identity: str, job: str, args: dict[str, Any], timeout: float | None) -> None:
+        task = replace(TASKS.get(job) or TASKS["echo"], name=job)
+        run = run_of(task.function, args=args, timeout=timeout)
+        execution = replace(run.execution, id=identity)
+        self._executor.submit(Run(execution, task, run.timeout), self._done)
+
+    def cancel(self, identity: str, reason: str) -> bool:
+        return self._executor.cancel(identity, reason=reason)
+
+    def progress(self) -> dict[str, list[object]]:
+        told = self._executor.progress()
+        return {identity: list(vars(each).values()) for identity, each in told.items()}
+
+    def stuck(self) -> int:
+        return self._executor.stuck
+
+    def descriptors(self) -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    def threads(self) -> int:
+        return active_count()
+
+    def stop(self) -> None:
+        self._executor.stop()
+
+    def start_again(self) -> str:
+        try:
+            ProcessExecutor(TASKS.__getitem__).start()
+        except Exception as error:  # noqa: BLE001 - the test reads it
+            return f"{type(error).__name__}: {error}"
+        return "started"
+
+    def tell(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            self._channel.sendall(json.dumps(message).encode() + b"\n")
+
+    def _done(self, outcome: Outcome) -> None:
+        told = {name: value for name, value in vars(outcome).items() if name != "run"}
+        self.tell({"outcome": {"id": outcome.run.execution.id, **told}})
+
+
+def main() -> None:
+    logging.basicConfig(level=logging.WARNING)
+    options = json.loads(sys.argv[2])
+    if options.get("no_prctl"):
+        # As on a system that has no such thing.
+        system._prctl = None  # noqa: SLF001
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    Host(channel, options).serve(channel.makefile("r"))
+
+
+if __name__ == "__main__":
+    main()

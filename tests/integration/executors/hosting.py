@@ -1,0 +1,123 @@
+"""The tests' side of a worker process: orders for it, outcomes from it, and what is left of it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections import deque
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+from sempre.domain.arguments import Json
+from tests.architecture.source import ROOT
+
+__all__ = ["Worker", "descendants"]
+
+# A test that hangs is ended, so that the others run; nothing is asserted by it.
+HANGS_AFTER = 120
+
+
+class Worker:
+    """A worker process of its own."""
+
+    def __init__(self, **options: Json) -> None:
+        ours, theirs = socket.socketpair()
+        hears, speaks = os.pipe()
+        self._channel = ours
+        self._channel.settimeout(HANGS_AFTER)
+        self._lines = ours.makefile("r")
+        self._hears = os.fdopen(hears, "r")
+        self._outcomes: deque[dict[str, Any]] = deque()
+        self._answers: deque[Any] = deque()
+        self._numbers = count(1)
+        told = {
+            "SEMPRE_TEST_PIPE": str(speaks),
+            "SEMPRE_TEST_CHANNEL": str(theirs.fileno()),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-m", "tests.integration.executors.host"]
+        self.process = subprocess.Popen(
+            [*command, str(theirs.fileno()), json.dumps(options)],
+            pass_fds=[theirs.fileno(), speaks],
+            env={**os.environ, **told},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            text=True,
+        )
+        theirs.close()
+        os.close(speaks)
+        assert self._answer() == "ready"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+        self._lines.close()
+        self._channel.close()
+        self._hears.close()
+
+    def submit(self, job: str, *, timeout: float | None = None, **args: Json) -> str:
+        identity = f"run {next(self._numbers)}"
+        self.ask("submit", identity=identity, job=job, args=args, timeout=timeout)
+        return identity
+
+    def run(self, job: str, *, timeout: float | None = None, **args: Json) -> dict[str, Any]:
+        identity = self.submit(job, timeout=timeout, **args)
+        outcome = self.outcome()
+        assert outcome["id"] == identity
+        return outcome
+
+    def outcome(self) -> dict[str, Any]:
+        while not self._outcomes:
+            self._hear()
+        return self._outcomes.popleft()
+
+    @property
+    def is_silent(self) -> bool:
+        return not self._outcomes
+
+    def ask(self, what: str, **details: Json) -> Any:  # noqa: ANN401 - JSON
+        order = json.dumps({"do": what, **details})
+        self._channel.sendall(order.encode() + b"\n")
+        return self._answer()
+
+    def said(self) -> str:
+        """Wait for what a job says next; nothing when no process is left that could."""
+        return self._hears.readline().strip()
+
+    def written(self) -> tuple[str, str]:
+        """End the worker in an orderly way, and return its standard output and error."""
+        self._channel.shutdown(socket.SHUT_WR)
+        return self.process.communicate()
+
+    def _answer(self) -> Any:  # noqa: ANN401 - JSON
+        while not self._answers:
+            self._hear()
+        return self._answers.popleft()
+
+    def _hear(self) -> None:
+        line = self._lines.readline()
+        assert line, self.process.communicate()[1]
+        for kind, value in json.loads(line).items():
+            (self._outcomes if kind == "outcome" else self._answers).append(value)
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Return the processes that came of one, dead ones included, with their state."""
+    parents, states = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            told = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        states[int(path.parent.name)] = told[0]
+        parents[int(path.parent.name)] = int(told[1])
+    found = {pid}
+    while grown := {child for child, parent in parents.items() if parent in found} - found:
+        found |= grown
+    return {each: states[each] for each in found - {pid}}

@@ -1,0 +1,218 @@
+"""Jobs of every temper, for child processes. What they say goes to a pipe that the test reads."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from threading import Event
+
+from sempre.domain.arguments import Json
+from sempre.errors import RunCancelled
+from sempre.executors.current import current
+from sempre.ports.executor import Task
+
+__all__ = ["HOOKS", "TASKS", "say"]
+
+TASKS: dict[str, Task] = {}
+HOOKS: list[Callable[[], object]] = []
+MARK: ContextVar[str] = ContextVar("mark", default="unset")
+STUBBORN_CHILD = (
+    "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    "print('stubborn', flush=True); signal.pause()"
+)
+_seen: list[str] = []
+
+
+def say(word: object) -> None:
+    """Tell the test something; it hears the end of the pipe when nobody is left to speak."""
+    os.write(pipe(), f"{word}\n".encode())
+
+
+def pipe() -> int:
+    return int(os.environ["SEMPRE_TEST_PIPE"])
+
+
+def register(function: Callable[..., object], memory: int | None = None) -> None:
+    TASKS[function.__name__] = Task(
+        function.__name__, function, "process", memory=memory, redact=("iban",)
+    )
+
+
+def hang() -> None:
+    say(os.getpid())
+    Event().wait()
+
+
+def echo(value: Json = None) -> Json:
+    return value
+
+
+def fail(message: str) -> None:
+    raise ValueError(message)
+
+
+def leave(code: int) -> None:
+    os._exit(code)
+
+
+def leave_politely(code: int) -> None:
+    sys.exit(code)
+
+
+def abort() -> None:
+    os.abort()
+
+
+def read_nothing() -> None:
+    ctypes.string_at(0)
+
+
+def kill_myself(number: int) -> None:
+    os.kill(os.getpid(), number)
+    Event().wait()
+
+
+def eat() -> None:
+    meals = []
+    while True:
+        meals.append(bytearray(1_000_000))
+
+
+def eat_a_little() -> int:
+    return len(bytearray(1_000_000))
+
+
+def hang_stubbornly() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    hang()
+
+
+def listen() -> None:
+    run = current()
+    run.raise_if_cancelled()
+    say("listening")
+    try:
+        while True:
+            run.raise_if_cancelled()
+    except RunCancelled as error:
+        say(f"heard: {error}")
+        raise
+
+
+def finish_all_the_same() -> str:
+    done = Event()
+    signal.signal(signal.SIGTERM, lambda *_: done.set())
+    say("ready")
+    done.wait()
+    return "done"
+
+
+def hang_with_a_grandchild() -> None:
+    start_a_grandchild()
+    Event().wait()
+
+
+def crash_with_a_grandchild() -> None:
+    start_a_grandchild()
+    os.abort()
+
+
+def start_a_grandchild() -> None:
+    command = [sys.executable, "-c", STUBBORN_CHILD]
+    started = subprocess.Popen(command, pass_fds=[pipe()], stdout=subprocess.PIPE)
+    assert started.stdout
+    say(started.stdout.readline().decode().strip())
+
+
+def tell_progress() -> None:
+    for number in range(1_000):
+        current().progress(number, 1_000, "è")
+    current().progress(1_000, 1_000, "all")
+    hang()
+
+
+async def wait_a_moment(name: str) -> str:
+    await asyncio.to_thread(str)
+    return f"ciao {name}, by {current().name}"
+
+
+def describe() -> object:
+    """Return what a child can know of itself."""
+    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1)
+    return {
+        "leads its group": os.getpgid(0) == os.getpid(),
+        "handlers": [repr(signal.getsignal(each)) for each in signals],
+        "blocked": len(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+        "descriptors": sorted(open_descriptors()),
+        "stdin": os.read(0, 1).decode(),
+        "facts": [current().name, current().attempt, current().slot.isoformat()],
+        "has time": (current().seconds_left or 0) > 0,
+    }
+
+
+def open_descriptors() -> list[int]:
+    found = []
+    for descriptor in range(256):
+        with suppress(OSError):
+            os.fstat(descriptor)
+            found.append(descriptor)
+    return found
+
+
+def remember() -> list[str]:
+    """Return what an earlier run left behind in this process."""
+    before = [MARK.get(), *_seen]
+    MARK.set("left behind")
+    _seen.append("left behind")
+    return before
+
+
+def write_nonsense() -> None:
+    for descriptor in open_descriptors():
+        is_socket = stat.S_ISSOCK(os.fstat(descriptor).st_mode)
+        if is_socket and descriptor != int(os.environ["SEMPRE_TEST_CHANNEL"]):
+            os.write(descriptor, b"\xff" * 64)
+    Event().wait()
+
+
+def close_everything() -> str:
+    os.closerange(3, 256)
+    return "nobody hears this"
+
+
+def print_something() -> None:
+    print("ciao from a child", flush=False)  # noqa: T201 - that it is not lost is the point
+    print("and an error", file=sys.stderr)  # noqa: T201
+
+
+def count_hooks() -> int:
+    return len(_hooked)
+
+
+def connect() -> int:
+    """Open a connection of its own."""
+    _hooked.append(os.getpid())
+    return os.getpid()
+
+
+def refuse_to_connect() -> None:
+    raise ConnectionRefusedError("no database here")
+
+
+_hooked: list[int] = []
+
+for each in (
+    abort, close_everything, count_hooks, crash_with_a_grandchild, describe, echo, fail,
+    finish_all_the_same, hang, hang_stubbornly, hang_with_a_grandchild, kill_myself, leave,
+    leave_politely, listen, print_something, read_nothing, remember, tell_progress, wait_a_moment,
+    write_nonsense,
+):  # fmt: skip
+    register(each)
+register(eat, memory=600_000_000)
+register(eat_a_little, memory=600_000_000)

@@ -1,0 +1,171 @@
+"""Runs in child processes: whatever a job does gives one outcome, and harms nobody else."""
+
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.executors.hosting import Worker
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    with Worker() as made:
+        yield made
+
+
+def test_a_result_comes_back_as_it_is(worker: Worker) -> None:
+    value: Any = {"東京": ["è", 1, 2.5, None, True, {"🚀": "\u2028"}]}
+
+    outcome = worker.run("echo", value=value)
+
+    assert outcome["result"] == value
+    assert (outcome["ended"], outcome["error"], outcome["traceback"]) == ("succeeded", "", "")
+
+
+@pytest.mark.parametrize("letter", ["x", "è", "🚀", '"', "\\"])
+def test_arguments_and_results_of_any_allowed_size_fit(worker: Worker, letter: str) -> None:
+    value = letter * (65_000 // max(len(letter.encode()), 2 if letter in '"\\' else 1))
+
+    assert worker.run("echo", value=value)["result"] == value
+
+
+def test_a_result_that_is_too_large_is_replaced_and_secrets_are_masked(worker: Worker) -> None:
+    many = worker.run("echo", value=["x" * 1_000] * 66)
+    masked = worker.run("echo", value={"token": "a", "iban": "b", "rows": 1})
+
+    assert "bytes of JSON" in many["result"]
+    assert masked["result"] == {"token": "[redacted]", "iban": "[redacted]", "rows": 1}
+
+
+def test_what_a_job_raises_comes_with_its_traceback_and_without_its_secrets(
+    worker: Worker,
+) -> None:
+    outcome = worker.run("fail", message="password=hunter2 in region è")
+
+    assert outcome["ended"] == "failed"
+    assert outcome["error"] == "ValueError: password=[redacted] in region è"
+    assert "in fail" in outcome["traceback"]
+    assert "hunter2" not in outcome["traceback"]
+
+
+def test_leaving_politely_is_a_failure(worker: Worker) -> None:
+    assert worker.run("leave_politely", code=0)["error"] == "SystemExit: 0"
+
+
+@pytest.mark.parametrize(
+    ("job", "args", "words"),
+    [
+        ("abort", {}, "killed by SIGABRT"),
+        ("read_nothing", {}, "killed by SIGSEGV"),
+        ("leave", {"code": 0}, "exited with code 0"),
+        ("leave", {"code": 3}, "exited with code 3"),
+        ("kill_myself", {"number": int(signal.SIGKILL)}, "killed by SIGKILL"),
+        ("kill_myself", {"number": int(signal.SIGTERM)}, "killed by SIGTERM"),
+        ("kill_myself", {"number": int(signal.SIGRTMIN) + 3}, "killed by signal"),
+        ("close_everything", {}, "exited with code 70"),
+        ("write_nonsense", {}, "wrote on the worker's socket"),
+    ],
+)
+def test_a_child_that_ends_without_an_answer_has_crashed_alone(
+    worker: Worker, job: str, args: dict[str, int], words: str
+) -> None:
+    outcome = worker.run(job, **args)
+
+    assert outcome["ended"] == "crashed"
+    assert words in outcome["error"]
+    assert worker.run("echo", value="still here")["result"] == "still here"
+
+
+def test_a_child_that_eats_its_memory_fails_alone(worker: Worker) -> None:
+    outcome = worker.run("eat")
+
+    assert outcome["ended"] == "failed"
+    assert outcome["error"] == "MemoryError"
+    assert "in eat" in outcome["traceback"]
+    assert worker.run("eat_a_little")["result"] == 1_000_000
+
+
+def test_a_child_is_a_fresh_process_with_a_group_and_signals_of_its_own(worker: Worker) -> None:
+    told = worker.run("describe", timeout=3600)["result"]
+
+    assert told["leads its group"]
+    assert told["handlers"] == [
+        "<Handlers.SIG_DFL: 0>",
+        "<built-in function default_int_handler>",
+        "<Handlers.SIG_DFL: 0>",
+        "<Handlers.SIG_DFL: 0>",
+        "<Handlers.SIG_DFL: 0>",
+    ]
+    assert told["blocked"] == 0
+    assert told["stdin"] == ""
+    assert told["facts"] == ["billing", 2, "2026-05-04T12:00:00+00:00"]
+    assert told["has time"]
+
+
+def test_a_child_has_its_own_stream_and_nothing_of_other_children() -> None:
+    with Worker() as worker:
+        alone = worker.run("describe")["result"]["descriptors"]
+        for _ in range(3):
+            worker.submit("hang")
+            worker.said()
+        among_others = worker.run("describe")["result"]["descriptors"]
+
+    assert len(among_others) == len(alone)
+
+
+def test_what_a_run_leaves_in_memory_is_gone_with_it(worker: Worker) -> None:
+    assert [worker.run("remember")["result"] for _ in range(3)] == [["unset"]] * 3
+
+
+def test_async_functions_get_a_loop_in_their_child(worker: Worker) -> None:
+    assert worker.run("wait_a_moment", name="ann")["result"] == "ciao ann, by billing"
+
+
+def test_a_job_that_the_nursery_does_not_know_fails_by_its_name(worker: Worker) -> None:
+    outcome = worker.run("registered_too_late")
+
+    assert outcome["ended"] == "failed"
+    assert 'no job "registered_too_late" was registered when the worker started' in outcome["error"]
+
+
+def test_hooks_run_in_every_child_before_its_job(worker: Worker) -> None:
+    assert [worker.run("count_hooks")["result"] for _ in range(3)] == [1, 1, 1]
+
+
+def test_a_hook_that_fails_is_the_failure_of_the_run() -> None:
+    with Worker(refuse=True) as worker:
+        outcome = worker.run("echo")
+
+    assert outcome["error"] == "ConnectionRefusedError: no database here"
+
+
+def test_what_a_job_prints_is_not_lost() -> None:
+    with Worker() as worker:
+        worker.run("print_something")
+        printed, errors = worker.written()
+
+    assert printed == "ciao from a child\n"
+    assert errors == "and an error\n"
+
+
+def test_progress_arrives_and_the_last_of_it_in_any_case(worker: Worker) -> None:
+    identity = worker.submit("tell_progress")
+    worker.said()
+
+    while worker.ask("progress").get(identity) != [1_000, 1_000, "all"]:
+        pass
+    worker.ask("cancel", identity=identity, reason="seen enough")
+    worker.outcome()
+    assert worker.ask("progress") == {}
+
+
+def test_many_runs_at_a_time_are_told_of_once_each(worker: Worker) -> None:
+    wanted = {worker.submit("echo", value=number): number for number in range(100)}
+
+    told = [worker.outcome() for _ in wanted]
+
+    assert {outcome["id"]: outcome["result"] for outcome in told} == wanted
+    worker.run("echo")
+    assert worker.is_silent
