@@ -138,7 +138,14 @@ class Settlement:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try at an execution, kept for the people who look into what happened."""
+    """One try at an execution, kept for the people who look into what happened.
+
+    Attributes:
+        state: what the execution became by it; running, if it was late.
+        error: what it raised, or why it was lost.
+        late: whether its result came when the execution was no longer this claim's.
+        lost: whether somebody else ended it: its lease ran out, or another execution replaced it.
+    """
 
     execution_id: str
     fence: int
@@ -149,6 +156,7 @@ class Attempt:
     result: Json = None
     error: str = ""
     late: bool = False
+    lost: bool = False
 
 
 @dataclass(frozen=True)

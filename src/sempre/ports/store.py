@@ -102,6 +102,8 @@ class Store(Protocol):
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all; True where it was, or already had been.
 
+        An attempt that a plan ends, as a rescue does, is on record as lost.
+
         What was done before is known by the rows it created; an order that creates nothing is
         refused when it is repeated, and its maker reads and plans again.
 
@@ -260,7 +262,7 @@ class Store(Protocol):
         ...
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution, late results included, in order."""
+        """Return every try at an execution, lost ones and late results included, in order."""
         ...
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:

@@ -34,6 +34,16 @@ class Change:
     before: Execution
     after: Execution
 
+    @property
+    def loss(self) -> str:
+        """Why an attempt was lost, if it was not its own worker that ended it; else empty."""
+        before = self.before
+        if before.state is not State.RUNNING:
+            return ""
+        if self.after.crashes > before.crashes:
+            return f"lease lost: session {before.session} held it until {before.leased_until}"
+        return self.after.reason
+
 
 @dataclass(frozen=True)
 class Plan:

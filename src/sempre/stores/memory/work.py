@@ -58,7 +58,7 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
     plan = order.plan
     if plan.has_start or not decision_stands(tables, plan, now) or not tables.fits(plan):
         return False
-    tables.write(coalesced(tables, order, now), now)
+    _carry_out(tables, order, now)
     return True
 
 
@@ -71,7 +71,7 @@ def claim(tables: Tables, order: Order, session: str, now: datetime) -> Executio
     stopped = change.before.due_at > now or stopping_now(tables, change.before, now)
     if stopped or not is_alive(tables.sessions.get(session), now) or not tables.fits(order.plan):
         return None
-    tables.write(order, now)
+    _carry_out(tables, order, now)
     return _hand_over(tables, change.after, session)
 
 
@@ -182,6 +182,16 @@ def running_under(tables: Tables, session: str) -> list[Execution]:
     return sorted((row for row in rows if row.state is State.RUNNING), key=lambda row: row.fence)
 
 
+def _carry_out(tables: Tables, order: Order, now: datetime) -> None:
+    """Write an order that fits; attempts that it ends are lost to those who made them."""
+    fitting = coalesced(tables, order, now)
+    tables.write(fitting, now)
+    for change in fitting.plan.changes:
+        if change.loss:
+            lost = Settlement(change.before, order.plan, error=change.loss)
+            _note_attempt(tables, lost, change.after.state, now, lost=True)
+
+
 def _hand_over(tables: Tables, row: Execution, session: str) -> Execution:
     tables.fence += 1
     tables.put(changed(row, session=session, fence=tables.fence))
@@ -205,12 +215,12 @@ def _is_wanted(row: Execution, wanted: Wanted) -> bool:
 
 
 def _has_attempt(tables: Tables, claimed: Execution, *, late: bool = False) -> bool:
-    attempts = tables.attempts.get(claimed.id, ())
+    attempts = (each for each in tables.attempts.get(claimed.id, ()) if not each.lost)
     return any((each.fence, each.late) == (claimed.fence, late) for each in attempts)
 
 
 def _note_attempt(
-    tables: Tables, settlement: Settlement, state: State, now: datetime, *, late: bool = False
+    tables: Tables, settlement: Settlement, state: State, now: datetime, **how: bool
 ) -> None:
     claimed = settlement.execution
     tables.attempts[claimed.id].append(
@@ -223,6 +233,6 @@ def _note_attempt(
             state=state,
             result=settlement.result,
             error=settlement.error,
-            late=late,
+            **how,
         )
     )

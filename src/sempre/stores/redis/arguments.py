@@ -9,7 +9,7 @@ from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
 from sempre.ports.messages import Birth, Order, Settlement, Wanted, Work
 from sempre.stores.redis import encoding
-from sempre.stores.redis.records import write_attempt
+from sempre.stores.redis.records import write_attempt, write_loss
 
 __all__ = ["births", "claims", "listed", "orders", "pairs", "settlements", "wanted_work", "works"]
 
@@ -140,6 +140,7 @@ def _moved(base: Schedule | None, after: Schedule | None) -> dict[str, str]:
 def _change(change: Change) -> Arguments:
     before = change.before
     yield from (before.id, before.state.value, before.attempt, before.fence, before.held_by)
+    yield write_loss(change)
     yield int(not _holds_slot(change.after))
     yield from pairs(encoding.write_changed_execution(change.after))
 

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from sempre.domain.execution import SlotRange
+from sempre.domain.planning.sheet import Change, Plan
 from sempre.domain.states import State
 from sempre.grids.instants import EPOCH, EPOCH_DAY
 from sempre.ports.messages import (
@@ -38,6 +39,7 @@ __all__ = [
     "read_tick",
     "read_view",
     "write_attempt",
+    "write_loss",
     "write_session",
     "write_switch",
 ]
@@ -70,17 +72,25 @@ def write_attempt(settlement: Settlement) -> str:
     return json_text([claimed.fence, claimed.session, began, settlement.result, settlement.error])
 
 
+def write_loss(change: Change) -> str:
+    """Return the same of a try that somebody else ends; an empty text if a change ends none."""
+    if not change.loss:
+        return ""
+    return write_attempt(Settlement(change.before, Plan(), error=change.loss))
+
+
 def read_attempts(execution_id: str, found: dict[str, str]) -> list[Attempt]:
-    """Return the tries at an execution, in order; their keys end with whether they were late."""
+    """Return the tries at an execution, in order; their keys end with how they ended."""
     pairs = sorted(found.items(), key=lambda pair: pair[1])
-    return [_read_attempt(execution_id, text, late=key.endswith(":1")) for key, text in pairs]
+    return [_read_attempt(execution_id, text, key.partition(":")[2]) for key, text in pairs]
 
 
-def _read_attempt(execution_id: str, text: str, *, late: bool) -> Attempt:
+def _read_attempt(execution_id: str, text: str, ending: str) -> Attempt:
     _, finished, state, rest = text.split(" ", 3)
     fence, session, started, result, error = json.loads(rest)
     times = instant(started or finished), instant(finished)
-    return Attempt(execution_id, fence, session, *times, State(state), result, error, late)
+    how = ending == "late", ending == "lost"
+    return Attempt(execution_id, fence, session, *times, State(state), result, error, *how)
 
 
 def write_session(session: Session) -> str:

@@ -15,12 +15,13 @@ from sempre.domain.planning.coalescing import coalesce, is_next_try
 from sempre.domain.planning.sheet import Change, Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
+from sempre.domain.values import changed
 from sempre.grids.instants import microseconds_of
-from sempre.ports.messages import Order, Unique
+from sempre.ports.messages import Attempt, Order, Unique
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.keys import Keys
-from sempre.stores.sql.records import write_range
+from sempre.stores.sql.records import write_attempt, write_range
 
 __all__ = ["Desk", "Guard", "Holder", "insert_executions", "stamp_of_birth"]
 
@@ -91,6 +92,7 @@ class Desk:
         self._changed: dict[str, Execution] = {}
         self._created: dict[str, Execution] = {}
         self._ranges: list[SlotRange] = []
+        self._attempts: list[Attempt] = []
         self._left_alone: list[Execution] = []
 
     def is_done(self, order: Order) -> bool:
@@ -123,6 +125,16 @@ class Desk:
         if plan.base is not None and plan.schedule is not None and plan.schedule != plan.base:
             self._move(plan.base, plan.schedule)
 
+    def note_losses(self, order: Order, transaction: Transaction) -> None:
+        """Put down the attempts that an order has ended, which are lost to those who made them."""
+        for change in order.plan.changes:
+            if change.loss:
+                row, now = change.before, transaction.now
+                state = State(self.executions[row.id].state)
+                began = row.started_at or now
+                lost = Attempt(row.id, row.fence, row.session, began, now, state, lost=True)
+                self._attempts.append(changed(lost, error=change.loss))
+
     def change(self, row: Execution) -> None:
         """Put down one execution as it will be."""
         (self._created if row.id in self._created else self._changed)[row.id] = row
@@ -138,11 +150,13 @@ class Desk:
         moved = [encoding.write_moved_schedule(*each) for each in self._moved.values()]
         rows = list(map(encoding.write_changed_execution, self._changed.values()))
         ranges = list(map(write_range, self._ranges))
+        attempts = list(map(write_attempt, self._attempts))
         for name, values in (
             ("rewrite_schedule", rewritten),
             ("move_schedule", moved),
             ("update_execution", rows),
             ("insert_range", ranges),
+            ("insert_attempt", attempts),
         ):
             if values:
                 transaction.many(name, values)

@@ -249,10 +249,10 @@ WHERE e.running_session = :session
 -- name: insert_attempt
 -- How a try ended; told again, it is known already.
 INSERT INTO {attempts} (
-    execution_id, fence, session, started_at, finished_at, state, result, error, late
+    execution_id, fence, session, started_at, finished_at, state, result, error, ending
 ) VALUES (
-    :execution_id, :fence, :session, :started_at, :finished_at, :state, :result, :error, :late
-) ON DUPLICATE KEY UPDATE late = VALUES(late)
+    :execution_id, :fence, :session, :started_at, :finished_at, :state, :result, :error, :ending
+) ON DUPLICATE KEY UPDATE ending = VALUES(ending)
 
 -- name: reserve_keys
 -- Make sure that each key has a row, and lock it: two who want the same one queue up here.

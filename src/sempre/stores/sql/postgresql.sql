@@ -94,8 +94,8 @@ WHERE c.id = r.id
 -- name: insert_attempt
 -- How tries ended, given as a JSON array; told again, they are known already.
 INSERT INTO {attempts} (
-    execution_id, fence, session, started_at, finished_at, state, result, error, late
+    execution_id, fence, session, started_at, finished_at, state, result, error, ending
 )
-SELECT execution_id, fence, session, started_at, finished_at, state, result, error, late
+SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending
 FROM json_populate_recordset(CAST(NULL AS {attempts}), CAST(:rows AS json))
 ON CONFLICT DO NOTHING

@@ -327,21 +327,21 @@ WHERE e.state = 'running' AND e.session = :session
 -- Attempts
 
 -- name: settled_attempts
--- The attempts that are recorded for executions, late ones left out.
+-- The attempts of executions that their own workers have ended.
 SELECT execution_id, fence FROM {attempts}
-WHERE execution_id IN (SELECT value FROM {each:ids}) AND late = 0
+WHERE execution_id IN (SELECT value FROM {each:ids}) AND ending = 'settled'
 
 -- name: insert_attempt
 -- How a try ended; told again, it is known already.
 INSERT INTO {attempts} (
-    execution_id, fence, session, started_at, finished_at, state, result, error, late
+    execution_id, fence, session, started_at, finished_at, state, result, error, ending
 ) VALUES (
-    :execution_id, :fence, :session, :started_at, :finished_at, :state, :result, :error, :late
+    :execution_id, :fence, :session, :started_at, :finished_at, :state, :result, :error, :ending
 ) ON CONFLICT DO NOTHING
 
 -- name: attempts_of
 -- Every try at an execution.
-SELECT execution_id, fence, session, started_at, finished_at, state, result, error, late
+SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending
 FROM {attempts} WHERE execution_id = :id ORDER BY number
 
 -- Unique work

@@ -45,20 +45,24 @@ def read_range(row: Row) -> SlotRange:
 
 def write_attempt(attempt: Attempt) -> dict[str, Any]:
     """Return the columns of a try."""
-    return vars(attempt) | {
+    ending = "late" if attempt.late else "lost" if attempt.lost else "settled"
+    return {
+        "execution_id": attempt.execution_id,
+        "fence": attempt.fence,
+        "session": attempt.session,
         "started_at": microseconds_of(attempt.started_at),
         "finished_at": microseconds_of(attempt.finished_at),
         "state": attempt.state.value,
         "result": json_text(attempt.result),
         "error": told(attempt.error),
-        "late": int(attempt.late),
+        "ending": ending,
     }
 
 
 def read_attempt(row: Row) -> Attempt:
     """Return the try of a row."""
     started, finished = instant_of(row[3]), instant_of(row[4])
-    ended = State(row[5]), json.loads(row[6]), row[7], bool(row[8])
+    ended = State(row[5]), json.loads(row[6]), row[7], row[8] == "late", row[8] == "lost"
     return Attempt(row[0], row[1], row[2], started, finished, *ended)
 
 

@@ -65,6 +65,7 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
         stands = not order.plan.has_start and decisions.stand(order.plan)
         if not done and stands and desk.fits(order):
             desk.put(order, transaction)
+            desk.note_losses(order, transaction)
             done = True
         answers.append(done)
     desk.write(transaction)
@@ -89,6 +90,7 @@ def claim(
         due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
         if lease and due and desk.fits(order):
             desk.put(order, transaction)
+            desk.note_losses(order, transaction)
             # Its holder is known from here on: the same order again is found done.
             desk.change(changed(after, session=session))
             started.append(after)

@@ -17,6 +17,7 @@ for place = 1, number() do
     local stands = not has_start(order) and decision_stands(switches or {}, order)
     if not done and stands and fits(order) then
         carry_out(order)
+        note_losses(order)
         done = true
     end
     answers[place] = done and 1 or 0

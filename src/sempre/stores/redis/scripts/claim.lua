@@ -17,6 +17,7 @@ for place = 1, number() do
             change.after.session = session
             change.after.fence = next_fence()
             carry_out(order)
+            note_losses(order)
             started = true
         end
     end

@@ -13,6 +13,7 @@ from sempre.testing.contracts.store import (
     history,
     holding,
     lifecycle,
+    losing,
     maintenance,
     one_off,
     races,
@@ -37,6 +38,7 @@ from sempre.testing.contracts.store.due import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
 from sempre.testing.contracts.store.holding import *  # noqa: F403
 from sempre.testing.contracts.store.lifecycle import *  # noqa: F403
+from sempre.testing.contracts.store.losing import *  # noqa: F403
 from sempre.testing.contracts.store.maintenance import *  # noqa: F403
 from sempre.testing.contracts.store.one_off import *  # noqa: F403
 from sempre.testing.contracts.store.races import *  # noqa: F403
@@ -62,6 +64,7 @@ __all__ += due.__all__
 __all__ += history.__all__
 __all__ += holding.__all__
 __all__ += lifecycle.__all__
+__all__ += losing.__all__
 __all__ += maintenance.__all__
 __all__ += one_off.__all__
 __all__ += races.__all__

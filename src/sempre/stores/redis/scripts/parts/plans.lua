@@ -13,7 +13,7 @@ local function read_order()
     for place = 1, number() do
         order.changes[place] = {
             id = argument(), state = argument(), attempt = argument(), fence = argument(),
-            held_by = argument(), frees = argument() == "1", after = fields(),
+            held_by = argument(), loss = argument(), frees = argument() == "1", after = fields(),
         }
     end
     for place = 1, number() do
@@ -120,6 +120,16 @@ local function carry_out(order)
     end
     if next(order.schedule) then
         put_schedule(order.base, order.schedule)
+    end
+end
+
+-- Attempts that an order has ended are lost to those who made them.
+local function note_losses(order)
+    for _, change in ipairs(order.changes) do
+        if change.loss ~= "" then
+            local row = look(change.id, { "state", "fence" })
+            note_attempt(change.id, change.fence, "lost", row.state, change.loss)
+        end
     end
 end
 

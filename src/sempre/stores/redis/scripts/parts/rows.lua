@@ -230,11 +230,12 @@ local function audit()
     end
 end
 
-local function note_attempt(id, fence, late, state, text)
+-- How a try ended, once for each fence and each way: settled, lost or late.
+local function note_attempt(id, fence, ending, state, text)
     local name = key("attempts", id)
     local place = string.format("%06d", redis.call("HLEN", name))
     local value = place .. " " .. now .. " " .. state .. " " .. text
-    redis.call("HSETNX", name, fence .. ":" .. late, value)
+    redis.call("HSETNX", name, fence .. ":" .. ending, value)
     if not exists(id) then
         -- Its execution was purged, and nothing else would ever purge this.
         redis.call("EXPIRE", name, 7 * 86400)

@@ -123,7 +123,8 @@ CREATE TABLE IF NOT EXISTS {executions} (
     INDEX {prefix}executions_of_job (job, run_at, id)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Every try at an execution; number keeps their order.
+-- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
+-- worker, lost to somebody else, or late, when the execution was no longer that worker's.
 CREATE TABLE IF NOT EXISTS {attempts} (
     number bigint AUTO_INCREMENT PRIMARY KEY,
     execution_id varchar(255) NOT NULL,
@@ -134,8 +135,8 @@ CREATE TABLE IF NOT EXISTS {attempts} (
     state varchar(40) NOT NULL,
     result mediumtext NOT NULL,
     error mediumtext NOT NULL,
-    late bigint NOT NULL,
-    UNIQUE INDEX {prefix}attempts_once (execution_id, fence, late)
+    ending varchar(40) NOT NULL,
+    UNIQUE INDEX {prefix}attempts_once (execution_id, fence, ending)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Stretches of slots that passed without a row.

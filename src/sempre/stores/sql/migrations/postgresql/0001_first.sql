@@ -111,7 +111,8 @@ CREATE INDEX {prefix}executions_history ON {executions} (run_at, id);
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id);
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
 
--- Every try at an execution; number keeps their order.
+-- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
+-- worker, lost to somebody else, or late, when the execution was no longer that worker's.
 CREATE TABLE {attempts} (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     execution_id text COLLATE "C" NOT NULL,
@@ -122,9 +123,9 @@ CREATE TABLE {attempts} (
     state text COLLATE "C" NOT NULL,
     result text COLLATE "C" NOT NULL,
     error text COLLATE "C" NOT NULL,
-    late bigint NOT NULL
+    ending text COLLATE "C" NOT NULL
 );
-CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, late);
+CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
 
 -- Stretches of slots that passed without a row.
 CREATE TABLE {ranges} (

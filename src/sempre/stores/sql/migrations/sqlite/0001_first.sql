@@ -108,7 +108,8 @@ CREATE INDEX {prefix}executions_history ON {executions} (run_at, id);
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id);
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
 
--- Every try at an execution; number keeps their order.
+-- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
+-- worker, lost to somebody else, or late, when the execution was no longer that worker's.
 CREATE TABLE {attempts} (
     number INTEGER PRIMARY KEY,
     execution_id TEXT NOT NULL,
@@ -119,9 +120,9 @@ CREATE TABLE {attempts} (
     state TEXT NOT NULL,
     result TEXT NOT NULL,
     error TEXT NOT NULL,
-    late INTEGER NOT NULL
+    ending TEXT NOT NULL
 );
-CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, late);
+CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
 
 -- Stretches of slots that passed without a row.
 CREATE TABLE {ranges} (
