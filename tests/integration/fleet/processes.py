@@ -1,0 +1,52 @@
+"""The processes of a worker, as the kernel shows them."""
+
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Process", "children", "in_session", "send"]
+
+
+@dataclass(frozen=True)
+class Process:
+    """One line of /proc; a zombie is none."""
+
+    pid: int
+    name: str
+    state: str
+    parent: int
+    session: int
+
+
+def in_session(session: int) -> list[Process]:
+    """Return every process of a session that has not ended, whoever is its parent by now."""
+    return [each for each in _all() if each.session == session]
+
+
+def children(pid: int) -> list[Process]:
+    """Return the children of a process, the oldest first."""
+    return sorted((each for each in _all() if each.parent == pid), key=lambda each: each.pid)
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    """Send a signal to one process, which may just have ended."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _all() -> list[Process]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with suppress(OSError):
+                found.append(_read((folder / "stat").read_text()))
+    return [each for each in found if each.state not in "ZX"]
+
+
+def _read(line: str) -> Process:
+    pid, _, rest = line.partition(" (")
+    name, _, fields = rest.rpartition(") ")
+    state, parent, _, session, *_ = fields.split()
+    return Process(int(pid), name, state, int(parent), int(session))

@@ -1,0 +1,106 @@
+"""The application that the worker processes of a fleet run: `python -m ... <folder>`.
+
+The folder has `program.json`: the store, the broker, the rota, settings, and how to start.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from sempre import Cron, Every, Sempre, current
+from sempre.engine.events import Event as Told
+from tests.integration.fleet.effects import Effects
+from tests.integration.fleet.rota import ROTAS, Line
+
+__all__ = ["application", "main"]
+
+# A worker that is killed in mid run leaves the waiting to nobody.
+LONGEST_GATE = 600
+PAUSE = 0.02
+
+
+class Expected(Exception):
+    """A failure that belongs to the test."""
+
+
+def application(folder: Path, told: dict[str, Any]) -> Sempre:
+    """Return the application of a rota."""
+    app = Sempre(told["store"], broker=told["broker"], **told["settings"])
+    effects = Effects(folder)
+    for line in ROTAS[told["rota"]]:
+        function = _async_job(effects, line) if line.isolation == "async" else _job(effects, line)
+        job = app.job(name=f"job-{line.name}", isolation=line.isolation)(function)
+        grid = Cron(line.cron) if line.cron else Every(line.seconds)
+        app.add(line.name, grid, job.bind(), **line.policies)
+    return app
+
+
+def main(folder: str) -> None:
+    """Work until a signal ends it."""
+    logging.basicConfig(format="%(asctime)s %(process)d %(message)s", level=logging.INFO)
+    place = Path(folder)
+    told = json.loads((place / "program.json").read_text())
+    app = application(place, told)
+    app.events.listen(_log)
+    app.start(processes=told["processes"], concurrency=told["concurrency"])
+
+
+def _job(effects: Effects, line: Line) -> Callable[[], None]:
+    def run() -> None:
+        effects.started()
+        Event().wait(line.takes)
+        _end(effects, line)
+
+    return run
+
+
+def _async_job(effects: Effects, line: Line) -> Callable[[], Any]:
+    async def run() -> None:
+        effects.started()
+        await asyncio.wait({asyncio.create_task(asyncio.to_thread(Event().wait, line.takes))})
+        _end(effects, line)
+
+    return run
+
+
+def _end(effects: Effects, line: Line) -> None:
+    if current().attempt <= line.fails:
+        effects.failed()
+        raise Expected
+    if line.ends_by == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if line.ends_by == "gate":
+        _wait_for(effects.gate)
+    effects.ended(guarded_by=_resource(line))
+
+
+def _resource(line: Line) -> str:
+    return f"{line.name}@{current().slot.timestamp():.0f}" if line.overlaps else line.name
+
+
+def _wait_for(gate: Path) -> None:
+    for _ in range(int(LONGEST_GATE / PAUSE)):
+        if gate.exists():
+            return
+        Event().wait(PAUSE)
+
+
+def _log(event: Told) -> None:
+    facts = {name: _short(value) for name, value in event.facts.items() if name != "traceback"}
+    logging.getLogger("fleet").info("%s %s", event.name.value, facts)
+
+
+def _short(value: object) -> object:
+    key = getattr(value, "key", None)
+    return f"{key} a{getattr(value, 'attempt', '')}" if key else value
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
