@@ -50,7 +50,7 @@ class BeanstalkdBroker:
     """
 
     capabilities = BrokerCapabilities(
-        carries=True, horizon=timedelta(days=1), prioritises=True, shared=True
+        carries=True, horizon=timedelta(days=1), prioritises=True, shared=True, precision=1.0
     )
 
     def __init__(

@@ -84,7 +84,9 @@ class Bell:
 
     def _message(self, row: Execution, now: datetime) -> Message:
         ticket = Ticket(self._store.uuid, row.id, row.attempt)
-        delay = max(0.0, (row.due_at - now).total_seconds())
+        # Rather a little early, to be kept until its time has come, than up to a second late.
+        exact = (row.due_at - now).total_seconds()
+        delay = max(0.0, exact - self.broker.capabilities.precision)
         queue = row.snapshot.queue
         return Message(self.lane(queue), ticket.to_text(), delay, row.snapshot.priority)
 

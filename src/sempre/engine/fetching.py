@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from sempre.engine.agenda import NEARLY, NEVER, Agenda
 from sempre.engine.claiming import Catch, Claims, Started
 from sempre.engine.core import Engine
+from sempre.engine.early import EarlyTickets
 from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, Ticket, WatchdogCall, read_ticket
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Wanted
@@ -44,6 +45,8 @@ class Fetcher:
         self._blocked: set[str] = set()
         self._turn = False
         self._behind = False
+        self._early = EarlyTickets()
+        self._patience = engine.bell.broker.capabilities.precision * 2
         queues = sorted(wanted.queues)
         self._lanes = [engine.bell.lane(queue) for queue in (SCHEDULER_QUEUE, *queues)]
 
@@ -68,9 +71,12 @@ class Fetcher:
         elapsed, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
         if self._sweep_at <= elapsed or (dumb and self._agenda.is_due):
             return self._look(session, limit)
+        if in_time := self._early.due(elapsed, limit):
+            self._claim(in_time, [], session)
+            return 0.0
         if self._behind and not dumb:
             return self._catch_up(session, limit)
-        due = min(self._sweep_at, self._agenda.next) if dumb else self._sweep_at
+        due = min(self._sweep_at, self._early.next, self._agenda.next if dumb else NEVER)
         return self._listen(session, limit, min(LONGEST_WAIT, due - elapsed))
 
     def _catch_up(self, session: str, limit: int) -> float:
@@ -151,9 +157,13 @@ class Fetcher:
                 self._put_back([delivery], self._engine.bell.horizon.total_seconds())
             else:
                 finished.append(delivery)
-        catch = self._claims.by_ids(list(by_id), session=session) if by_id else Catch()
-        self._return_tickets(by_id, catch, finished)
+        self._claim(by_id, finished, session)
+
+    def _claim(self, tickets: dict[str, Delivery], finished: list[Delivery], session: str) -> None:
+        """Claim what tickets speak of, begin it, and only then see to the tickets."""
+        catch = self._claims.by_ids(list(tickets), session=session) if tickets else Catch()
         self._take_in(catch)
+        self._return_tickets(tickets, catch, finished)
 
     def _answer_watchdog(self, delivery: Delivery, call: WatchdogCall) -> None:
         """Put the message back for the next interval first: it must outlive the pass."""
@@ -166,13 +176,19 @@ class Fetcher:
         now = self._engine.time.now()
         for key, delivery in by_id.items():
             if key in catch.early:
-                self._put_back([delivery], _seconds_until(catch.early[key], now))
+                self._keep_or_put_back(key, delivery, _seconds_until(catch.early[key], now))
             elif key in catch.unroutable:
                 self._put_back([delivery], FOREIGN_DELAY)
             else:
                 finished.append(delivery)
         if finished:
             self._engine.bell.tell(lambda broker: broker.acknowledge(finished))
+
+    def _keep_or_put_back(self, key: str, delivery: Delivery, wait: float) -> None:
+        if wait <= self._patience:
+            self._early.keep(key, delivery, until=self._engine.clock.elapsed() + wait)
+        else:
+            self._put_back([delivery], wait)
 
     def _put_back(self, deliveries: list[Delivery], delay: float) -> None:
         self._engine.bell.tell(lambda broker: broker.put_back(deliveries, delay=delay))

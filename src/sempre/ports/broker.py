@@ -32,12 +32,14 @@ class BrokerCapabilities:
         horizon: the longest delay that it is given; what is due later is put when it is nearer.
         prioritises: whether a lower priority is delivered sooner.
         shared: whether other processes hear it.
+        precision: to how many seconds it rounds a delay up; 0 for one that does not.
     """
 
     carries: bool
     horizon: timedelta
     prioritises: bool
     shared: bool
+    precision: float = 0.0
 
 
 @dataclass(frozen=True)
