@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 
 from sempre.cli.times import as_json, zone_of
 from sempre.domain.execution import Execution
@@ -130,17 +130,20 @@ def history_bar(history: Sequence[Execution]) -> str:
     Height is duration, `x` a failure, `>` runs now, `-` did not run.
     """
     lengths = [seconds_of_run(row) or 0.0 for row in history]
-    longest = max(lengths, default=0.0) or 1.0
+    # What takes milliseconds is flat: their differences are noise.
+    longest = max(1.0, *lengths) if lengths else 1.0
     pairs = zip(history, lengths, strict=True)
     marks = [_mark(row, seconds / longest) for row, seconds in pairs]
     return "".join(reversed(marks))
 
 
-def upcoming(view: View, *, after: datetime, count: int | None = None) -> Iterator[datetime]:
+def upcoming(
+    view: View, *, after: datetime, count: int | None = None, overdue: bool = True
+) -> Iterator[datetime]:
     """Yield the slots of a schedule that will run after an instant, as things stand.
 
-    A next row that is overdue comes first. What is skipped, paused, past `until` or beyond
-    `limit` is left out.
+    A next row that waits since before it comes first, if `overdue` is wanted. What is skipped,
+    paused, past `until` or beyond `limit` is left out.
 
     Raises:
         UnknownGrid: the grid's class lives in the user's code, which is not imported here.
@@ -150,15 +153,15 @@ def upcoming(view: View, *, after: datetime, count: int | None = None) -> Iterat
         return iter(())
     limit = schedule.definition.limit
     left = [each for each in (count, limit and limit - schedule.starts) if each is not None]
-    return islice(_slots(view, after), min(left, default=None))
+    waiting = [schedule.next_run_at] if overdue and schedule.next_run_at else []
+    passed = [slot for slot in waiting if slot <= after]
+    return islice(chain(passed, _slots(view, after)), min(left, default=None))
 
 
 def _slots(view: View, after: datetime) -> Iterator[datetime]:
     schedule = view.schedule
-    declared, waiting = schedule.definition, schedule.next_run_at
+    declared = schedule.definition
     skipped = {row.run_at for row in view.rows if row.state is State.SKIPPED}
-    if waiting is not None and waiting <= after:
-        yield waiting
     start = after
     if schedule.pause and schedule.pause.until:
         start = max(start, schedule.pause.until - TICK)

@@ -9,7 +9,7 @@ from sempre.grids.zones import zone
 __all__ = ["ago", "as_json", "length", "shown", "zone_of"]
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-SHORT = 10
+BLINK, SHORT = 0.1, 10
 
 
 def zone_of(grid: Grid | None) -> str:
@@ -30,10 +30,12 @@ def shown(instant: datetime, zone_name: str, *, now: datetime) -> str:
 
 
 def length(duration: timedelta | float) -> str:
-    """Write a length of time in its largest unit: `0.8s`, `12s`, `4m`, `7h`, `3d`."""
+    """Write a length of time in its largest unit: `3ms`, `0.8s`, `12s`, `4m`, `7h`, `3d`."""
     seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
     if seconds < 0:
         return f"-{length(-seconds)}"
+    if 0 < seconds < BLINK:
+        return f"{seconds * 1000:.0f}ms"
     if seconds < SHORT:
         return f"{seconds:.1f}s".replace(".0s", "s")
     if seconds < 2 * MINUTE:

@@ -117,6 +117,7 @@ def test_an_overdue_next_row_will_run_first() -> None:
     late = replace(SCHEDULE, next_run_at=NOW - HOUR)
 
     assert slots(late) == [NOW - HOUR, NEXT]
+    assert list(upcoming(View(late), after=NOW, count=1, overdue=False)) == [NEXT]
 
 
 def test_a_pause_that_ends_moves_what_will_run() -> None:

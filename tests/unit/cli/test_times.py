@@ -35,6 +35,7 @@ def test_the_year_is_left_out_only_where_the_zone_is_in_the_present_one() -> Non
     ("seconds", "text"),
     [
         (0, "0s"),
+        (0.0034, "3ms"),
         (0.84, "0.8s"),
         (3.0, "3s"),
         (12.3, "12s"),

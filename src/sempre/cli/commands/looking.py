@@ -123,7 +123,8 @@ def next_slots(
     if between:
         after, until = (read_instant("between", each) for each in between)
         after -= TICK
-    lists = [_named(view, after, strict=name is not None) for view in views]
+    chosen = {"strict": name is not None, "overdue": not between}
+    lists = [_named(view, after, **chosen) for view in views]
     merged = takewhile(lambda each: until is None or each[0] <= until, merge(*lists, key=_first))
     found = list(islice(merged, count))
     if desk.output.as_json:
@@ -215,9 +216,11 @@ def _all_views(desk: Desk) -> Iterator[View]:
         after = views[-1].schedule.id
 
 
-def _named(view: View, after: datetime, *, strict: bool) -> Iterator[tuple[datetime, View]]:
+def _named(
+    view: View, after: datetime, *, strict: bool, overdue: bool
+) -> Iterator[tuple[datetime, View]]:
     try:
-        for slot in upcoming(view, after=after):
+        for slot in upcoming(view, after=after, overdue=overdue):
             yield slot, view
     except SempreError as error:
         if strict:
