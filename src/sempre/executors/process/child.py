@@ -97,9 +97,12 @@ class Life:
             # There was not even enough for the report.
             lift_memory_limit()
             report = failed(error, self.current, self.task.redact)
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):
+            # Closed, full, or none at all; the answer matters more.
+            pass
         self.link.report(report)
 
     def _report(self) -> Report:

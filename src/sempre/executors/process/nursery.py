@@ -56,6 +56,7 @@ class Nursery:
         self._pids: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
         self._asked: set[int] = set()
+        self._own: list[int] = []
         self._poll = select.poll()
         self._wake, self._waker = socket.socketpair()
 
@@ -86,8 +87,10 @@ class Nursery:
             os.close(nothing)
         self._poll.register(self._control, select.POLLIN)
         self._poll.register(self._wake, select.POLLIN)
+        self._own = [self._control.fileno(), self._wake.fileno(), self._waker.fileno()]
         if self._lifeline is not None:
             self._poll.register(self._lifeline, select.POLLIN)
+            self._own.append(self._lifeline)
         # The collector of a child would write to, and so copy, every page it looks at.
         gc.collect()
         gc.freeze()
@@ -175,25 +178,20 @@ class Nursery:
         # If it fails the worker sees its end closed, and asks again another time.
         with suppress(OSError):
             if os.fork() == 0:
-                self._control.close()
-                self._close_wake()
+                signal.set_wakeup_fd(-1)
+                for each in (self._control, self._wake, self._waker):
+                    each.close()
                 for end in self._leash or ():
                     os.close(end)
                 Nursery(control, self._births, self._lifeline).serve()
 
     def _leave(self) -> None:
         """Give up, in a child, what belongs to the nursery."""
-        self._close_wake()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self._control.close()
-        if self._lifeline is not None:
-            os.close(self._lifeline)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-
-    def _close_wake(self) -> None:
         signal.set_wakeup_fd(-1)
-        self._wake.close()
-        self._waker.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor in self._own:
+            os.close(descriptor)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
     def _signal(self, run: int, number: int) -> None:
         # Not reaped yet, so the pid is still that of the child.

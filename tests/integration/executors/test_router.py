@@ -1,0 +1,124 @@
+"""All executors behind one port: each run goes where its task wants to be."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from threading import Event, Thread
+
+import pytest
+
+from sempre.executors import Executors
+from sempre.executors.current import current
+from sempre.ports.executor import Ended, Progress, Task
+from tests.architecture.source import ROOT
+from tests.unit.executors.runs import Told, outcome_of, run_of
+
+TASKS: dict[str, Task] = {}
+PROGRAM = """
+import os, threading
+from sempre.executors import Executors
+from sempre.executors.current import current
+from sempre.ports.executor import Task
+from tests.unit.executors.runs import Told, run_of
+
+def where():
+    return [os.getpid() == MAIN, threading.current_thread().name, current().name]
+
+async def where_async():
+    return where()
+
+MAIN = os.getpid()
+hooked = []
+TASKS = {"where": Task("where", where)}
+executors = Executors(TASKS.__getitem__, after_fork=[lambda: hooked.append(1)])
+executors.start()
+executors.start()
+assert executors.unavailable == {}
+for isolation, function in [("thread", where), ("async", where_async), ("process", where)]:
+    told = Told()
+    executors.submit(run_of(function, isolation=isolation), told)
+    print(isolation, *told.next().result)
+assert not hooked
+executors.stop()
+"""
+
+
+def test_each_run_goes_where_its_task_wants_to_be() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+
+    assert ended.stderr == ""
+    assert ended.stdout.splitlines() == [
+        "thread True sempre-run billing",
+        "async True sempre-loop billing",
+        "process False MainThread billing",
+    ]
+
+
+@pytest.fixture
+def threaded() -> Iterator[Executors]:
+    """Executors in a process that has threads already."""
+    leave = Event()
+    thread = Thread(target=leave.wait)
+    thread.start()
+    made = Executors(TASKS.__getitem__)
+    made.start()
+    yield made
+    made.stop()
+    leave.set()
+    thread.join()
+
+
+def test_where_nothing_can_be_forked_the_others_work_and_the_reason_is_told(
+    threaded: Executors,
+) -> None:
+    assert "threads" in threaded.unavailable["process"]
+
+    refused = outcome_of(threaded, run_of(lambda: 1, isolation="process"))
+    assert refused.ended is Ended.FAILED
+    assert "isolation='process' is not available: this process has" in refused.error
+
+    assert outcome_of(threaded, run_of(lambda: 1, isolation="thread")).result == 1
+    assert outcome_of(threaded, run_of(lambda: 2, isolation="async")).result == 2
+
+
+def test_what_was_not_wanted_is_not_made() -> None:
+    executors = Executors(TASKS.__getitem__, isolations=["thread"])
+    executors.start()
+
+    outcome = outcome_of(executors, run_of(lambda: 1, isolation="process"))
+
+    assert "made without it" in outcome.error
+    assert executors.unavailable == {}
+    executors.stop()
+
+
+def test_cancelling_progress_and_stuck_are_those_of_all(threaded: Executors) -> None:
+    told, release, began = Told(), Event(), [Event(), Event()]
+
+    def by_thread() -> None:
+        current().progress(1)
+        began[0].set()
+        release.wait()
+
+    def by_loop() -> bool:
+        current().progress(2)
+        began[1].set()
+        release.wait()
+        return current().cancelled
+
+    runs = [run_of(by_thread, timeout=1), run_of(by_loop, isolation="async")]
+    for run, event in zip(runs, began, strict=True):
+        threaded.submit(run, told)
+        event.wait()
+
+    first, second = (run.execution.id for run in runs)
+    assert threaded.progress() == {first: Progress(1), second: Progress(2)}
+    assert told.next().ended is Ended.TIMED_OUT
+    assert threaded.stuck == 1
+    assert threaded.cancel(second, reason="by ann")
+    assert not threaded.cancel("nobody", reason="by ann")
+    release.set()
+    assert told.next().result is True
