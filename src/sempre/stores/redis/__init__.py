@@ -7,8 +7,8 @@ arguments.py     plans, births, work and settlements as arguments of a script
 encoding.py      schedules and executions as fields of a hash; records.py everything smaller
 scripts/         one script for each operation; scripts/parts what they share
 
-All keys begin with `{prefix}:`, so that a cluster keeps a store in one slot. Give the address of the
-node that has it: the store does not follow a slot, and is unavailable where it is not.
+All keys begin with `{prefix}:`, so that a cluster keeps a store in one slot. Give the address of
+the node that has it: the store does not follow a slot, and is unavailable where it is not.
 
 meta                         version, uuid, the last fence, the number of ranges
 schedule:ID  execution:ID    hashes; put and put_schedule in parts/rows.lua are their only door
