@@ -1,6 +1,7 @@
 """Running: a worker inside this process, or in children that are started again if they crash."""
 
 import logging
+import os
 import signal
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
@@ -49,6 +50,7 @@ class Running:
         self.executors = Executors(tasks.__getitem__, isolations=wanted, clock=app.clock)
         self.crew = Crew(tasks, frozenset(queues), concurrency)
         self.worker: Worker | None = None
+        self._ending: Worker | None = None
 
     def begin(self) -> Self:
         """Start it, after bringing the store to what the code declares."""
@@ -85,7 +87,13 @@ class Running:
         """Stop claiming, wait for what runs, give back the rest. Ending twice is fine."""
         worker, self.worker = self.worker, None
         if worker is not None:
+            self._ending = worker
             worker.stop(drain=drain)
+
+    def hurry(self) -> None:
+        """Let an `end` that is under way wait no longer for what runs."""
+        if self._ending is not None:
+            self._ending.hurry()
 
     def __enter__(self) -> Self:
         """Start it."""
@@ -124,8 +132,8 @@ def start_processes(
     """Work until a signal asks to stop; in children, if the store can be shared with them."""
     chosen = tuple(queues)
 
-    def run() -> int:
-        return work(app, queues=chosen, concurrency=concurrency)
+    def run(leash: int | None = None) -> int:
+        return work(app, queues=chosen, concurrency=concurrency, leash=leash)
 
     if not app.can_fork:
         run()
@@ -134,26 +142,36 @@ def start_processes(
     Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
 
 
-def work(app: "Sempre", *, queues: Iterable[str], concurrency: int) -> int:
-    """Work in this process until SIGTERM or SIGINT; a second one ends the draining. Return 0."""
+def work(
+    app: "Sempre", *, queues: Iterable[str], concurrency: int, leash: int | None = None
+) -> int:
+    """Work in this process until SIGTERM or SIGINT; a second one ends the draining. Return 0.
+
+    With a leash also until that can be read: whoever held it is gone.
+    """
     asked = Event()
-    running = Running(app, queues=queues, concurrency=concurrency, forks=app.can_fork)
+    running: Running | None = None
 
     def leave(reason: str) -> None:
         logger.error("this worker process ends, to be replaced: %s", reason)
         asked.set()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        if asked.is_set() and running.worker is not None:
-            running.worker.hurry()
+        if asked.is_set() and running is not None:
+            running.hurry()
         asked.set()
 
+    # First of all: what comes after takes its time, and a signal may come meanwhile.
     before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
+        running = Running(app, queues=queues, concurrency=concurrency, forks=app.can_fork)
         worker = running.begin().worker
         if worker is not None:
             worker.leave = leave
+        if leash is not None:
+            Thread(target=_wait_for_end, args=(leash, asked), daemon=True).start()
         asked.wait()
+        logger.info("this worker takes no more work and waits for what it runs")
         # In a thread, so that this one goes on hearing signals.
         ending = Thread(target=running.end)
         ending.start()
@@ -163,3 +181,10 @@ def work(app: "Sempre", *, queues: Iterable[str], concurrency: int) -> int:
             signal.signal(each, handler)
         app.close()
     return 0
+
+
+def _wait_for_end(leash: int, asked: Event) -> None:
+    os.read(leash, 1)
+    if not asked.is_set():
+        logger.error("this worker process ends, as its supervisor is gone")
+        asked.set()

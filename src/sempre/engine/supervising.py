@@ -1,7 +1,9 @@
 """Supervising: workers in child processes, started again when they crash.
 
 The parent has no threads, no connections and runs nothing of the user's: it only forks, waits and
-passes signals on, so that there is always somebody to start a worker again.
+passes signals on, so that there is always somebody to start a worker again. If it is killed all the
+same, its children see the end of a pipe that only it could write to, and end too: workers that
+nobody can stop or restart would be found by accident.
 """
 
 import os
@@ -32,16 +34,18 @@ class Supervisor:
     """Keeps a number of children running until it is asked to stop.
 
     Attributes:
-        run: what a child does; its return value is the child's exit code.
+        run: what a child does; its return value is the child's exit code. It is given a descriptor
+            whose end can be read when the supervisor is gone.
         processes: how many children.
     """
 
-    run: Callable[[], int]
+    run: Callable[[int], int]
     processes: int
     clock: Clock
     _children: set[int] = field(default_factory=set)
     _crashes: deque[float] = field(default_factory=deque)
     _stopping: bool = False
+    _leash: tuple[int, int] = (-1, -1)
 
     def run_until_stopped(self) -> None:
         """Start the children and stay until they have ended because somebody asked them to.
@@ -50,6 +54,7 @@ class Supervisor:
             CrashLoop: five crashes within a minute.
         """
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+        self._leash = os.pipe()
         try:
             for _ in range(self.processes):
                 self._fork(mask)
@@ -59,6 +64,8 @@ class Supervisor:
             self._signal(signal.SIGKILL)
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            for end in self._leash:
+                os.close(end)
 
     def _hear(self, heard: int, mask: Mask) -> None:
         if heard == signal.SIGCHLD:
@@ -67,7 +74,8 @@ class Supervisor:
             self._fill(mask)
         else:
             self._stopping = True
-            self._signal(heard)
+            # A terminal that is closed is no reason to drop what runs.
+            self._signal(signal.SIGTERM if heard == signal.SIGHUP else heard)
 
     def _bury(self, mask: Mask) -> None:
         """Take note of children that have ended, and start others after a rest."""
@@ -112,11 +120,15 @@ class Supervisor:
             # A terminal's Ctrl-C is for the supervisor, which passes it on once.
             os.setpgid(0, 0)
             self._children.clear()
+            os.close(self._leash[1])
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            code = self.run()
+            code = self.run(self._leash[0])
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else 1
+        except KeyboardInterrupt:
+            # It came before anybody could listen for it; there is nothing to drain yet.
+            code = 0
         except BaseException:  # noqa: BLE001 - the child must not return into its parent's code
             sys.excepthook(*sys.exc_info())
         finally:

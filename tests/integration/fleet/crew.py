@@ -80,6 +80,13 @@ class Member:
     def pulses(self, worker: Process) -> list[Process]:
         return [each for each in children(worker.pid) if each.name != "sempre-nursery"]
 
+    def pids_below(self, worker: Process) -> set[int]:
+        """Return the worker and everything that it has brought into being."""
+        pids = {worker.pid}
+        for each in children(worker.pid):
+            pids |= self.pids_below(each)
+        return pids
+
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the supervisor alone."""
         send(self.pid, number)

@@ -92,7 +92,7 @@ def _paired(name: str, place: Place, stack: ExitStack) -> Pairing:
         own = database if isinstance(database, RedisServer) else _redis(stack)
         broker = f"redis://127.0.0.1:{own.settings['port']}/0"
         return Pairing(name, store, broker, database, own, lambda: _forget(own))
-    broker = "store://?listen=1" if broker_word == "listen" else "store://"
+    broker = {"listen": "store://?listen=1"}.get(broker_word, f"{broker_word}://")
     return Pairing(name, store, broker, database, None, lambda: None)
 
 
@@ -117,11 +117,16 @@ def _redis_place(stack: ExitStack, _: Path) -> Place:
     return Place(server, lambda word: f"{url}?prefix={word}")
 
 
+def _memory_place(_: ExitStack, __: Path) -> Place:
+    return Place(None, lambda _: "memory://")
+
+
 _PLACES: dict[str, Callable[[ExitStack, Path], Place]] = {
     "sqlite": _sqlite_place,
     "postgresql": _postgresql_place,
     "mariadb": _mariadb_place,
     "redis": _redis_place,
+    "memory": _memory_place,
 }
 
 

@@ -74,6 +74,13 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
         Line("thread-busy", 1, takes=0.6),
         Line("async-busy", 2, "async", takes=1.2),
         Line("process-busy", 2, "process", takes=1.2),
+        Line("flaky", 5, fails=1, policies={**PATIENT, "retry": Retry(3, base="1s")}),
+        Line(
+            "cron-caught-up",
+            2,
+            cron="*/2 * * * * *",
+            policies={"catch_up": True, "overlap": "wait", "jitter": "1s"},
+        ),
     ),
     # Nothing is said of tolerance here: what happens after a stop is the default's business.
     "present": (
@@ -90,6 +97,7 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
         Line("crashing", 2, "process", ends_by="crash", may_skip=True),
     ),
     "fatal": (Line("fatal", 1, ends_by="crash", may_skip=True),),
+    "memory": (Line("thread-wait", 1), Line("async-wait", 2, "async")),
     "single": (Line("thread-wait", 1),),
     "alpha": (Line("alpha-line", 1), Line("alpha-process", 2, "process")),
     "beta": (Line("beta-line", 1, "async"),),

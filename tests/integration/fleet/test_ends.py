@@ -1,0 +1,152 @@
+"""How a worker ends: by a signal, from a terminal, or because its supervisor is gone.
+
+Whatever ends it, no process is left behind, nothing is printed that frightens people, and what it
+could not finish is another's without having used up an attempt.
+"""
+
+from pathlib import Path
+from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
+
+import pytest
+
+from tests.integration.fleet.crew import Fleet, Member, eventually, fleet_on
+from tests.integration.fleet.effects import Effects, read_log
+from tests.integration.fleet.pairings import pairing_on
+
+
+def starts(fleet: Fleet) -> dict[str, int]:
+    """Return how many runs of each line have begun."""
+    found: dict[str, int] = {line.name: 0 for line in fleet.lines}
+    for each in read_log(fleet.folder):
+        found[each["schedule"]] += each["what"] == "start"
+    return found
+
+
+def wait_until_all_run(fleet: Fleet, times: int = 1) -> None:
+    eventually(
+        lambda: all(count >= times for count in starts(fleet).values()), otherwise=fleet.outputs
+    )
+
+
+def ask_to_end(member: Member, how: Signals) -> None:
+    """Send a signal as its sender would: a terminal's go to the whole foreground group."""
+    if how is SIGINT:
+        member.interrupt()
+    else:
+        member.send(how)
+
+
+@pytest.mark.parametrize("how", [SIGTERM, SIGINT, SIGHUP])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_one_signal_lets_what_runs_end_well(how: Signals, processes: int, tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="gated", processes=processes) as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+
+        ask_to_end(member, how)
+        eventually(lambda: all_have_heard(member, processes), otherwise=fleet.outputs)
+        before = starts(fleet)
+        Effects(tmp_path).gate.touch()
+        code = member.wait()
+
+        assert code == 0
+        assert starts(fleet) == before
+        ends = [each for each in read_log(tmp_path) if each["what"] == "end"]
+        assert len(ends) == sum(before.values())
+        assert "Traceback" not in member.output
+
+
+def all_have_heard(member: Member, processes: int) -> bool:
+    return member.output.count("takes no more work") >= processes
+
+
+@pytest.mark.parametrize("how", [SIGTERM, SIGINT])
+def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
+    how: Signals, tmp_path: Path
+) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="gated", settings={"drain": "10m"}) as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+
+        ask_to_end(member, how)
+        eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
+        ask_to_end(member, how)
+        code = member.wait()
+        fleet.join()
+        wait_until_all_run(fleet, times=2)
+
+        assert code == 0
+        assert "Traceback" not in member.output
+        assert {each["attempt"] for each in read_log(tmp_path)} == {1}
+
+
+def test_what_a_drain_cannot_wait_for_is_released_and_costs_no_attempt(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="gated", settings={"drain": "1s"}) as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+
+        member.send(SIGTERM)
+        code = member.wait()
+        fleet.join()
+        wait_until_all_run(fleet, times=2)
+
+        assert code == 0
+        log = read_log(tmp_path)
+        assert {each["attempt"] for each in log} == {1}
+        assert len({each["id"] for each in log}) == len(fleet.lines)
+        assert "Traceback" not in member.output
+
+
+def test_a_signal_during_the_start_prints_no_traceback(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="single") as fleet,
+    ):
+        [member] = fleet.join()
+        eventually(lambda: member.workers)
+
+        member.interrupt()
+
+        assert member.wait() == 0
+        assert "Traceback" not in member.output
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_workers_end_when_their_supervisor_is_killed(processes: int, tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, processes=processes) as fleet,
+    ):
+        [member] = fleet.join()
+        fleet.wait_for_slots(3.0)
+
+        member.send(SIGKILL)
+
+        assert member.wait() == -SIGKILL
+        last = read_log(tmp_path)[-1]
+        assert last["what"] == "end"
+
+
+def test_a_store_in_memory_is_worked_on_in_one_process(tmp_path: Path) -> None:
+    with (
+        pairing_on("memory+memory", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="memory") as fleet,
+    ):
+        [member] = fleet.join()
+        until = fleet.wait_for_slots(3.0)
+        pids = {each["pid"] for each in read_log(tmp_path)}
+        member.interrupt()
+
+        assert member.wait() == 0
+        assert pids == {member.pid}
+        assert not fleet.finding(until).duplicated
+        assert "Traceback" not in member.output

@@ -1,0 +1,103 @@
+"""The supervisor: starts workers again that crash, and knows when that does not help."""
+
+from pathlib import Path
+from signal import SIGKILL
+
+import pytest
+
+from tests.integration.fleet.crew import Fleet, Member, eventually, fleet_on
+from tests.integration.fleet.effects import read_log
+from tests.integration.fleet.pairings import pairing_on
+from tests.integration.fleet.processes import send
+
+
+def worker_of(member: Member, *besides: int) -> int:
+    """Wait for a worker that is none of these; return its pid."""
+    return eventually(lambda: next((w.pid for w in member.workers if w.pid not in besides), None))
+
+
+def wait_for_work_of(fleet: Fleet, worker: int) -> None:
+    """Wait until a worker process has run something."""
+    eventually(
+        lambda: worker in {each["pid"] for each in read_log(fleet.folder)}, otherwise=fleet.outputs
+    )
+
+
+def test_a_worker_that_crashes_is_started_again(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="single") as fleet,
+    ):
+        [member] = fleet.join()
+        seen: list[int] = []
+        for _ in range(3):
+            worker = worker_of(member, *seen)
+            wait_for_work_of(fleet, worker)
+            seen.append(worker)
+            send(worker, SIGKILL)
+
+        wait_for_work_of(fleet, worker_of(member, *seen))
+
+        fleet.part()
+        assert member.code == 0
+
+
+def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> None:
+    with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
+        fleet.tell(store=f"sqlite:///{tmp_path / 'no folder' / 'jobs.db'}")
+        [member] = fleet.join()
+
+        assert member.wait() == 1
+        assert "5 workers crashed within a minute" in member.output
+        assert "no folder" in member.output
+
+
+def test_a_job_that_kills_its_worker_again_and_again_ends_it_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="fatal") as fleet,
+    ):
+        [member] = fleet.join()
+
+        assert member.wait() == 1
+        assert "5 workers crashed within a minute, the last one with signal 9" in member.output
+
+
+def test_the_crash_of_a_process_of_its_own_never_ends_a_worker(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="crashing") as fleet,
+    ):
+        [member] = fleet.join()
+        worker = worker_of(member)
+        until = fleet.wait_for_slots(8.0)
+
+        crashed = [each for each in read_log(tmp_path) if each["schedule"] == "crashing"]
+        workers = [each.pid for each in member.workers]
+        fleet.part()
+        assert len({each["slot"] for each in crashed}) > 1
+        assert max(each["attempt"] for each in crashed) == 3
+        assert workers == [worker]
+        assert not fleet.finding(until).duplicated["thread-wait"]
+
+
+@pytest.mark.parametrize("harmed", ["pulse", "nursery"])
+def test_a_worker_whose_other_process_is_killed_goes_on_or_is_replaced(
+    harmed: str, tmp_path: Path
+) -> None:
+    with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
+        [member] = fleet.join()
+        fleet.wait_for_slots(3.0)
+        [worker] = member.workers
+        targets = member.pulses(worker) if harmed == "pulse" else member.nurseries(worker)
+
+        for each in targets:
+            send(each.pid, SIGKILL)
+        until = fleet.wait_for_slots(4.0)
+
+        fleet.part()
+        assert len(targets) == 1
+        assert not fleet.finding(until).early
+        assert not fleet.finding(until).doubled
