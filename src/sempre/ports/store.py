@@ -240,10 +240,12 @@ class Store(Protocol):
         ...
 
     def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant, in a small transaction; return how many.
+        """Delete executions that ended before an instant, in a small transaction; return how many.
 
         Their counts go into the daily roll-ups in the same one. A skipped slot that is still to
-        come, and everything after a cursor, stays.
+        come, and everything after a cursor, stays. Besides, as many of each at most: stretches of
+        slots that ended before it, sessions that lost their lease before it, and results that came
+        before it for executions that were gone. So does whatever only those had needed.
         """
         ...
 

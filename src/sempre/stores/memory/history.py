@@ -52,7 +52,7 @@ def is_astray(tables: Tables, schedule: Schedule, tzdata: str) -> bool:
 
 
 def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
-    """Forget executions that ended before an instant; their counts stay."""
+    """Forget executions that ended before an instant, and what else is old; their counts stay."""
     old = [row for row in tables.executions.values() if _is_over(tables, row, before, now)]
     old.sort(key=lambda row: (row.finished_at or row.run_at, row.id))
     for row in old[:limit]:
@@ -63,8 +63,34 @@ def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
         forget_key(tables, row.id)
         if row.schedule_id is not None:
             tables.of_schedule[row.schedule_id].discard(row.id)
-    tables.ranges[:] = [each for each in tables.ranges if each.last >= before]
+    _purge_ranges(tables, before, limit)
+    _purge_orphans(tables, before, limit)
+    _purge_sessions(tables, min(before, now), limit)
     return len(old[:limit])
+
+
+def _purge_ranges(tables: Tables, before: datetime, limit: int) -> None:
+    old = sorted((each for each in tables.ranges if each.last < before), key=lambda each: each.last)
+    gone = {id(each) for each in old[:limit]}
+    tables.ranges[:] = [each for each in tables.ranges if id(each) not in gone]
+
+
+def _purge_orphans(tables: Tables, before: datetime, limit: int) -> None:
+    """Forget results that came for executions that were gone: nothing else leads to them."""
+    kept = [each for each in tables.orphans if each in tables.attempts.get(each.execution_id, ())]
+    old = sorted((each for each in kept if each.finished_at < before), key=lambda e: e.finished_at)
+    for each in old[:limit]:
+        tables.attempts[each.execution_id].remove(each)
+        kept.remove(each)
+    tables.orphans = kept
+
+
+def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:
+    """Forget sessions that lost their lease, as those of crashed workers do."""
+    leases = ((each.leased_until, each.id) for each in tables.sessions.values())
+    old = sorted((until, identity) for until, identity in leases if until and until < before)
+    for _, identity in old[:limit]:
+        del tables.sessions[identity]
 
 
 def _is_over(tables: Tables, row: Execution, before: datetime, now: datetime) -> bool:

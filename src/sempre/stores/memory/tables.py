@@ -38,6 +38,7 @@ class Tables:
     of_schedule: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     ranges: list[SlotRange] = field(default_factory=list)
     attempts: dict[str, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
+    orphans: list[Attempt] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     switches: dict[str, Switch] = field(default_factory=dict)
     rollups: dict[tuple[str, str, State], Rollup] = field(default_factory=dict)

@@ -98,6 +98,8 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
     if not holds or claimed.session != session:
         if not _has_attempt(tables, claimed, late=True):
             _note_attempt(tables, settlement, State.RUNNING, now, late=True)
+            if current is None:
+                tables.orphans.append(tables.attempts[claimed.id][-1])
         return Settled.LATE
     if not tables.fits(settlement.plan):
         return Settled.REPLAN

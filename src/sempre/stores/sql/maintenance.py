@@ -1,7 +1,9 @@
 """Maintenance: the pass row, and forgetting what is old."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Pass
@@ -9,8 +11,6 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.records import read_pass
 
 __all__ = ["begin_pass", "last_pass", "purge"]
-
-RANGES_AT_ONCE = 1_000
 
 
 def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass | None:
@@ -28,22 +28,11 @@ def last_pass(transaction: Transaction) -> Pass:
 
 
 def purge(transaction: Transaction, before: datetime, limit: int) -> int:
-    """Forget executions that ended before an instant; their counts stay."""
-    asked = {"before": microseconds_of(before), "now": microseconds_of(transaction.now)}
-    old = transaction.rows("rows_to_purge", limit=limit, **asked)
+    """Forget executions that ended before an instant, and what else is old; their counts stay."""
+    at, now = microseconds_of(before), microseconds_of(transaction.now)
+    old = transaction.rows("rows_to_purge", before=at, now=now, limit=limit)
     if old:
-        sums: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
-        for _, schedule_id, run_at, state, started_at, finished_at in old:
-            if schedule_id is not None:
-                took = finished_at - started_at if started_at and finished_at else 0
-                kept = sums[schedule_id, instant_of(run_at).date().isoformat(), state]
-                kept[0] += 1
-                kept[1] += took
-        names = ("schedule_id", "day", "state", "executions", "microseconds")
-        values = [
-            dict(zip(names, (*key, *kept), strict=True)) for key, kept in sorted(sums.items())
-        ]
-        transaction.many("add_to_rollup", values)
+        _roll_up(transaction, old)
         ids = [row[0] for row in old]
         for name in (
             "delete_executions",
@@ -52,5 +41,31 @@ def purge(transaction: Transaction, before: datetime, limit: int) -> int:
             "forget_cancellations",
         ):
             transaction.run(name, ids=ids)
-    transaction.run("delete_ranges", before=asked["before"], limit=RANGES_AT_ONCE)
+        _drop_snapshots(transaction, {(row[1], row[6]) for row in old if row[1] is not None})
+    transaction.run("delete_ranges", before=at, limit=limit)
+    transaction.run("delete_orphans", before=at, limit=limit)
+    transaction.run("delete_sessions", before=min(at, now), limit=limit)
     return len(old)
+
+
+def _roll_up(transaction: Transaction, old: Sequence[Sequence[Any]]) -> None:
+    sums: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for _, schedule_id, run_at, state, started_at, finished_at, _ in old:
+        if schedule_id is not None:
+            took = finished_at - started_at if started_at and finished_at else 0
+            kept = sums[schedule_id, instant_of(run_at).date().isoformat(), state]
+            kept[0] += 1
+            kept[1] += took
+    names = ("schedule_id", "day", "state", "executions", "microseconds")
+    values = [dict(zip(names, (*key, *kept), strict=True)) for key, kept in sorted(sums.items())]
+    transaction.many("add_to_rollup", values)
+
+
+def _drop_snapshots(transaction: Transaction, revisions: set[tuple[str, int]]) -> None:
+    """Forget what the last execution of an old revision was the only one to run."""
+    if not revisions:
+        return
+    unused = transaction.rows("unused_snapshots", revisions=sorted(revisions))
+    if unused:
+        values = [{"schedule_id": row[0], "revision": row[1]} for row in unused]
+        transaction.many("delete_snapshot", values)

@@ -289,7 +289,15 @@ UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now
 
 -- name: delete_ranges
 -- Forget stretches of slots.
-DELETE FROM {ranges} WHERE last_at < :before ORDER BY last_at LIMIT :limit
+DELETE FROM {ranges} WHERE last_at < :before ORDER BY last_at, number LIMIT :limit
+
+-- name: delete_orphans
+-- Forget results that came for executions that were gone: nothing else leads to them.
+DELETE FROM {attempts} WHERE orphaned_at < :before ORDER BY orphaned_at, number LIMIT :limit
+
+-- name: delete_sessions
+-- Forget sessions that lost their lease, as those of crashed workers do.
+DELETE FROM {sessions} WHERE leased_until < :before ORDER BY leased_until, id LIMIT :limit
 
 -- name: add_to_rollup
 -- Keep the counts of what is forgotten.

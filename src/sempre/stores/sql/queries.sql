@@ -447,7 +447,7 @@ SELECT due_at, holder, finished_at, report FROM {passes}
 
 -- name: rows_to_purge
 -- Executions that ended before an instant and decide no slot that is still to come.
-SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at
+SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at, e.revision
 FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
 WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
     AND NOT (
@@ -471,8 +471,40 @@ DELETE FROM {unique_keys} WHERE execution_id IN (SELECT value FROM {each:ids})
 -- name: delete_ranges
 -- Forget stretches of slots.
 DELETE FROM {ranges} WHERE number IN (
-    SELECT number FROM {ranges} WHERE last_at < :before ORDER BY last_at LIMIT :limit
+    SELECT number FROM {ranges} WHERE last_at < :before ORDER BY last_at, number LIMIT :limit
 )
+
+-- name: delete_orphans
+-- Forget results that came for executions that were gone: nothing else leads to them.
+DELETE FROM {attempts} WHERE number IN (
+    SELECT number FROM {attempts} WHERE ending = 'orphan' AND finished_at < :before
+    ORDER BY finished_at, number LIMIT :limit
+)
+
+-- name: delete_sessions
+-- Forget sessions that lost their lease, as those of crashed workers do.
+DELETE FROM {sessions} WHERE id IN (
+    SELECT id FROM {sessions} WHERE leased_until < :before ORDER BY leased_until, id LIMIT :limit
+)
+
+-- name: unused_snapshots
+-- Which snapshots nobody needs any more, of pairs of schedule and revision. Only executions of the
+-- revision in force are still to come, so whoever comes meanwhile needs none of these.
+SELECT s.schedule_id, s.revision FROM {pairs:revisions} AS one
+CROSS JOIN {snapshots} AS s
+WHERE s.schedule_id = one.word AND s.revision = one.number
+    AND NOT EXISTS (
+        SELECT 1 FROM {schedules} AS c
+        WHERE c.id = s.schedule_id AND c.deleted = 0 AND c.revision <= s.revision
+    )
+    AND (
+        SELECT e.id FROM {executions} AS e
+        WHERE e.schedule_id = s.schedule_id AND e.revision = s.revision LIMIT 1
+    ) IS NULL
+
+-- name: delete_snapshot
+-- Forget what the executions of a revision ran.
+DELETE FROM {snapshots} WHERE schedule_id = :schedule_id AND revision = :revision
 
 -- name: add_to_rollup
 -- Keep the counts of what is forgotten.

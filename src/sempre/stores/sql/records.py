@@ -62,7 +62,8 @@ def write_attempt(attempt: Attempt) -> dict[str, Any]:
 def read_attempt(row: Row) -> Attempt:
     """Return the try of a row."""
     started, finished = instant_of(row[3]), instant_of(row[4])
-    ended = State(row[5]), json.loads(row[6]), row[7], row[8] == "late", row[8] == "lost"
+    how = row[8] in ("late", "orphan"), row[8] == "lost"
+    ended = State(row[5]), json.loads(row[6]), row[7], *how
     return Attempt(row[0], row[1], row[2], started, finished, *ended)
 
 

@@ -145,7 +145,8 @@ def settle(
         guard = desk.executions.get(claimed.id)
         holds = guard and (guard.state, guard.fence) == (State.RUNNING, claimed.fence)
         if not holds or claimed.session != session:
-            attempts.append(_attempt(each, State.RUNNING, transaction.now, late=True))
+            late = write_attempt(_attempt(each, State.RUNNING, transaction.now, late=True))
+            attempts.append(late if guard else late | {"ending": "orphan"})
             answers.append(Settled.LATE)
             continue
         order = Order(each.plan)
@@ -154,13 +155,13 @@ def settle(
             continue
         desk.put(order, transaction)
         state = State(desk.executions[claimed.id].state)
-        attempts.append(_attempt(each, state, transaction.now))
+        attempts.append(write_attempt(_attempt(each, state, transaction.now)))
         settled.add((claimed.id, claimed.fence))
         ended.append(claimed.id)
         answers.append(Settled.DONE)
     desk.write(transaction)
     if attempts:
-        transaction.many("insert_attempt", map(write_attempt, attempts))
+        transaction.many("insert_attempt", attempts)
     if ended:
         transaction.run("forget_cancellations", ids=ended)
     return answers

@@ -1,7 +1,7 @@
 -- needs: base rows
--- Delete rows that ended before an instant, and keep their counts; return how many.
+-- Delete rows that ended before an instant, and keep their counts; return how many. What else is
+-- old goes too, as many of each.
 local PURGED = { "state", "schedule_id", "kind", "run_at", "started_at", "finished_at", "unique" }
-local RANGES_AT_ONCE = 1000
 local before, limit = argument(), number()
 
 -- A slot that is still to come stays decided.
@@ -53,11 +53,34 @@ while count < limit do
     after = "(" .. page[#page]
 end
 
-local old = redis.call("ZRANGEBYLEX", key("ranges"), "-", "(" .. before, "LIMIT", 0, RANGES_AT_ONCE)
-for _, member in ipairs(old) do
-    local place, schedule_id = string.sub(member, 20, 53), string.sub(member, 54)
+local function old_in(name)
+    return redis.call("ZRANGEBYLEX", key(name), "-", "(" .. before, "LIMIT", 0, limit)
+end
+
+for _, member in ipairs(old_in("ranges")) do
+    local place, schedule_id = string.sub(member, 35, 68), string.sub(member, 69)
     local name = key("ranges", schedule_id)
     redis.call("ZREMRANGEBYLEX", name, "[" .. place, "[" .. place .. PAST_ALL)
     redis.call("ZREM", key("ranges"), member)
+end
+
+for _, member in ipairs(old_in("orphans")) do
+    local field, id = string.match(id_in(member), "^(%S+) (.*)$")
+    redis.call("HDEL", key("attempts", id), field)
+    redis.call("ZREM", key("orphans"), member)
+end
+
+-- Sessions that lost their lease, as those of crashed workers do, by when they did.
+local leases, lost = redis.call("HGETALL", key("leases")), {}
+for place = 1, #leases, 2 do
+    local lease = leases[place + 1]
+    if lease < before and lease < now then
+        table.insert(lost, lease .. leases[place])
+    end
+end
+table.sort(lost, precedes)
+for place = 1, math.min(#lost, limit) do
+    redis.call("HDEL", key("sessions"), id_in(lost[place]))
+    redis.call("HDEL", key("leases"), id_in(lost[place]))
 end
 return count

@@ -4,11 +4,12 @@
 
 from datetime import datetime, timedelta
 
-from sempre.domain.execution import Execution
-from sempre.domain.planning import plan_skip
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning import Plan, plan_skip, plan_success
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.ports.messages import Birth, Rollup, View
+from sempre.domain.values import changed
+from sempre.ports.messages import Birth, Order, Rollup, Settled, Settlement, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -20,6 +21,7 @@ from sempre.testing.contracts.store.builders import (
     enqueued,
     first_row,
     history_of,
+    moment_of,
     now_of,
     perform,
     row_of,
@@ -31,6 +33,9 @@ from sempre.testing.contracts.store.builders import (
 )
 
 __all__ = [
+    "test_a_purge_forgets_late_results_of_what_is_gone",
+    "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago",
+    "test_a_purge_forgets_stretches_of_slots_oldest_first",
     "test_a_purge_takes_as_many_as_asked_for_oldest_first",
     "test_a_purge_takes_what_ended_before_an_instant",
     "test_a_purged_slot_does_not_run_again",
@@ -150,3 +155,69 @@ def test_one_off_work_is_purged_too(store: Store) -> None:
     assert store.purge(before=now_of(store) + DAY, limit=100) == 1
 
     assert store.candidates([row.id]).value == []
+
+
+def test_a_purge_forgets_sessions_that_lost_their_lease_long_ago(store: Store) -> None:
+    """As many as asked for; neither those that are alive nor those that expired just now."""
+    alive, late = session_of(store), session_of(store, lease=-HOUR)
+    old = [session_of(store, lease=-(20 + number) * DAY) for number in range(5)]
+    before = now_of(store) - 10 * DAY
+
+    store.purge(before=before, limit=2)
+    assert {each.id for each in store.sessions().value} == {alive, late, *old[:3]}
+    store.purge(before=before, limit=100)
+    assert {each.id for each in store.sessions().value} == {alive, late}
+
+    store.purge(before=now_of(store) + 10 * DAY, limit=100)
+    assert {each.id for each in store.sessions().value} == {alive}
+
+
+def test_a_purge_forgets_late_results_of_what_is_gone(store: Store) -> None:
+    """They came after the execution itself was purged; those of one that is there stay with it."""
+    session = session_of(store)
+    rows = [claimed(store, due_schedule(store, name).rows[0].id, session) for name in "ab"]
+    for row in rows:
+        succeed(store, row)
+    assert store.purge(before=now_of(store) + DAY, limit=1) == 1
+    [kept] = [each.execution for each in store.candidates([row.id for row in rows]).value]
+    [gone] = [row for row in rows if row.id != kept.id]
+    for row in rows:
+        zombie = changed(row, fence=row.fence - 1000)
+        late = Settlement(zombie, plan_success(zombie, moment_of(store)), error="too late")
+        assert store.settle([late], session=session) == [Settled.LATE]
+
+    store.purge(before=now_of(store) - DAY, limit=100)
+    assert [each.error for each in store.attempts(gone.id).value] == ["too late"]
+
+    store.purge(before=now_of(store) + DAY, limit=0)
+    assert len(store.attempts(gone.id).value) == 1
+    store.purge(before=now_of(store) + DAY, limit=100)
+    assert store.attempts(gone.id).value == []
+
+
+def test_a_purge_forgets_stretches_of_slots_oldest_first(store: Store) -> None:
+    """As many as asked for, by their last slot."""
+    schedule = draft_schedule(store)
+    assert store.create([Birth(schedule)]) == [True]
+    before = now_of(store) - 10 * DAY
+    days = [4, 2, 5, 1, 3, -1]
+    ranges = tuple(
+        SlotRange(
+            schedule_id=schedule.id,
+            first=before - 9 * DAY,
+            last=before - number * DAY,
+            count=number + 10,
+            reason="missed",
+        )
+        for number in days
+    )
+    assert store.apply([Order(Plan(schedule, schedule, ranges=ranges))]) == [True]
+
+    def left() -> set[int]:
+        return {each.count - 10 for each in store.ranges(schedule.id, limit=100).value}
+
+    assert left() == set(days)
+    store.purge(before=before, limit=2)
+    assert left() == {3, 2, 1, -1}
+    store.purge(before=before, limit=100)
+    assert left() == {-1}

@@ -80,6 +80,17 @@ local function id_in(member)
     return string.sub(member, WIDTH + 1)
 end
 
+-- Whether a text sorts before another one by its bytes, as in sorted sets.
+local function precedes(one, other)
+    for place = 1, math.min(#one, #other) do
+        local left, right = string.byte(one, place), string.byte(other, place)
+        if left ~= right then
+            return left < right
+        end
+    end
+    return #one < #other
+end
+
 local function is_alive(session)
     local lease = redis.call("HGET", key("leases"), session)
     return lease and lease > now

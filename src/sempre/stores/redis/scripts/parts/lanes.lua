@@ -35,16 +35,6 @@ local function by_priority(one, other)
     return one.priority < other.priority
 end
 
-local function precedes(one, other)
-    for place = 1, math.min(#one, #other) do
-        local left, right = string.byte(one, place), string.byte(other, place)
-        if left ~= right then
-            return left < right
-        end
-    end
-    return #one < #other
-end
-
 -- Add the first due rows of a lane that no switch stops, as many as may be of use.
 local function add_due(into, lane, limit)
     local after, count, switches = "-", 0, lane.switches

@@ -103,7 +103,8 @@ local function note_range(range)
     local count = redis.call("HINCRBY", key("meta"), "ranges", 1)
     local place = range.first .. string.format("%015d", 999999999999999 - count)
     redis.call("ZADD", key("ranges", range.schedule_id), 0, place .. range.last .. range.text)
-    redis.call("ZADD", key("ranges"), 0, range.last .. place .. range.schedule_id)
+    local age = range.last .. string.format("%015d", count)
+    redis.call("ZADD", key("ranges"), 0, age .. place .. range.schedule_id)
 end
 
 local function carry_out(order)

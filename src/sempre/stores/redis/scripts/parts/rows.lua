@@ -235,9 +235,9 @@ local function note_attempt(id, fence, ending, state, text)
     local name = key("attempts", id)
     local place = string.format("%06d", redis.call("HLEN", name))
     local value = place .. " " .. now .. " " .. state .. " " .. text
-    redis.call("HSETNX", name, fence .. ":" .. ending, value)
-    if not exists(id) then
-        -- Its execution was purged, and nothing else would ever purge this.
-        redis.call("EXPIRE", name, 7 * 86400)
+    local noted = redis.call("HSETNX", name, fence .. ":" .. ending, value)
+    if noted == 1 and not exists(id) then
+        -- Its execution was purged, and nothing else would lead to this.
+        redis.call("ZADD", key("orphans"), 0, now .. fence .. ":" .. ending .. " " .. id)
     end
 end

@@ -119,12 +119,13 @@ CREATE TABLE IF NOT EXISTS {executions} (
     INDEX {prefix}executions_finished (schedule_id, finished_at),
     INDEX {prefix}executions_ended (ended_at, id),
     INDEX {prefix}executions_history (run_at, id),
-    INDEX {prefix}executions_of_schedule (schedule_id, run_at, id),
+    INDEX {prefix}executions_of_schedule (schedule_id, run_at, id, revision),
     INDEX {prefix}executions_of_job (job, run_at, id)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
--- worker, lost to somebody else, or late, when the execution was no longer that worker's.
+-- worker, lost to somebody else, or late, when the execution was no longer that worker's; an orphan
+-- was so late that the execution itself was gone.
 CREATE TABLE IF NOT EXISTS {attempts} (
     number bigint AUTO_INCREMENT PRIMARY KEY,
     execution_id varchar(255) NOT NULL,
@@ -136,7 +137,9 @@ CREATE TABLE IF NOT EXISTS {attempts} (
     result mediumtext NOT NULL,
     error mediumtext NOT NULL,
     ending varchar(40) NOT NULL,
-    UNIQUE INDEX {prefix}attempts_once (execution_id, fence, ending)
+    orphaned_at bigint AS (CASE WHEN ending = 'orphan' THEN finished_at END) STORED,
+    UNIQUE INDEX {prefix}attempts_once (execution_id, fence, ending),
+    INDEX {prefix}attempts_orphans (orphaned_at, number)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Stretches of slots that passed without a row.
@@ -148,7 +151,7 @@ CREATE TABLE IF NOT EXISTS {ranges} (
     slots bigint NOT NULL,
     reason mediumtext NOT NULL,
     INDEX {prefix}ranges_of_schedule (schedule_id, first_at),
-    INDEX {prefix}ranges_last (last_at)
+    INDEX {prefix}ranges_last (last_at, number)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- The newest execution of each unique key. Two who want the same key queue up for its row.

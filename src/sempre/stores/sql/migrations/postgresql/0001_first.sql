@@ -108,11 +108,12 @@ CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_
     WHERE finished_at IS NOT NULL;
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
 CREATE INDEX {prefix}executions_history ON {executions} (run_at, id);
-CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id);
+CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision);
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
--- worker, lost to somebody else, or late, when the execution was no longer that worker's.
+-- worker, lost to somebody else, or late, when the execution was no longer that worker's; an orphan
+-- was so late that the execution itself was gone.
 CREATE TABLE {attempts} (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     execution_id text COLLATE "C" NOT NULL,
@@ -126,6 +127,8 @@ CREATE TABLE {attempts} (
     ending text COLLATE "C" NOT NULL
 );
 CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
+CREATE INDEX {prefix}attempts_orphans ON {attempts} (finished_at, number)
+    WHERE ending = 'orphan';
 
 -- Stretches of slots that passed without a row.
 CREATE TABLE {ranges} (
@@ -137,7 +140,7 @@ CREATE TABLE {ranges} (
     reason text COLLATE "C" NOT NULL
 );
 CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
-CREATE INDEX {prefix}ranges_last ON {ranges} (last_at);
+CREATE INDEX {prefix}ranges_last ON {ranges} (last_at, number);
 
 -- The newest execution of each unique key. Two who want the same key queue up for its row.
 CREATE TABLE {unique_keys} (
