@@ -13,13 +13,12 @@ app.start()
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sempre.domain.policies import Retry
-from sempre.errors import SempreError
-from sempre.grids import Cron, Every, Grid
-
 if TYPE_CHECKING:
     from sempre.app import AsyncJob, Call, Job, Sempre
+    from sempre.domain.policies import Retry
+    from sempre.errors import SempreError
     from sempre.executors.current import current
+    from sempre.grids import Cron, Every, Grid
 
 __all__ = [
     "AsyncJob",
@@ -34,12 +33,18 @@ __all__ = [
     "current",
 ]
 
-# Imported when they are first asked for: most programs need a part of them only.
+# Imported when they are first asked for: most programs need a part of them only, and
+# `sempre --help` none.
 _HOMES = {
     "AsyncJob": "sempre.app",
     "Call": "sempre.app",
+    "Cron": "sempre.grids",
+    "Every": "sempre.grids",
+    "Grid": "sempre.grids",
     "Job": "sempre.app",
+    "Retry": "sempre.domain.policies",
     "Sempre": "sempre.app",
+    "SempreError": "sempre.errors",
     "current": "sempre.executors.current",
 }
 
@@ -48,4 +53,5 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    value = globals()[name] = getattr(import_module(home), name)
+    return value

@@ -71,8 +71,10 @@ class Failure(click.ClickException):
         self.advice = advice
 
     @classmethod
-    def of_usage(cls, error: click.ClickException) -> "Failure":
-        """Return an error of click's in the same words as all others."""
+    def of_click(cls, error: click.ClickException) -> click.ClickException:
+        """Return an error of click's in the same words as all others; help stays help."""
+        if isinstance(error, (cls, getattr(click.exceptions, "NoArgsIsHelpError", cls))):
+            return error
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "sempre"
         text = error.format_message()

@@ -75,10 +75,10 @@ class LazyGroup(click.Group):
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except click.ClickException as error:
-            failure = error if isinstance(error, Failure) else Failure.of_usage(error)
+            failure = Failure.of_click(error)
         except click.Abort:
             failure = Interrupted()
         else:
             raise SystemExit(code if isinstance(code, int) else 0)
         failure.show()
-        raise SystemExit(failure.code)
+        raise SystemExit(getattr(failure, "code", failure.exit_code))

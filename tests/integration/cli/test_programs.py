@@ -46,7 +46,7 @@ def test_dev_runs_a_job_each_second_until_it_is_interrupted(folder: Path) -> Non
         code = dev.end(signal.SIGINT)
 
     assert code == 0
-    assert dev.lines[0] == "using jobs.py:app (the command line), store sqlite:///jobs.db"
+    assert dev.lines[0] == "using jobs.py:app (the command line)"
     assert "created tick" in dev.lines
     found = finished(folder, "list", "--json", *STORE)
     [tick] = json.loads(found.stdout)["schedules"]

@@ -58,5 +58,14 @@ def test_an_unknown_option_names_the_help_of_its_command() -> None:
     assert result.stderr.endswith("  try: sempre preview --help\n")
 
 
+@pytest.mark.parametrize("arguments", [[], ["db"]])
+def test_a_group_alone_shows_its_help(arguments: list[str]) -> None:
+    result = sempre(*arguments)
+
+    assert result.exit_code == Code.USAGE
+    assert result.output.startswith("Usage: sempre")
+    assert "error" not in result.output
+
+
 def test_a_missing_argument_is_a_usage_error() -> None:
     assert sempre("preview").exit_code == Code.USAGE

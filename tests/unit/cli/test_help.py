@@ -11,7 +11,11 @@ from tests.architecture.source import ROOT
 from tests.unit.cli.commands import sempre
 
 ENTRIES = [entry for entries in SECTIONS.values() for entry in entries]
-HEAVY = ("asyncio", "rich", "sqlite3", "psycopg", "pymysql", "redis", "tzdata", "multiprocessing")
+HEAVY = (
+    *("asyncio", "multiprocessing", "rich", "tzdata"),
+    *("sqlite3", "psycopg", "pymysql", "redis", "greenstalk"),
+    *("sempre.app", "sempre.engine", "sempre.grids"),
+)
 
 
 def command(name: str) -> click.Command:

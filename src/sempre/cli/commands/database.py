@@ -71,11 +71,14 @@ def _trouble(store: Store) -> str:
 
 def _tell(output: Output, url: str, store: Store, *, word: str) -> None:
     can = store.capabilities
+    # Not every store can be set up so that it promises less.
+    weaker: tuple[str, ...] = getattr(store, "weaker_promises", ())
     if output.as_json:
         answer = {"store": masked(url), "current": True, "did": word, "uuid": store.uuid}
-        output.json({**answer, "capabilities": dict(vars(can))})
+        output.json({**answer, "capabilities": dict(vars(can)), "weaker": list(weaker)})
         return
     output.line(f"ok {masked(url)}: {word}")
     output.line(f"  uuid         {store.uuid}")
     promises = [name.replace("_", " ") for name, value in vars(can).items() if value]
     output.line(f"  promises     {', '.join(promises) or 'none'}")
+    output.lines([f"  weaker       {each}" for each in weaker])

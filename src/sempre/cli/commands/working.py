@@ -14,7 +14,6 @@ from sempre.cli.times import ago
 from sempre.engine.events import Event, Happened
 from sempre.errors import InvalidInput
 from sempre.telemetry.logs import LogFormat, configure_logs
-from sempre.urls import masked
 
 __all__ = ["Queues", "dev", "run_burst", "worker"]
 
@@ -89,8 +88,9 @@ def dev(
     for name in synced.changed:
         talk(f"changed {name}")
     _tell_next(found.app)
-    # The worker forks before it has threads or connections, so nothing may be open by then.
-    found.app.close()
+    if found.app.can_fork:
+        # The worker forks before it has threads or connections, so nothing may be open by then.
+        found.app.close()
     work(found.app, queues=queues, concurrency=concurrency)
 
 
@@ -111,8 +111,7 @@ def _ready(named: str | None, log_format: str, log_level: str) -> Found:
     found = find_app(named)
     configure_logs(cast("LogFormat", log_format), level=log_level)
     found.app.narrate()
-    store = masked(found.app.settings.store)
-    talk(f"using {found.name} ({found.origin}), store {store}")
+    talk(f"using {found.name} ({found.origin})")
     return found
 
 
