@@ -195,6 +195,20 @@ def test_without_any_nursery_a_run_fails_with_the_remedy(worker: Worker) -> None
     assert outcome["error"] == "it could not begin: both nurseries of this worker died; restart it"
 
 
+def test_a_run_that_nothing_can_end_is_told_of_and_stuck_until_it_ends(impatient: Worker) -> None:
+    impatient.submit("hang", timeout=3)
+    nursery = parent_of(int(impatient.said()))
+    os.kill(nursery, signal.SIGSTOP)
+
+    assert impatient.outcome()["ended"] == "timed out"
+    assert impatient.ask("stuck") == 1
+
+    os.kill(nursery, signal.SIGCONT)
+    while impatient.ask("stuck"):
+        pass
+    assert impatient.run("echo", value=1)["result"] == 1
+
+
 def test_a_nursery_outlives_signals_meant_for_the_service(worker: Worker) -> None:
     while len(nurseries := descendants(worker.process.pid)) < 2:
         pass
