@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.judge import Finding, judge
 from tests.integration.fleet.pairings import Pairing
 from tests.integration.fleet.processes import Process, children, in_session, send
-from tests.integration.fleet.rota import ROTAS
+from tests.integration.fleet.rota import ROTAS, Line
 
 __all__ = ["CLOCK", "QUICK", "Fleet", "Member", "eventually", "fleet_on"]
 
@@ -28,6 +29,7 @@ CLOCK = SystemClock()
 # Nothing is asserted by it: a machine may be slow, but not for so long.
 PATIENCE = 180.0
 PAUSE = 0.05
+PROGRAM = ("-m", "tests.integration.fleet.program")
 ISOLATIONS = ("thread", "async", "process")
 QUICK = {"lease": "3s", "beat": "1s", "sweep": "1s", "grace": "1s", "watchdog_interval": "5s"}
 
@@ -45,12 +47,13 @@ def eventually(ask: Callable[[], T | None], *, otherwise: Callable[[], object] =
 class Member:
     """One `app.start()`: a supervisor, and whatever lives below it, in a session of their own."""
 
-    def __init__(self, folder: Path, number: int) -> None:
+    def __init__(self, folder: Path, number: int, told: dict[str, Any]) -> None:
         self.path = folder / f"member-{number}.out"
+        (folder / f"member-{number}.json").write_text(json.dumps(told))
         with self.path.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.integration.fleet.program", str(folder)],
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                [sys.executable, *PROGRAM, str(folder), f"member-{number}.json"],
+                env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -126,22 +129,19 @@ class Fleet:
     def __init__(self, pairing: Pairing, folder: Path, told: dict[str, Any]) -> None:
         self.pairing = pairing
         self.folder = folder
-        self.lines = ROTAS[told["rota"]]
+        self.lines: Sequence[Line] = ROTAS[told["rota"]]
         self.told = told
         self.members: list[Member] = []
+        self.parted: list[Member] = []
         self.faults = 0
-        self.tell()
+        self._numbers = count()
 
-    def tell(self, **changes: Any) -> None:  # noqa: ANN401 - goes into JSON as it is
-        """Change what members that start from now on are told."""
-        self.told |= changes
-        (self.folder / "program.json").write_text(json.dumps(self.told))
-
-    def join(self, count: int = 1) -> list[Member]:
-        """Start members."""
-        first = len(self.members)
-        self.members += [Member(self.folder, first + number) for number in range(count)]
-        return self.members[first:]
+    def join(self, members: int = 1, **told: Any) -> list[Member]:  # noqa: ANN401 - becomes JSON
+        """Start members, which are told something else than the others if need be."""
+        both = self.told | told
+        joined = [Member(self.folder, next(self._numbers), both) for _ in range(members)]
+        self.members += joined
+        return joined
 
     def finding(self, until: float) -> Finding:
         return judge(self.folder, self.lines, until)
@@ -182,16 +182,19 @@ class Fleet:
                 return member
         return None
 
-    def part(self) -> None:
-        """Let every member end by itself, as an operator does."""
+    def part(self, by: signal.Signals = signal.SIGTERM) -> None:
+        """Let every member end by itself, as an operator does; or kill all processes."""
         for member in self.members:
-            member.send(signal.SIGTERM)
+            member.send(by) if by is signal.SIGTERM else member.end()
         for member in self.members:
             member.wait()
+        self.parted += self.members
+        self.members = []
 
     def outputs(self) -> str:
         """What the members said last."""
-        return "\n".join(f"{each.path.name}:\n{each.output[-2500:]}" for each in self.members)
+        known = [*self.parted, *self.members]
+        return "\n".join(f"{each.path.name}:\n{each.output[-2500:]}" for each in known)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""The application that the worker processes of a fleet run: `python -m ... <folder>`.
+"""The application that the worker processes of a fleet run: `python -m ... <folder> <file>`.
 
-The folder has `program.json`: the store, the broker, the rota, settings, and how to start.
+The file in the folder tells the store, the broker, the rota, settings, and how to start.
 """
 
 import asyncio
@@ -42,11 +42,11 @@ def application(folder: Path, told: dict[str, Any]) -> Sempre:
     return app
 
 
-def main(folder: str) -> None:
+def main(folder: str, told_in: str) -> None:
     """Work until a signal ends it."""
     logging.basicConfig(format="%(asctime)s %(process)d %(message)s", level=logging.INFO)
     place = Path(folder)
-    told = json.loads((place / "program.json").read_text())
+    told = json.loads((place / told_in).read_text())
     app = application(place, told)
     app.events.listen(_log)
     app.start(processes=told["processes"], concurrency=told["concurrency"])
@@ -103,4 +103,4 @@ def _short(value: object) -> object:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -82,11 +82,10 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
             policies={"catch_up": True, "overlap": "wait", "jitter": "1s"},
         ),
     ),
-    # Nothing is said of tolerance here: what happens after a stop is the default's business.
     "present": (
-        Line("one-second", 1, may_skip=True, policies={}),
-        Line("two-seconds", 2, "async", may_skip=True, policies={}),
-        Line("every-slot", 1, policies={"catch_up": True}),
+        Line("one-second", 1, policies={"tolerance": "1s", "overlap": "wait"}),
+        Line("two-seconds", 2, "async", policies={"tolerance": "1s", "overlap": "wait"}),
+        Line("every-slot", 1, policies={"catch_up": True, "overlap": "wait"}),
     ),
     "gated": (
         Line("gated", 2, ends_by="gate"),

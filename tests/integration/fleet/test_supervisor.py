@@ -44,8 +44,8 @@ def test_a_worker_that_crashes_is_started_again(tmp_path: Path) -> None:
 
 def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> None:
     with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
-        fleet.tell(store=f"sqlite:///{tmp_path / 'no folder' / 'jobs.db'}")
-        [member] = fleet.join()
+        nowhere = tmp_path / "no folder" / "jobs.db"
+        [member] = fleet.join(store=f"sqlite:///{nowhere}")
 
         assert member.wait() == 1
         assert "5 workers crashed within a minute" in member.output

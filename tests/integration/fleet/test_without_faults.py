@@ -44,8 +44,7 @@ def test_every_slot_runs_exactly_once_for_a_longer_time(
 ) -> None:
     with pairing_on(name, tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
         fleet.join(2)
-        fleet.tell(processes=2)
-        fleet.join(1)
+        fleet.join(1, processes=2)
         fleet.wait_for_first()
 
         until = fleet.wait_for_slots(20.0)
