@@ -7,20 +7,14 @@ but for arguments: whoever runs a job may change those.
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
-from sempre.domain.definition import Definition
 from sempre.domain.execution import Draft, Execution
-from sempre.domain.policies import Retry
+from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
-from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import TRANSITIONS, Kind, State
 from sempre.domain.values import changed
-from sempre.grids.foreign import read_grid
-from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
 
 __all__ = [
@@ -41,7 +35,6 @@ __all__ = [
 Fields = dict[str, str]
 MICROSECOND = timedelta(microseconds=1)
 BIAS = 10**18
-_DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
 # A skipped row is an end for history, though of a future slot it can be taken back.
 _ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
 
@@ -83,7 +76,7 @@ def write_schedule(schedule: Schedule) -> Fields:
         "folded_name": schedule.name.casefold(),
         "job": declared.job,
         "tags": "\n".join(["", *declared.tags, ""]),
-        "rules": _rules_text(declared),
+        "rules": write_rules(declared, instant=stamp),
         "args": json_text(declared.args),
         "created_at": stamp(schedule.created_at),
         "paused": _flag(pause is not None),
@@ -117,7 +110,7 @@ def read_schedule(row: Sequence[str]) -> Schedule:
     return Schedule(
         id=row[0],
         name=row[1],
-        definition=changed(_definition(row[2]), args=json.loads(row[3])),
+        definition=changed(read_definition(row[2], instant=instant), args=json.loads(row[3])),
         created_at=instant(row[4]),
         cursor=instant(row[5]),
         revision=int(row[6]),
@@ -170,7 +163,7 @@ def write_draft(draft: Draft) -> Fields:
         "job": snapshot.job,
         "queue": snapshot.queue,
         "priority": str(snapshot.priority),
-        "rules": _rules_text(snapshot),
+        "rules": write_rules(snapshot, instant=stamp),
         "args": json_text(snapshot.args),
         "reason": draft.reason,
         "actor": draft.actor,
@@ -211,7 +204,7 @@ def write_changed_execution(row: Execution) -> Fields:
 
 def read_execution(row: Sequence[str]) -> Execution:
     """Return the execution of an id, the fields that `ROW` of rows.lua names, and a lease."""
-    snapshot = changed(_snapshot(row[8]), name=row[2], revision=int(row[3]), args=_args(row[9]))
+    snapshot = changed(read_snapshot(row[8]), name=row[2], revision=int(row[3]), args=_args(row[9]))
     return Execution(
         id=row[0],
         schedule_id=row[1] or None,
@@ -239,50 +232,3 @@ def read_execution(row: Sequence[str]) -> Execution:
 
 def _args(text: str) -> Any:  # noqa: ANN401 - JSON
     return json.loads(text)
-
-
-# Rules: the fields of a definition or snapshot, without what has a field of its own
-
-
-def _rules_text(value: Definition | Snapshot) -> str:
-    apart = ("args", "name", "revision")
-    names = [each.name for each in fields(value) if each.name not in apart]
-    return json_text({name: _plain(getattr(value, name)) for name in names})
-
-
-def _plain(value: object) -> object:
-    match value:
-        case Grid():
-            return value.to_json()
-        case Retry():
-            return [value.limit, value.base // MICROSECOND, value.cap // MICROSECOND]
-        case timedelta():
-            return value // MICROSECOND
-        case datetime():
-            return stamp(value)
-        case _:
-            return value
-
-
-def _rules(text: str) -> dict[str, Any]:
-    rules: dict[str, Any] = json.loads(text)
-    for name in _DURATIONS & rules.keys():
-        if rules[name] is not None:
-            rules[name] *= MICROSECOND
-    limit, base, cap = rules["retry"]
-    rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
-    if rules["grid"] is not None:
-        rules["grid"] = read_grid(rules["grid"])
-    return rules
-
-
-@lru_cache(maxsize=16_384)
-def _definition(text: str) -> Definition:
-    rules = _rules(text)
-    until = _maybe(rules["until"] or "")
-    return Definition(**rules | {"tags": tuple(rules["tags"]), "until": until})
-
-
-@lru_cache(maxsize=16_384)
-def _snapshot(text: str) -> Snapshot:
-    return Snapshot(name="", **_rules(text))

@@ -6,21 +6,16 @@ change those.
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
 from datetime import datetime, timedelta
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
-from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
-from sempre.domain.policies import Retry
+from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import TRANSITIONS, Kind, State
 from sempre.domain.values import changed
-from sempre.grids.foreign import read_grid
-from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Unique
 
@@ -47,7 +42,6 @@ __all__ = [
 Row = Sequence[Any]
 LONGEST_KEY = 500
 MICROSECOND = timedelta(microseconds=1)
-_DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
 # A skipped row is an end for history, though of a future slot it can be taken back.
 _ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
 
@@ -129,7 +123,7 @@ def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
         "folded_name": schedule.name.casefold(),
         "job": declared.job,
         "tags": _tags_text(declared.tags),
-        "definition": _rules_text(declared),
+        "definition": write_rules(declared),
         "args": json_text(declared.args),
         "created_at": microseconds_of(schedule.created_at),
         "enabled": int(declared.enabled),
@@ -165,7 +159,7 @@ def read_schedule(row: Row) -> Schedule:
     return Schedule(
         id=row[0],
         name=row[1],
-        definition=changed(_definition(row[2]), args=json.loads(row[3])),
+        definition=changed(read_definition(row[2]), args=json.loads(row[3])),
         created_at=instant_of(row[4]),
         cursor=instant_of(row[5]),
         revision=row[6],
@@ -234,7 +228,7 @@ def write_changed_execution(row: Execution) -> dict[str, Any]:
 
 def read_execution(row: Row) -> Execution:
     """Return the execution of a row of `row_columns`."""
-    snapshot = changed(_snapshot(row[8]), name=row[2], revision=row[3], args=json.loads(row[9]))
+    snapshot = changed(read_snapshot(row[8]), name=row[2], revision=row[3], args=json.loads(row[9]))
     return Execution(
         id=row[0],
         schedule_id=row[1],
@@ -262,50 +256,4 @@ def read_execution(row: Row) -> Execution:
 
 def write_snapshot(snapshot: Snapshot) -> tuple[str, str]:
     """Return the rules of a snapshot and its arguments, as text."""
-    return _rules_text(snapshot), json_text(snapshot.args)
-
-
-# Rules: the fields of a definition or snapshot, without what has a column of its own
-
-
-def _rules_text(value: Definition | Snapshot) -> str:
-    apart = ("args", "name", "revision")
-    names = [each.name for each in fields(value) if each.name not in apart]
-    return json_text({name: _plain(getattr(value, name)) for name in names})
-
-
-def _plain(value: object) -> object:
-    match value:
-        case Grid():
-            return value.to_json()
-        case Retry():
-            return [value.limit, value.base // MICROSECOND, value.cap // MICROSECOND]
-        case timedelta():
-            return value // MICROSECOND
-        case datetime():
-            return microseconds_of(value)
-        case _:
-            return value
-
-
-def _rules(text: str) -> dict[str, Any]:
-    rules: dict[str, Any] = json.loads(text)
-    for name in _DURATIONS & rules.keys():
-        if rules[name] is not None:
-            rules[name] *= MICROSECOND
-    limit, base, cap = rules["retry"]
-    rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
-    if rules["grid"] is not None:
-        rules["grid"] = read_grid(rules["grid"])
-    return rules
-
-
-@lru_cache(maxsize=16_384)
-def _definition(text: str) -> Definition:
-    rules = _rules(text)
-    return Definition(**rules | {"tags": tuple(rules["tags"]), "until": instant(rules["until"])})
-
-
-@lru_cache(maxsize=16_384)
-def _snapshot(text: str) -> Snapshot:
-    return Snapshot(name="", **_rules(text))
+    return write_rules(snapshot), json_text(snapshot.args)

@@ -1,0 +1,76 @@
+"""Rules: the fields of a definition or snapshot as JSON, as stores keep them.
+
+What every store keeps apart is left out: arguments, name and revision. Durations are whole
+microseconds. How an instant is put is the store's own, for it is the store that sorts by them.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from sempre.domain.definition import Definition
+from sempre.domain.policies import Retry
+from sempre.domain.snapshot import Snapshot
+from sempre.grids.foreign import read_grid
+from sempre.grids.grid import Grid
+from sempre.grids.instants import instant_of, microseconds_of
+
+__all__ = ["read_definition", "read_snapshot", "write_rules"]
+
+MICROSECOND = timedelta(microseconds=1)
+APART = frozenset({"args", "name", "revision"})
+DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
+
+Write = Callable[[datetime], int | str]
+Read = Callable[[Any], datetime]
+
+
+def write_rules(value: Definition | Snapshot, *, instant: Write = microseconds_of) -> str:
+    """Return the rules of a definition or snapshot as text; equal ones give equal texts."""
+    names = (each.name for each in fields(value) if each.name not in APART)
+    rules = {name: _plain(getattr(value, name), instant) for name in names}
+    return json.dumps(rules, separators=(",", ":"))
+
+
+@lru_cache(maxsize=16_384)
+def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
+    """Return the definition of its rules, without arguments. Equal texts share one value."""
+    rules = _rules(text)
+    until = rules["until"]
+    rules |= {"tags": tuple(rules["tags"]), "until": None if until is None else instant(until)}
+    return Definition(**rules)
+
+
+@lru_cache(maxsize=16_384)
+def read_snapshot(text: str) -> Snapshot:
+    """Return the snapshot of its rules, without name and arguments. Equal texts share one value."""
+    return Snapshot(name="", **_rules(text))
+
+
+def _plain(value: object, instant: Write) -> object:
+    match value:
+        case Grid():
+            return value.to_json()
+        case Retry():
+            return [value.limit, value.base // MICROSECOND, value.cap // MICROSECOND]
+        case timedelta():
+            return value // MICROSECOND
+        case datetime():
+            return instant(value)
+        case _:
+            return value
+
+
+def _rules(text: str) -> dict[str, Any]:
+    rules: dict[str, Any] = json.loads(text)
+    for name in DURATIONS & rules.keys():
+        if rules[name] is not None:
+            rules[name] *= MICROSECOND
+    limit, base, cap = rules["retry"]
+    rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
+    if rules["grid"] is not None:
+        rules["grid"] = read_grid(rules["grid"])
+    return rules

@@ -1,0 +1,74 @@
+"""Rules: the stored form of definitions and snapshots, which no release may change unawares."""
+
+from datetime import UTC, datetime
+
+from sempre import Cron
+from sempre.domain.definition import define
+from sempre.domain.policies import Retry
+from sempre.domain.rules import read_definition, read_snapshot, write_rules
+from sempre.domain.schedule import Schedule
+from sempre.domain.values import changed
+from sempre.stores.redis.encoding import instant, stamp
+
+UNTIL = datetime(2026, 3, 29, 1, 2, 3, 456789, tzinfo=UTC)
+DEFINITION = define(
+    job="bill",
+    grid=Cron("0 2 * * *", timezone="Europe/Rome"),
+    args={"n": 1},
+    queue="slow",
+    priority=5,
+    until=UNTIL,
+    limit=3,
+    retry=Retry(2, base="5s", cap="1m"),
+    timeout="20m",
+    deadline="30s",
+    jitter="10s",
+    tags=["eu", "us"],
+    catch_up=True,
+    catch_up_within="1h",
+    catch_up_max=4,
+    note="späť",
+    owner="ops",
+)
+SNAPSHOT = Schedule(
+    id="s", name="x", definition=DEFINITION, created_at=UNTIL, cursor=UNTIL
+).snapshot()
+DEFINITION_TEXT = (
+    '{"job":"bill","grid":{"grid":"cron","text":"0 2 * * *","timezone":"Europe/Rome",'
+    '"gap":"shift","fold":"first"},"queue":"slow","priority":5,"enabled":true,'
+    '"catch_up":true,"catch_up_within":3600000000,"catch_up_max":4,"tolerance":60000000,'
+    '"deadline":30000000,"overlap":"skip","jitter":10000000,"until":1774746123456789,'
+    '"limit":3,"retry":[2,5000000,60000000],"timeout":1200000000,"on_unknown":"rerun",'
+    r'"tags":["eu","us"],"owner":"ops","note":"sp\u00e4\u0165"}'
+)
+SNAPSHOT_TEXT = (
+    '{"job":"bill","queue":"slow","priority":5,"grid":{"grid":"cron","text":"0 2 * * *",'
+    '"timezone":"Europe/Rome","gap":"shift","fold":"first"},"retry":[2,5000000,60000000],'
+    '"timeout":1200000000,"on_unknown":"rerun","overlap":"skip","deadline":30000000,'
+    '"jitter":10000000}'
+)
+
+
+def test_a_definition_is_stored_as_it_always_was() -> None:
+    assert write_rules(DEFINITION) == DEFINITION_TEXT
+    assert read_definition(DEFINITION_TEXT) == changed(DEFINITION, args={})
+
+
+def test_a_store_may_put_instants_in_its_own_way() -> None:
+    text = write_rules(DEFINITION, instant=stamp)
+
+    assert text == DEFINITION_TEXT.replace("1774746123456789", '"1001774746123456789"')
+    assert read_definition(text, instant=instant) == changed(DEFINITION, args={})
+
+
+def test_a_snapshot_is_stored_as_it_always_was() -> None:
+    assert write_rules(SNAPSHOT) == SNAPSHOT_TEXT
+    assert read_snapshot(SNAPSHOT_TEXT) == changed(SNAPSHOT, name="", args={}, revision=1)
+
+
+def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
+    plain = define(job="bill", grid=Cron("@daily"))
+    one_off = changed(SNAPSHOT, grid=None)
+
+    assert read_definition(write_rules(plain)).until is None
+    assert read_snapshot(write_rules(one_off)).grid is None
