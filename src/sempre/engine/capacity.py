@@ -19,14 +19,18 @@ WEIGHT = 0.2
 
 
 class Capacity:
-    """The runs of one worker: those in hand, and those parked for a moment."""
+    """The runs of one worker: those in hand, and those parked for a moment.
+
+    They go by their fence: a run that outlived its lease may still be in hand when the same
+    execution is begun again.
+    """
 
     def __init__(self, size: int, clock: Clock) -> None:
         """Have `size` hands."""
         self._size = size
         self._clock = clock
         self._changed = Condition()
-        self._running: dict[str, tuple[float, Started]] = {}
+        self._running: dict[int, tuple[float, Started]] = {}
         self._parked: deque[tuple[float, Started]] = deque()
         self._typical: float | None = None
         self._stuck = 0
@@ -56,25 +60,31 @@ class Capacity:
             runs = self._running.values()
             return [started for at, started in runs if since is None or at < since]
 
+    def has_later(self, started: Started) -> bool:
+        """Tell whether the same execution is in hand once more, by a later claim."""
+        this = started.execution
+        runs = (each.execution for each in self.running())
+        return any(each.id == this.id and each.fence > this.fence for each in runs)
+
     def admit(self, started: Started) -> bool:
         """Take an execution in hand, or park it; True if it is to be run now."""
         with self._changed:
             if self.free:
-                self._running[started.execution.id] = self._clock.elapsed(), started
+                self._running[started.execution.fence] = self._clock.elapsed(), started
                 return True
             self._parked.append((self._clock.elapsed(), started))
             return False
 
-    def finish(self, execution_id: str, seconds: float) -> tuple[Started | None, Started | None]:
-        """Let go of an execution; return it, and a parked one that is now in hand."""
+    def finish(self, fence: int, seconds: float) -> tuple[Started | None, Started | None]:
+        """Let go of a run; return it, and a parked one that is now in hand."""
         with self._changed:
-            _, done = self._running.pop(execution_id, (0.0, None))
+            _, done = self._running.pop(fence, (0.0, None))
             known = seconds if self._typical is None else self._typical
             self._typical = known + WEIGHT * (seconds - known)
             following = None
             if self._parked and self.free:
                 following = self._parked.popleft()[1]
-                self._running[following.execution.id] = self._clock.elapsed(), following
+                self._running[following.execution.fence] = self._clock.elapsed(), following
             self._changed.notify_all()
             return done, following
 

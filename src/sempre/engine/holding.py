@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from threading import Lock
 
 from sempre.domain.execution import Execution
+from sempre.domain.values import changed
 from sempre.engine.core import Engine
+from sempre.ports.executor import Ended, Outcome
 
 __all__ = ["Holdings"]
 
@@ -21,6 +23,7 @@ class Holdings:
         """Hold nothing."""
         self._engine = engine
         self._fences: set[int] = set()
+        self._abandoned: set[int] = set()
         self._lock = Lock()
         self.in_doubt = False
 
@@ -33,6 +36,24 @@ class Holdings:
         """Note that claims are settled."""
         with self._lock:
             self._fences.difference_update(execution.fence for execution in executions)
+
+    def abandon(self, execution: Execution) -> None:
+        """Note that a run is asked to end because its claim is ours no more, for all we know."""
+        with self._lock:
+            self._abandoned.add(execution.fence)
+
+    def judged(self, outcome: Outcome) -> Outcome:
+        """Return an outcome as it counts.
+
+        If an abandoned run was ended, nobody wished for that, and nobody knows how far it got: its
+        policy decides, as after a crash. If others have it by now, it is late anyway.
+        """
+        fence = outcome.run.execution.fence
+        with self._lock:
+            abandoned = fence in self._abandoned
+            self._abandoned.discard(fence)
+        ended_by_us = abandoned and outcome.ended is Ended.CANCELLED
+        return changed(outcome, ended=Ended.CRASHED) if ended_by_us else outcome
 
     def compare(self, held: frozenset[int]) -> None:
         """Be in doubt if the store says we hold more; it may only be on its way to us."""

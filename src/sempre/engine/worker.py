@@ -262,10 +262,10 @@ class Worker:
 
     def _done(self, outcome: Outcome) -> None:
         """Take an outcome from whatever thread it comes, and go on with what was parked."""
-        execution_id = outcome.run.execution.id
-        done, following = self.capacity.finish(execution_id, outcome.seconds)
+        fence = outcome.run.execution.fence
+        done, following = self.capacity.finish(fence, outcome.seconds)
         if done is not None:
-            self._finished.put(Finished(done, outcome))
+            self._finished.put(Finished(done, self._holdings.judged(outcome)))
         if following is not None:
             self._submit(following)
 
@@ -310,8 +310,14 @@ class Worker:
             self.executor.cancel(execution_id, reason="requested")
         known = self.capacity.running(since=self.heart.asked_at) if self.heart.answered else ()
         for started in known:
-            if started.execution.fence not in tick.held:
-                self.executor.cancel(started.execution.id, reason="it is no longer ours")
+            again = self.capacity.has_later(started)
+            if started.execution.fence not in tick.held and not again:
+                self._abandon(started, "it is no longer ours")
+
+    def _abandon(self, started: Started, reason: str) -> None:
+        """End a run that is not ours any more."""
+        self._holdings.abandon(started.execution)
+        self.executor.cancel(started.execution.id, reason=reason)
 
     def _is_pass_due(self) -> bool:
         """Tell whether the last tick said so; each tick counts once."""
@@ -325,5 +331,5 @@ class Worker:
         """Others may have our work: stop it, and begin again under a new name."""
         self.engine.events.tell(Happened.SESSION_LOST, session=self.heart.session)
         for started in self.capacity.running():
-            self.executor.cancel(started.execution.id, reason="the lease was lost")
+            self._abandon(started, "the lease was lost")
         self.heart.session = ""

@@ -21,8 +21,9 @@ ROW = Execution(
 )
 
 
-def started(name: str) -> Started:
-    return Started(replace(ROW, id=name))
+def started(name: str, fence: int | None = None) -> Started:
+    """Return a run of the execution e7, by default under fence 7, and so on."""
+    return Started(replace(ROW, id=name, fence=fence or int(name[1:])))
 
 
 @pytest.fixture
@@ -43,13 +44,13 @@ def test_a_worker_that_knows_nothing_asks_for_its_free_hands_only(capacity: Capa
 
 def test_with_short_jobs_it_asks_for_what_is_done_within_a_second(capacity: Capacity) -> None:
     capacity.admit(started("e1"))
-    capacity.finish("e1", 0.1)
+    capacity.finish(1, 0.1)
     assert capacity.appetite == 2 + 20
 
 
 def test_with_long_jobs_it_never_asks_for_more_than_its_free_hands(capacity: Capacity) -> None:
     capacity.admit(started("e1"))
-    capacity.finish("e1", 30.0)
+    capacity.finish(1, 30.0)
     assert capacity.appetite == 2
     capacity.admit(started("e2"))
     capacity.admit(started("e3"))
@@ -60,7 +61,7 @@ def test_what_finds_no_hand_is_parked_and_follows_the_next_end(capacity: Capacit
     capacity.admit(started("e1"))
     capacity.admit(started("e2"))
     assert not capacity.admit(started("e3"))
-    done, following = capacity.finish("e1", 0.1)
+    done, following = capacity.finish(1, 0.1)
     assert done == started("e1")
     assert following == started("e3")
     assert {each.execution.id for each in capacity.running()} == {"e2", "e3"}
@@ -83,10 +84,20 @@ def test_a_run_that_does_not_let_go_keeps_its_hand(capacity: Capacity) -> None:
 
 
 def test_an_end_that_was_already_taken_away_is_nobodys(capacity: Capacity) -> None:
-    assert capacity.finish("unknown", 0.1) == (None, None)
+    assert capacity.finish(7, 0.1) == (None, None)
 
 
 def test_waiting_for_the_end_ends_when_somebody_is_in_a_hurry(capacity: Capacity) -> None:
     capacity.admit(started("e1"))
     capacity.give_up()
     assert not capacity.wait_until_idle(3600.0)
+
+
+def test_two_runs_of_one_execution_are_told_apart_by_their_claim(capacity: Capacity) -> None:
+    capacity.admit(started("e1", fence=1))
+    capacity.admit(started("e1", fence=2))
+    assert capacity.has_later(started("e1", fence=1))
+    assert not capacity.has_later(started("e1", fence=2))
+    done, _ = capacity.finish(1, 0.1)
+    assert done == started("e1", fence=1)
+    assert capacity.running() == [started("e1", fence=2)]
