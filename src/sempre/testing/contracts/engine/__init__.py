@@ -1,0 +1,34 @@
+"""The contract of the engine, as tests: any store, with the engine on top, keeps every policy.
+
+Import them all beside a fixture `store`, an empty store. Each theme is a module of plain functions;
+each drives real workers by hand, and every write is audited by the invariants of the design.
+"""
+
+from sempre.testing.contracts.engine import (
+    backfilling,
+    bounds,
+    catching_up,
+    crashing,
+    declaring,
+    failing,
+    operating,
+    overlapping,
+)
+from sempre.testing.contracts.engine.backfilling import *  # noqa: F403
+from sempre.testing.contracts.engine.bounds import *  # noqa: F403
+from sempre.testing.contracts.engine.catching_up import *  # noqa: F403
+from sempre.testing.contracts.engine.crashing import *  # noqa: F403
+from sempre.testing.contracts.engine.declaring import *  # noqa: F403
+from sempre.testing.contracts.engine.failing import *  # noqa: F403
+from sempre.testing.contracts.engine.operating import *  # noqa: F403
+from sempre.testing.contracts.engine.overlapping import *  # noqa: F403
+
+__all__: list[str] = []
+__all__ += backfilling.__all__
+__all__ += bounds.__all__
+__all__ += catching_up.__all__
+__all__ += crashing.__all__
+__all__ += declaring.__all__
+__all__ += failing.__all__
+__all__ += operating.__all__
+__all__ += overlapping.__all__

@@ -1,0 +1,300 @@
+"""Contracts of unknown outcomes: a process that is gone, a lease that ran out, a worker that stops.
+
+Nobody knows how far such a run got. What becomes of it is the schedule's to say.
+"""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from sempre.domain.states import State
+from sempre.engine.events import Happened
+from sempre.ports.executor import Ended
+from sempre.ports.store import Store
+from sempre.testing.contracts.engine.workshop import Workshop
+from sempre.testing.contracts.store.builders import enqueued, expire, read
+
+__all__ = [
+    "test_a_crash_is_run_again_at_once_and_costs_no_retry",
+    "test_a_crash_of_what_holds_fails_it_and_pauses_its_schedule",
+    "test_a_crash_of_what_is_not_rerun_has_failed",
+    "test_a_lost_lease_costs_a_crash_and_not_a_failure",
+    "test_a_lost_lease_that_holds_pauses_its_schedule",
+    "test_a_result_that_comes_after_the_lease_is_kept_as_late",
+    "test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_worker",
+    "test_a_schedule_that_was_held_runs_again_after_a_resume",
+    "test_a_stopping_worker_gives_back_what_it_runs_and_burns_no_attempt",
+    "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew",
+    "test_the_third_crash_is_quarantined",
+    "test_the_third_lost_lease_is_quarantined",
+    "test_what_a_dead_worker_ran_is_run_by_another_one",
+    "test_what_a_living_worker_runs_is_not_taken_back",
+    "test_what_a_stopped_worker_gave_back_of_a_disabled_schedule_is_cancelled",
+]
+
+
+def test_a_crash_is_run_again_at_once_and_costs_no_retry(store: Store) -> None:
+    """It is the same execution, at its second attempt."""
+    shop = Workshop(store)
+    shop.due()
+    worker = shop.worker(holding=True)
+    [row] = worker.turn()
+
+    worker.end(row, Ended.CRASHED, error="killed by SIGKILL")
+    [again] = worker.turn()
+
+    assert (again.id, again.attempt, again.crashes, again.failures) == (row.id, 2, 1, 0)
+    assert again.fence > row.fence
+    worker.end(again)
+    assert read(store, row.id).state is State.SUCCEEDED
+
+
+def test_the_third_crash_is_quarantined(store: Store) -> None:
+    """One-off or not; nothing is left that would crash another worker."""
+    shop = Workshop(store)
+    ids = {shop.due().rows[0].id, enqueued(shop.store)}
+    worker = shop.worker(holding=True)
+    for _ in range(3):
+        begun = worker.turn()
+        assert {row.id for row in begun} == ids
+        for row in begun:
+            worker.end(row, Ended.CRASHED, error="out of memory")
+
+    assert worker.turn() == []
+    for identity in ids:
+        failed = read(store, identity)
+        assert (failed.state, failed.crashes) == (State.FAILED, 3)
+        assert failed.reason == "quarantined: out of memory"
+    assert shop.row().next_run_at == shop.ago(-30)
+
+
+def test_a_crash_of_what_is_not_rerun_has_failed(store: Store) -> None:
+    """At the first time, with an unknown outcome; its next slot waits as ever."""
+    shop = Workshop(store)
+    shop.due(on_unknown="skip", retry=3)
+    worker = shop.worker(holding=True)
+    [row] = worker.turn()
+
+    worker.end(row, Ended.CRASHED, error="killed by SIGKILL")
+
+    failed = read(store, row.id)
+    assert (failed.state, failed.reason) == (State.FAILED, "unknown outcome: killed by SIGKILL")
+    assert worker.turn() == []
+    assert shop.row().next_run_at == shop.ago(-30)
+
+
+def test_a_crash_of_what_holds_fails_it_and_pauses_its_schedule(store: Store) -> None:
+    """With a note that names the execution; nothing more of it starts."""
+    shop = Workshop(store)
+    shop.behind(on_unknown="hold", catch_up=True)
+    worker = shop.worker(holding=True)
+    [row] = worker.turn()
+
+    worker.end(row, Ended.CRASHED, error="killed by SIGKILL")
+
+    assert read(store, row.id).state is State.FAILED
+    pause = shop.row().pause
+    assert pause is not None
+    assert row.id in pause.note
+    assert (pause.until, shop.row().next_run_at) == (None, None)
+    assert worker.turn() == []
+
+
+def test_a_schedule_that_was_held_runs_again_after_a_resume(store: Store) -> None:
+    """What passed meanwhile is recorded as paused, and not made up for."""
+    shop = Workshop(store)
+    shop.due(on_unknown="hold")
+    worker = shop.worker(holding=True)
+    [row] = worker.turn()
+    worker.end(row, Ended.CRASHED)
+
+    shop.schedule().resume()
+
+    assert shop.row().next_run_at == shop.ago(-30)
+    assert read(store, row.id).state is State.FAILED
+
+
+# Leases
+
+
+def test_what_a_dead_worker_ran_is_run_by_another_one(store: Store) -> None:
+    """Slots and one-off work, as soon as its lease is over."""
+    shop = Workshop(store)
+    shop.due()
+    enqueued(shop.store)
+    dead = shop.worker(holding=True)
+    before = {row.id: row for row in dead.turn()}
+    assert len(before) == 2
+    expire(store, dead.heart.session)
+    other = shop.worker()
+
+    other.heal()
+    after = {row.id: row for row in other.turn()}
+
+    assert after.keys() == before.keys()
+    assert all(after[each].fence > before[each].fence for each in before)
+    assert len(other.heard(Happened.RESCUED)) == 2
+    assert {read(store, each).state for each in before} == {State.SUCCEEDED}
+
+
+def test_a_lost_lease_costs_a_crash_and_not_a_failure(store: Store) -> None:
+    """Its slot has started once, whoever ran it."""
+    shop = Workshop(store)
+    shop.due()
+    dead, other = shop.worker(holding=True), shop.worker(holding=True)
+    dead.turn()
+    expire(store, dead.heart.session)
+
+    other.heal()
+    [again] = other.turn()
+
+    assert (again.attempt, again.crashes, again.failures) == (2, 1, 0)
+    assert shop.row().starts == 1
+
+
+def test_what_a_living_worker_runs_is_not_taken_back(store: Store) -> None:
+    """However long it takes, while it shows life."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker)
+    other = shop.worker()
+
+    other.heal()
+
+    assert other.heard(Happened.RESCUED) == []
+    worker.end(running)
+    assert read(store, running.id).state is State.SUCCEEDED
+
+
+def test_the_third_lost_lease_is_quarantined(store: Store) -> None:
+    """What takes every worker down with it takes down three."""
+    shop = Workshop(store)
+    row = shop.tried(crashes=2)
+    dead, other = shop.worker(holding=True), shop.worker()
+    dead.turn()
+    expire(store, dead.heart.session)
+
+    other.heal()
+
+    failed = read(store, row.id)
+    assert (failed.state, failed.reason) == (State.FAILED, "quarantined")
+    assert other.turn() == []
+
+
+def test_a_lost_lease_that_holds_pauses_its_schedule(store: Store) -> None:
+    """Somebody has to look before it goes on."""
+    shop = Workshop(store)
+    shop.due(on_unknown="hold")
+    dead, other = shop.worker(holding=True), shop.worker()
+    [row] = dead.turn()
+    expire(store, dead.heart.session)
+
+    other.heal()
+
+    assert read(store, row.id).reason == "unknown outcome"
+    pause = shop.row().pause
+    assert pause is not None
+    assert row.id in pause.note
+    assert shop.row().next_run_at is None
+
+
+def test_a_result_that_comes_after_the_lease_is_kept_as_late(store: Store) -> None:
+    """Whoever has the execution by then decides how it ends."""
+    shop = Workshop(store)
+    shop.due()
+    slow, other = shop.worker(holding=True), shop.worker(holding=True)
+    [row] = slow.turn()
+    expire(store, slow.heart.session)
+    other.heal()
+    [again] = other.turn()
+
+    slow.end(row, result="slow")
+    assert read(store, row.id).state is State.RUNNING
+    other.end(again, result="quick")
+
+    assert read(store, row.id).state is State.SUCCEEDED
+    attempts = [(each.result, each.late) for each in store.attempts(row.id).value]
+    assert ("slow", True) in attempts
+    assert ("quick", False) in attempts
+
+
+def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: Store) -> None:
+    """Nobody knows how far it got, so it is run again, under a session that nobody had before."""
+    shop = Workshop(store)
+    shop.due()
+    slow = shop.worker(holding=True)
+    [row] = slow.turn()
+    lost = slow.heart.session
+    expire(store, lost)
+
+    slow.beat()
+    assert slow.hands.asked == {row.id: "the lease was lost"}
+    assert [event.facts["session"] for event in slow.heard(Happened.SESSION_LOST)] == [lost]
+    slow.end(row, Ended.CANCELLED, error="the lease was lost")
+    slow.heal()
+
+    assert slow.heart.session not in ("", lost)
+    [again] = slow.turn()
+    assert (again.id, again.session, again.crashes) == (row.id, slow.heart.session, 1)
+
+
+def test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_worker(
+    store: Store,
+) -> None:
+    """A thread cannot be ended: it may still be there when its worker begins the same again."""
+    shop = Workshop(store)
+    shop.due()
+    slow, other = shop.worker(holding=True), shop.worker(hands=0)
+    [row] = slow.turn()
+    expire(store, slow.heart.session)
+    slow.beat()
+    other.heal()
+    [again] = slow.turn()
+    assert again.id == row.id
+
+    slow.hands.asked.clear()
+    slow.beat()
+    assert slow.hands.asked == {}
+    slow.end(row, Ended.CANCELLED, error="the lease was lost")
+    assert read(store, row.id).state is State.RUNNING
+    slow.end(again, result="done")
+
+    assert read(store, row.id).state is State.SUCCEEDED
+    late = [each.fence for each in store.attempts(row.id).value if each.late]
+    assert late == [row.fence]
+
+
+# Stopping
+
+
+def test_a_stopping_worker_gives_back_what_it_runs_and_burns_no_attempt(store: Store) -> None:
+    """Others begin it at once; its slot has started once."""
+    shop = Workshop(store)
+    ids = {shop.due().rows[0].id, enqueued(shop.store)}
+    stopping = shop.worker(holding=True)
+    stopping.turn()
+
+    stopping.stop(drain=0)
+
+    for identity in ids:
+        given = read(store, identity)
+        assert (given.state, given.attempt, given.reason) == (State.SCHEDULED, 0, "released")
+    assert len(stopping.heard(Happened.RELEASED)) == 2
+    begun = shop.worker().turn()
+    assert {row.id for row in begun} == ids
+    assert [(row.attempt, row.crashes) for row in begun] == [(1, 0), (1, 0)]
+    assert shop.row().starts == 1
+    assert stopping.heart.session not in [each.id for each in store.sessions().value]
+
+
+def test_what_a_stopped_worker_gave_back_of_a_disabled_schedule_is_cancelled(store: Store) -> None:
+    """It must not start again, and its worker can no longer end it."""
+    shop = Workshop(store)
+    shop.due()
+    stopping = shop.worker(holding=True)
+    [row] = stopping.turn()
+    shop.schedule().disable()
+
+    stopping.stop(drain=0)
+
+    ended = read(store, row.id)
+    assert (ended.state, ended.reason) == (State.CANCELLED, "disabled")
+    assert shop.worker().turn() == []

@@ -1,0 +1,149 @@
+"""Contracts of declarations: code is brought to the store at start, and operators are respected."""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from typing import Any
+
+from sempre.app.application import Sempre
+from sempre.app.schedules import Declared, Schedules
+from sempre.domain.definition import define
+from sempre.domain.states import State
+from sempre.grids import Every
+from sempre.ports.store import Store
+from sempre.testing.contracts.engine.workshop import Workshop
+
+__all__ = [
+    "test_a_declaration_repeated_changes_nothing",
+    "test_a_declared_schedule_is_created_with_its_first_execution",
+    "test_a_deploy_never_ends_a_pause",
+    "test_a_deploy_replaces_what_it_changes_and_leaves_an_operators_edit",
+    "test_alternating_restarts_of_two_releases_supersede_at_most_once",
+    "test_many_schedules_are_created_at_once_and_taken_names_are_told",
+    "test_two_processes_that_declare_the_same_make_one_schedule",
+    "test_what_an_owner_declares_no_more_is_disabled",
+]
+
+
+def _bill() -> None:
+    """Stand for the user's function."""
+
+
+def _declared(shop: Workshop, interval: str = "1h", **settings: Any) -> Sempre:  # noqa: ANN401
+    """Return code that declares a schedule."""
+    app = shop.app(**settings)
+    job = app.job(name="bill")(_bill)
+    app.add("billing", Every(interval), job, priority=5)
+    return app
+
+
+def _superseded(shop: Workshop) -> int:
+    return len([row for row in shop.rows() if row.state is State.SUPERSEDED])
+
+
+def test_a_declared_schedule_is_created_with_its_first_execution(store: Store) -> None:
+    """Where the store is the broker it is born as told."""
+    shop = Workshop(store)
+
+    synced = _declared(shop).sync()
+
+    assert (synced.created, synced.changed) == (("billing",), ())
+    [row] = shop.rows()
+    assert (row.state, row.run_at) == (State.SCHEDULED, shop.row().next_run_at)
+    assert row.run_at > shop.now
+
+
+def test_a_declaration_repeated_changes_nothing(store: Store) -> None:
+    """Every start of every worker syncs."""
+    shop = Workshop(store)
+    _declared(shop).sync()
+    before = shop.row(), shop.rows()
+
+    for _ in range(3):
+        synced = _declared(shop).sync()
+        assert (synced.created, synced.changed, synced.disabled) == ((), (), ())
+
+    assert (shop.row(), shop.rows()) == before
+
+
+def test_two_processes_that_declare_the_same_make_one_schedule(store: Store) -> None:
+    """Whoever comes second finds it done."""
+    shop = Workshop(store)
+    one, other = _declared(shop), _declared(shop)
+
+    assert one.sync().created == ("billing",)
+    assert other.sync().created == ()
+
+    assert [each.name for each in one.schedules] == ["billing"]
+    assert len(shop.rows()) == 1
+
+
+def test_alternating_restarts_of_two_releases_supersede_at_most_once(store: Store) -> None:
+    """The higher release stays, however often the old code starts again."""
+    shop = Workshop(store)
+
+    for number in range(20):
+        old = number % 2 == 0
+        _declared(shop, "1h" if old else "2h", release=1 if old else 2).sync()
+        if number:
+            assert shop.row().definition.grid == Every("2h")
+
+    assert _superseded(shop) <= 1
+    assert shop.row().revision <= 3
+
+
+def test_a_deploy_replaces_what_it_changes_and_leaves_an_operators_edit(store: Store) -> None:
+    """Field by field."""
+    shop = Workshop(store)
+    _declared(shop).sync()
+    shop.schedule().edit(priority=1)
+
+    assert _declared(shop, "2h").sync().changed == ("billing",)
+
+    definition = shop.row().definition
+    assert (definition.grid, definition.priority) == (Every("2h"), 1)
+
+
+def test_a_deploy_never_ends_a_pause(store: Store) -> None:
+    """That is the operator's, whatever the code says."""
+    shop = Workshop(store)
+    _declared(shop).sync()
+    shop.schedule().pause(note="migration")
+
+    _declared(shop, "2h").sync()
+
+    pause = shop.row().pause
+    assert pause is not None
+    assert pause.note == "migration"
+    assert shop.row().next_run_at is None
+
+
+def test_what_an_owner_declares_no_more_is_disabled(store: Store) -> None:
+    """Only what the same owner declared; what an operator made stays."""
+    shop = Workshop(store)
+    _declared(shop, owner="shop").sync()
+    shop.due("by-hand")
+    shop.due("by-another", owner="warehouse")
+
+    synced = shop.app(owner="shop").sync()
+
+    assert synced.disabled == ("billing",)
+    assert not shop.row().definition.enabled
+    assert shop.row("by-hand").definition.enabled
+    assert shop.row("by-another").definition.enabled
+    assert _declared(shop).sync().disabled == ()
+
+
+def test_many_schedules_are_created_at_once_and_taken_names_are_told(store: Store) -> None:
+    """Each with its first execution; a name that is taken keeps what it has."""
+    shop = Workshop(store)
+    before = shop.due("billing-3").schedule
+    definition = define(job="bill", grid=Every("1h"))
+    wanted = [Declared(f"billing-{number}", definition) for number in range(30)]
+
+    created = Schedules(shop.engine()).create_many(wanted)
+
+    assert created == [number != 3 for number in range(30)]
+    assert shop.row("billing-3") == before
+    for number in (0, 17, 29):
+        [row] = shop.rows(f"billing-{number}")
+        assert row.is_untried

@@ -1,0 +1,148 @@
+"""Contracts of overlap: a slot that became due while an earlier execution was running."""
+
+# ruff: noqa: S101, PLR2004 - a contract asserts, with literals
+
+from sempre.domain.execution import Execution
+from sempre.domain.states import Kind, State
+from sempre.engine.events import Happened
+from sempre.ports.store import Store
+from sempre.testing.contracts.engine.workshop import Workshop
+from sempre.testing.contracts.store.builders import read
+
+__all__ = [
+    "test_a_late_result_of_a_replaced_run_is_kept_as_late",
+    "test_a_manual_run_never_skips_but_waits",
+    "test_a_replaced_run_is_told_at_the_next_beat",
+    "test_a_slot_that_allows_overlap_runs_beside_the_earlier_one",
+    "test_a_slot_that_came_too_late_waits_instead_of_being_skipped",
+    "test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed",
+    "test_a_slot_that_replaces_takes_over_under_a_higher_fence",
+    "test_a_slot_that_waits_begins_when_the_earlier_one_ends",
+]
+
+
+def _slot(shop: Workshop) -> Execution:
+    """Return the row whose slot was half an hour ago."""
+    [row] = [row for row in shop.rows() if shop.minutes(row.run_at) == 30]
+    return row
+
+
+def test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed(store: Store) -> None:
+    """The row says so; what runs goes on undisturbed."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker, overlap="skip")
+
+    assert worker.turn() == []
+
+    skipped = _slot(shop)
+    assert (skipped.state, skipped.reason) == (State.SKIPPED, "overlap")
+    assert shop.row().next_run_at == shop.ago(-30)
+    worker.end(running)
+    assert read(store, running.id).state is State.SUCCEEDED
+    assert worker.hands.asked == {}
+
+
+def test_a_slot_that_waits_begins_when_the_earlier_one_ends(store: Store) -> None:
+    """Not before, whoever looks; and then at the next look of anybody."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker, overlap="wait")
+
+    assert worker.turn() == []
+    assert shop.worker(holding=True).turn() == []
+    assert _slot(shop).is_untried
+    worker.end(running)
+
+    assert [row.id for row in worker.turn()] == [_slot(shop).id]
+
+
+def test_a_slot_that_allows_overlap_runs_beside_the_earlier_one(store: Store) -> None:
+    """Each has a fence of its own."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker, overlap="allow")
+
+    [begun] = worker.turn()
+
+    assert begun.id == _slot(shop).id
+    assert begun.fence > running.fence
+    worker.end(running)
+    worker.end(begun)
+    assert {read(store, each.id).state for each in (running, begun)} == {State.SUCCEEDED}
+
+
+def test_a_slot_that_replaces_takes_over_under_a_higher_fence(store: Store) -> None:
+    """The older one is cancelled in the same operation, with the newer one's name."""
+    shop = Workshop(store)
+    older, newer = shop.worker(holding=True), shop.worker(holding=True)
+    running = shop.under_way(older, overlap="replace")
+
+    [begun] = newer.turn()
+
+    assert begun.fence > running.fence
+    replaced = read(store, running.id)
+    assert (replaced.state, replaced.reason) == (State.CANCELLED, f"replaced by {begun.id}")
+
+
+def test_a_replaced_run_is_told_at_the_next_beat(store: Store) -> None:
+    """Its worker asks it to end; the one that took over is left alone."""
+    shop = Workshop(store)
+    older, newer = shop.worker(holding=True), shop.worker(holding=True)
+    running = shop.under_way(older, overlap="replace")
+    newer.turn()
+
+    older.beat()
+    newer.beat()
+
+    assert older.hands.asked == {running.id: "it is no longer ours"}
+    assert newer.hands.asked == {}
+
+
+def test_a_late_result_of_a_replaced_run_is_kept_as_late(store: Store) -> None:
+    """It changes neither row, but can be looked at."""
+    shop = Workshop(store)
+    older, newer = shop.worker(holding=True), shop.worker(holding=True)
+    running = shop.under_way(older, overlap="replace")
+    [begun] = newer.turn()
+
+    older.end(running, result={"sent": 7})
+
+    assert read(store, running.id).state is State.CANCELLED
+    assert read(store, begun.id).state is State.RUNNING
+    late = [each for each in store.attempts(running.id).value if each.late]
+    assert [(each.fence, each.result) for each in late] == [(running.fence, {"sent": 7})]
+    assert len(older.heard(Happened.LATE_RESULT)) == 1
+    newer.end(begun)
+    assert read(store, begun.id).state is State.SUCCEEDED
+
+
+def test_a_slot_that_came_too_late_waits_instead_of_being_skipped(store: Store) -> None:
+    """It was placed after its own due_at, so it cannot have overlapped."""
+    shop = Workshop(store)
+    shop.behind(catch_up=True, overlap="skip")
+    worker = shop.worker(holding=True)
+    [first] = worker.turn()
+
+    assert worker.turn() == []
+    worker.end(first)
+
+    assert shop.minutes_of(worker.turn()) == [34]
+
+
+def test_a_manual_run_never_skips_but_waits(store: Store) -> None:
+    """Two of them run one after the other."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker, overlap="skip")
+    asked = [shop.schedule().trigger().id for _ in range(2)]
+
+    assert worker.turn() == []
+    worker.end(running)
+    [first] = worker.turn()
+    assert worker.turn() == []
+    worker.end(first)
+    [second] = worker.turn()
+
+    assert {first.id, second.id} == set(asked)
+    assert first.kind is second.kind is Kind.MANUAL
