@@ -12,7 +12,9 @@ from sempre.domain.planning import Plan
 from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.ports.messages import (
+    Attempt,
     Birth,
+    Cancelled,
     Candidate,
     ExecutionQuery,
     Order,
@@ -205,3 +207,66 @@ class TellsNobodyOfLeases(MemoryStore):
         found = super().expired(limit)
         gone = [c for c in found.value if c.execution.session not in self._tables.sessions]
         return replace(found, value=gone)
+
+
+class RunsForEverybody(MemoryStore):
+    """Tells a session what all sessions run."""
+
+    def running(self, session: str) -> Reading[list[Execution]]:
+        held = [super(RunsForEverybody, self).running(each) for each in self._tables.sessions]
+        rows = [row for reading in held for row in reading.value]
+        return Reading(super().running(session).now, rows)
+
+
+class RemembersRequests(MemoryStore):
+    """Keeps a request to cancel by the execution, whichever attempt it was about."""
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        asked = self._tables.cancelled
+        for identity in asked:
+            asked[identity] = self._tables.executions[identity].fence
+        return super().tick(session, wanted, lease=lease)
+
+
+class CancelsNextRows(MemoryStore):
+    """Ends whatever waits."""
+
+    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+        for row in [self._tables.executions[each] for each in ids]:
+            if row.is_live:
+                self._tables.put(row.to(State.CANCELLED, actor=actor))
+        return [Cancelled.ENDED] * len(ids)
+
+
+class DecidesPastSwitches(MemoryStore):
+    """Looks at switches when it claims, not when it applies."""
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        ignorant = [replace(each, plan=replace(each.plan, decides="")) for each in orders]
+        return super().apply(ignorant)
+
+
+class RetriesBesideOthers(MemoryStore):
+    """Looks at unique keys when work is put in, and never again."""
+
+    def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
+        self._tables.unique_of.clear()
+        return super().settle(settlements, session=session)
+
+
+class ForgetsLosses(MemoryStore):
+    """Records only what workers say."""
+
+    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
+        found = super().attempts(execution_id)
+        return replace(found, value=[each for each in found.value if not each.lost])
+
+
+class PurgesTheLiving(MemoryStore):
+    """Forgets sessions by the instant alone, though they still hold their lease."""
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        for session in list(self._tables.sessions.values()):
+            if session.leased_until and session.leased_until < before:
+                self.retire(session.id)
+        return super().purge(before=before, limit=limit)

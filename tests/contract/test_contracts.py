@@ -14,11 +14,14 @@ from sempre.testing.contracts import store as contracts
 from tests.contract import broken_stores
 from tests.contract.broken_stores import (
     AppliesInParts,
+    CancelsNextRows,
     ChecksThenInserts,
     ClaimsEarly,
     ClaimsForAnyone,
     ComparesWithoutCase,
+    DecidesPastSwitches,
     FencesByAttempt,
+    ForgetsLosses,
     ForgetsPriority,
     IgnoresSwitches,
     LastWriterWins,
@@ -26,9 +29,13 @@ from tests.contract.broken_stores import (
     PagesByCounting,
     PassesAlways,
     PurgesBySlot,
+    PurgesTheLiving,
+    RemembersRequests,
     RenewsTheDead,
     RepeatsOrders,
+    RetriesBesideOthers,
     RoundsToMilliseconds,
+    RunsForEverybody,
     TellsNobodyOfLeases,
 )
 
@@ -52,6 +59,13 @@ KEPT_BUGS: list[tuple[type[MemoryStore], str]] = [
     (PagesByCounting, "test_pages_of_history_are_complete_while_rows_come_in"),
     (ForgetsPriority, "test_due_rows_come_by_priority_and_then_by_time"),
     (TellsNobodyOfLeases, "test_expired_executions_come_with_the_lease_that_ran_out"),
+    (RunsForEverybody, "test_a_session_can_ask_what_it_runs"),
+    (RemembersRequests, "test_a_request_to_cancel_ends_with_a_rescue"),
+    (CancelsNextRows, "test_the_next_row_of_a_schedule_is_not_cancelled"),
+    (DecidesPastSwitches, "test_a_decision_in_ignorance_of_a_switch_is_refused"),
+    (RetriesBesideOthers, "test_a_retry_whose_key_was_taken_fails_as_coalesced"),
+    (ForgetsLosses, "test_a_rescued_crash_is_on_record"),
+    (PurgesTheLiving, "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago"),
 ]
 
 
