@@ -28,7 +28,7 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import TypeVar, cast
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from sempre.errors import InvalidInput, MissingExtra, nearest
 from sempre.ports.broker import Broker
@@ -77,7 +77,7 @@ def masked(url: str) -> str:
         return url
     account, _, host = parts.netloc.rpartition("@")
     user = account.partition(":")[0]
-    return urlunsplit(parts._replace(netloc=f"{user}:***@{host}"))
+    return _written(parts._replace(netloc=f"{user}:***@{host}"))
 
 
 def _read(field: str, url: str, *, example: str) -> SplitResult:
@@ -99,7 +99,7 @@ def _chosen(
         return openers[parts.scheme]
     hint = nearest(parts.scheme, openers)
     allowed = ", ".join(f"{scheme}://" for scheme in openers)
-    raise UrlError(field, masked(urlunsplit(parts)), allowed=allowed, hint=hint)
+    raise UrlError(field, masked(_written(parts)), allowed=allowed, hint=hint)
 
 
 # Stores
@@ -116,7 +116,7 @@ def _open_sqlite(parts: SplitResult) -> Store:
     path = unquote(parts.path.removeprefix("/"))
     if parts.netloc or not path:
         allowed = "three slashes and a file: sqlite:///jobs.db, or four for a whole path"
-        raise UrlError("store", urlunsplit(parts), allowed=allowed)
+        raise UrlError("store", _written(parts), allowed=allowed)
     dialect = _module("sempre.stores.sql.dialects.sqlite").Sqlite(path, **options)
     return _sql_store(dialect)
 
@@ -199,7 +199,7 @@ def _open_beanstalkd(parts: SplitResult) -> Broker:
     path = unquote(parts.path)
     if parts.username or parts.password or bool(parts.hostname) == bool(path.strip("/")):
         allowed = "beanstalkd://host:11300 or beanstalkd:///path/of.sock; it knows no passwords"
-        raise UrlError("broker", masked(urlunsplit(parts)), allowed=allowed)
+        raise UrlError("broker", masked(_written(parts)), allowed=allowed)
     address = _module("sempre.brokers.beanstalkd_wire").Address(
         parts.hostname or "", parts.port or 11300, "" if parts.hostname else path
     )
@@ -216,7 +216,7 @@ def _open_redis_broker(parts: SplitResult) -> Broker:
 
 def _refuse_place(field: str, parts: SplitResult, *, allowed: str) -> None:
     if parts.netloc or parts.path.strip("/"):
-        raise UrlError(field, masked(urlunsplit(parts)), allowed=allowed)
+        raise UrlError(field, masked(_written(parts)), allowed=allowed)
 
 
 # Both
@@ -247,7 +247,13 @@ def _take_options(
         name = rest[0][0]
         allowed = ", ".join(known) or "no options"
         raise UrlError(f"{field} option", name, allowed=allowed, hint=nearest(name, known))
-    return options, urlunsplit(parts._replace(query=urlencode(rest)))
+    return options, _written(parts._replace(query=urlencode(rest)))
+
+
+def _written(parts: SplitResult) -> str:
+    """Return a URL with both slashes, also where it names no host."""
+    place = f"{parts.scheme}://{parts.netloc}{parts.path}"
+    return f"{place}?{parts.query}" if parts.query else place
 
 
 _STORES: dict[str, Callable[[SplitResult], Store]] = {

@@ -42,6 +42,7 @@ def test_four_slashes_are_a_whole_path(tmp_path: Path) -> None:
     "url",
     [
         "postgresql://ann:s3cret@127.0.0.1:1/jobs?schema=mine",
+        "postgresql:///jobs?host=%2Fnowhere&schema=mine",
         "mariadb://ann:s3cret@127.0.0.1:1/jobs?prefix=mine_",
         "redis://:s3cret@127.0.0.1:1/0",
         "postgresql://127.0.0.1:1/jobs?any_flush=1&read_only=0&connect_timeout=5",

@@ -1,8 +1,9 @@
 """A file beside an SQLite database that tells other processes: look now.
 
-Whoever puts something makes the file one byte longer; whoever waits looks at its size and time
-every so often, which is one system call and no SQL. Not the database's own log: every renewal of
-a session is written there, so that idle processes would wake each other for ever.
+Whoever puts something makes the file one byte longer; whoever waits looks at its size every so
+often, which is one system call and no SQL. Not at its time, which is coarser than two bells may
+follow one another. And not at the database's own log: every renewal of a session is written there,
+so that idle processes would wake each other for ever.
 """
 
 import logging
@@ -16,7 +17,8 @@ from sempre.clock import Clock, SystemClock
 
 __all__ = ["BellFile"]
 
-LONGEST = 4096
+# Then it begins anew; so many bells between two looks of a thread are none to it.
+LONGEST = 65_536
 _logger = logging.getLogger(__name__)
 
 
@@ -36,7 +38,7 @@ class BellFile:
     def __init__(
         self, database: str | Path, *, clock: Clock | None = None, look_after: float = 0.05
     ) -> None:
-        """Remember what the file is like now; it comes into being when somebody tells."""
+        """Remember how long the file is now; it comes into being when somebody tells."""
         self._database = os.path.realpath(database)
         self._path = f"{self._database}-bell"
         self._clock = clock or SystemClock()
@@ -79,12 +81,11 @@ class BellFile:
         """End every wait; the file stays for the others."""
         self.wake()
 
-    def _look(self) -> tuple[int, int]:
+    def _look(self) -> int:
         try:
-            found = os.stat(self._path)  # noqa: PTH116 - twenty times a second, so no object
+            return os.stat(self._path).st_size  # noqa: PTH116 - twenty times a second, so no object
         except OSError:
-            return 0, 0
-        return found.st_size, found.st_mtime_ns
+            return 0
 
     def _is_told(self) -> bool:
         """Tell whether the file has changed since this thread last asked."""
@@ -94,7 +95,6 @@ class BellFile:
         return bool(found != seen)
 
     def _lengthen(self) -> None:
-        """Write a byte, since two times within a tick of the system's clock are equal."""
         opened = self._open()
         try:
             if os.fstat(opened).st_size >= LONGEST:

@@ -41,6 +41,7 @@ class _Session:
         self.waker = Waker()
         self.connection: _Connection | None = None
         self.retry_at = 0.0
+        self.is_deaf = False
 
 
 class Listener:
@@ -121,13 +122,17 @@ class Listener:
         with session.lock:
             is_due = self._clock.elapsed() >= session.retry_at
             if session.connection is None and is_due and not self._closed:
-                try:
-                    session.connection = self._connect()
-                except psycopg.Error as error:
-                    self._lose(session, error)
-                else:
-                    session.waker.wake()
+                self._try_to_connect(session)
             return session.connection
+
+    def _try_to_connect(self, session: _Session) -> None:
+        try:
+            session.connection = self._connect()
+        except psycopg.Error as error:
+            self._go_without(session, error)
+        else:
+            session.is_deaf = False
+            session.waker.wake()
 
     def _connect(self) -> "_Connection":
         # mypy does not see that the limits are among the driver's own keywords.
@@ -154,10 +159,16 @@ class Listener:
         return session.waker.is_woken()
 
     def _lose(self, session: _Session, error: psycopg.Error) -> None:
-        told = (str(error).splitlines() or [type(error).__name__])[0]
-        _logger.warning("not listening to PostgreSQL, workers look by themselves: %s", told)
+        """Let every thread look once: who knows what was told meanwhile."""
         if session.connection is not None:
             session.connection.close()
         session.connection = None
-        session.retry_at = self._clock.elapsed() + self._retry_after
+        self._go_without(session, error)
         session.waker.wake()
+
+    def _go_without(self, session: _Session, error: psycopg.Error) -> None:
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        if not session.is_deaf:
+            _logger.warning("not listening to PostgreSQL, workers look by themselves: %s", told)
+        session.is_deaf = True
+        session.retry_at = self._clock.elapsed() + self._retry_after

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from math import ceil
 from threading import Lock, local
 from typing import NamedTuple, TypeVar
@@ -67,10 +68,10 @@ class RedisBroker:
             allowed = "a small letter or _, then up to 40 small letters, digits or _"
             raise BrokerError(f"the prefix {prefix!r} is not accepted; allowed: {allowed}.")
         # No prefix of a store has a dash, so none of its keys can be ours.
-        self._server = Server(url, root=f"{{{prefix}-bell}}:", answer_after=answer_after)
+        server = partial(Server, url, root=f"{{{prefix}-bell}}:", answer_after=answer_after)
         self._clock = clock or SystemClock()
         self._visibility = _microseconds(visibility)
-        self._process = PerProcess(_Ears)
+        self._process = PerProcess(lambda: _Ears(server()))
         self._closed = False
 
     def put(self, messages: Sequence[Message]) -> list[str]:
@@ -126,7 +127,6 @@ class RedisBroker:
         """Close every connection of this process; what is reserved comes again in its time."""
         self._closed = True
         self._process.get().close()
-        self._server.close()
 
     def _put(self, messages: Sequence[Message]) -> list[str]:
         given: list[str | int] = []
@@ -139,7 +139,7 @@ class RedisBroker:
     def _wait(self, ear: "_Ear", waker: Waker, wish: "_Wish") -> list[Delivery]:
         """Reserve, and wait in between: for news, for the next that is due, or for a wake."""
         while not self._closed:
-            heard = ear.listening(self._server, wish.lanes)
+            heard = ear.listening(wish.lanes)
             found, due_in = self._reserve(wish.lanes, wish.limit)
             left = wish.until - self._clock.elapsed()
             if found or left <= 0 or waker.is_woken():
@@ -162,6 +162,10 @@ class RedisBroker:
         ]
         return deliveries, due_in / _MICROSECONDS if due_in >= 0 else float("inf")
 
+    @property
+    def _server(self) -> Server:
+        return self._process.get().server
+
     def _check_open(self) -> None:
         if self._closed:
             raise BrokerError(f"the broker of {self._server.address} is closed; open another one.")
@@ -178,15 +182,16 @@ class _Wish(NamedTuple):
 class _Ear:
     """A thread's subscription, which it has while it waits and keeps for the next wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Server) -> None:
         self.lock = Lock()
+        self._server = server
         self._subscription: Subscription | None = None
 
-    def listening(self, server: Server, lanes: Sequence[str]) -> Subscription:
+    def listening(self, lanes: Sequence[str]) -> Subscription:
         """Return a subscription to these lanes, the one that there is or a new one."""
         if self._subscription is None or self._subscription.lanes != set(lanes):
             self.close()
-            self._subscription = server.subscribe(lanes)
+            self._subscription = self._server.subscribe(lanes)
         return self._subscription
 
     def close(self) -> None:
@@ -196,9 +201,10 @@ class _Ear:
 
 
 class _Ears:
-    """The ears of one process, one for each thread that waits, and what wakes them."""
+    """One process's connections: the server, and an ear for each thread that waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Server) -> None:
+        self.server = server
         self.waker = Waker()
         self._thread = local()
         self._every: WeakSet[_Ear] = WeakSet()
@@ -208,7 +214,7 @@ class _Ears:
         """Lend this thread's ear; whoever fails with it leaves no subscription behind."""
         known: _Ear | None = getattr(self._thread, "ear", None)
         if known is None:
-            known = self._thread.ear = _Ear()
+            known = self._thread.ear = _Ear(self.server)
             self._every.add(known)
         with known.lock:
             try:
@@ -218,11 +224,12 @@ class _Ears:
                 raise
 
     def close(self) -> None:
-        """End every wait and every subscription."""
+        """End every wait, and close every connection."""
         self.waker.wake()
         for ear in list(self._every):
             with ear.lock:
                 ear.close()
+        self.server.close()
 
 
 def _is_too_big(message: Message) -> bool:

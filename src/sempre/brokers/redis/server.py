@@ -2,7 +2,8 @@
 
 Whatever the server says that is no answer, and whatever happens to a connection, is
 `BrokerUnavailable`: full, read-only, loading, moved, or gone. Nothing is repeated after an error;
-the driver connects again at the next call, and never uses the connections of a parent process.
+the driver connects again at the next call. Each process has its own: a lock of the driver that some
+thread held in the moment of a fork would be held in the child for ever.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

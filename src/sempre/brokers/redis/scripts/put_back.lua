@@ -8,9 +8,10 @@ local heard = {}
 for at = 2, #ARGV, 3 do
     local lane, id, receipt = ARGV[at], ARGV[at + 1], ARGV[at + 2]
     if redis.call('HGET', root .. 'receipts:' .. lane, id) == receipt then
-        redis.call('ZADD', root .. 'delayed:' .. lane, now + math.max(0, delay), id)
-        redis.call('ZREM', root .. 'ready:' .. lane, id)
+        -- Removing comes first: a full server lets whoever has begun to write go on.
         redis.call('HDEL', root .. 'receipts:' .. lane, id)
+        redis.call('ZREM', root .. 'ready:' .. lane, id)
+        redis.call('ZADD', root .. 'delayed:' .. lane, now + math.max(0, delay), id)
         heard[lane] = true
     end
 end

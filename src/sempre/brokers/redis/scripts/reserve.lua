@@ -23,8 +23,9 @@ local function make_ready(lane)
             scored[#scored + 1] = 0
             scored[#scored + 1] = id
         end
-        redis.call('ZADD', ready, unpack(scored))
+        -- Removing comes first: a full server lets whoever has begun to write go on.
         redis.call('ZREM', delayed, unpack(ids))
+        redis.call('ZADD', ready, unpack(scored))
     end
 end
 
