@@ -226,11 +226,13 @@ class Watchdog:
         if not bell.carries or bell.breaker.is_open:
             return
         gone = [queue for queue in sorted(self._queues) if not self._stands(report, queue)]
-        lost = [queue for queue in gone if queue in report.sentinels]
-        if lost:
-            report.rung_again = self.ring_all(frozenset(lost))
-        for queue in gone:
-            self._post_sentinel(report, queue)
+        # Posted before anything is rung, so that a loss while we ring is noticed too.
+        posted = {queue: self._post_sentinel(queue) for queue in gone}
+        bell.unheard = False
+        report.rung_again = self.ring_all(frozenset(gone)) if gone else 0
+        # One that is not noted down counts as gone: the next pass rings again.
+        if not bell.unheard:
+            report.sentinels |= {queue: sent for queue, sent in posted.items() if sent}
 
     def _stands(self, report: Report, queue: str) -> bool:
         posted, bell = report.sentinels.get(queue), self._engine.bell
@@ -241,13 +243,13 @@ class Watchdog:
         answer = bell.tell(lambda broker: broker.holds(lane, handle, body))
         return answer is not False
 
-    def _post_sentinel(self, report: Report, queue: str) -> None:
+    def _post_sentinel(self, queue: str) -> Json:
+        """Put a sentinel into a lane; return how to find it again, None if nobody took it."""
         bell, nonce = self._engine.bell, token_hex(8)
         delay = bell.broker.capabilities.horizon.total_seconds()
         message = Message(bell.lane(queue), Sentinel(nonce).to_text(), delay, 2**31 - 1)
         handles = bell.tell(lambda broker: broker.put([message]))
-        if handles and handles[0]:
-            report.sentinels[queue] = [handles[0], nonce]
+        return [handles[0], nonce] if handles and handles[0] else None
 
     def ring_all(self, queues: frozenset[str]) -> int:
         """Ring every waiting row of these queues that is due within the horizon."""

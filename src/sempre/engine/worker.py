@@ -112,6 +112,8 @@ class Worker:
             self._finished.put(Finished(started))
         if self.heart.is_lost:
             return REST_AFTER_ERROR
+        # Also here: while every hand is stuck nothing is settled, and nobody else would notice.
+        self._note_stuck()
         if self._holdings.in_doubt:
             self._give_back_unknown()
         if not self.capacity.wait_for_hand(patience):

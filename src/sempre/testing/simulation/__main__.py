@@ -1,0 +1,95 @@
+"""Runs simulations: one seed again, or as many as fit into a time, with a table at the end."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count
+from multiprocessing import Pool
+
+from sempre.clock import SystemClock
+from sempre.testing.simulation.trace import KEPT
+from sempre.testing.simulation.world import STEPS, Failure, Summary, simulate
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Simulate as told; return 0 if no promise was broken."""
+    given = _read(arguments)
+    if given.seed is not None:
+        return _replay(given)
+    return _search(given)
+
+
+def _read(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m sempre.testing.simulation")
+    parser.add_argument("--seed", type=int, help="run this one alone, and show its trace")
+    parser.add_argument("--steps", type=int, default=STEPS, help="of each run, at least")
+    parser.add_argument("--lines", type=int, default=KEPT, help="of the trace of a failure")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long to search")
+    parser.add_argument("--first", type=int, default=0, help="the seed to begin with")
+    parser.add_argument("--processes", type=int, default=2, help="how many at once")
+    return parser.parse_args(arguments)
+
+
+def _replay(given: argparse.Namespace) -> int:
+    try:
+        summary = simulate(given.seed, steps=given.steps, lines=given.lines)
+    except Failure as failure:
+        print(failure)  # noqa: T201 - it reports on stdout
+        return 1
+    print(_table([summary], 0.0))  # noqa: T201
+    return 0
+
+
+def _search(given: argparse.Namespace) -> int:
+    clock, summaries, failures = SystemClock(), [], []
+    began = clock.elapsed()
+    for found in _results(given, clock, began + given.seconds):
+        if isinstance(found, Summary):
+            summaries.append(found)
+        else:
+            failures.append(found)
+            print(found, file=sys.stderr)  # noqa: T201
+    print(_table(summaries, clock.elapsed() - began))  # noqa: T201
+    print(f"{len(failures)} seeds broke a promise")  # noqa: T201
+    return 1 if failures else 0
+
+
+def _results(given: argparse.Namespace, clock: SystemClock, until: float) -> Iterator[object]:
+    seeds = ((seed, given.steps) for seed in count(given.first))
+    in_time = iter(lambda: next(seeds) if clock.elapsed() < until else None, None)
+    with Pool(given.processes) as pool:
+        batches = iter(lambda: [each for _, each in zip(range(20), in_time, strict=False)], [])
+        for batch in batches:
+            yield from pool.imap_unordered(_one, batch)
+
+
+def _one(given: tuple[int, int]) -> Summary | str:
+    seed, steps = given
+    try:
+        return simulate(seed, steps=steps)
+    except Failure as failure:
+        return f"seed {seed}\n{failure}"
+
+
+def _table(summaries: list[Summary], seconds: float) -> str:
+    counts: Counter[str] = Counter()
+    for each in summaries:
+        counts.update(each.counts)
+    lines = {
+        "seeds": len(summaries),
+        "steps": sum(each.steps for each in summaries),
+        "store operations": sum(each.operations for each in summaries),
+        "simulated hours": round(sum(each.seconds for each in summaries) / 3600, 1),
+        "slots decided": sum(each.slots for each in summaries),
+        **dict(sorted(counts.items())),
+    }
+    if seconds:
+        lines["steps a second"] = round(lines["steps"] / seconds)
+    return "\n".join(f"{name:<20}{number:>14,}" for name, number in lines.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+"""Brokers that lose, double, delay and forget messages, run out of memory, or are away."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from sempre.brokers.memory import MemoryBroker
+from sempre.errors import BrokerUnavailable
+from sempre.ports.broker import BrokerCapabilities, Delivery, Message
+from sempre.testing.simulation.clock import VirtualClock
+from sempre.testing.simulation.stage import Broken, Program, Stage, WouldWait
+
+__all__ = ["Exchange", "FaultyBroker"]
+
+DELAYS = (0.5, 2.0, 10.0, 60.0)
+
+
+class _OpenBroker(MemoryBroker):
+    """The memory broker, which tells what it holds."""
+
+    def bodies(self) -> set[str]:
+        """Return the bodies of all messages, delayed, ready or reserved."""
+        return {kept.message.body for kept in self._kept.values()}
+
+    def next_due(self, lanes: Sequence[str]) -> float:
+        """Return by the clock when the next message of these lanes can be reserved."""
+        return self._next_due(lanes)
+
+
+class Exchange:
+    """The broker itself, which all processes share.
+
+    Attributes:
+        carries: whether it carries messages; if not, the store is its own broker.
+        heard: called with lane and delay whenever a message comes in.
+        lies: bodies of messages that were lost or delayed one by one, of which nobody can know.
+    """
+
+    def __init__(self, stage: Stage, *, carries: bool) -> None:
+        """Begin empty."""
+        self._clock = VirtualClock(stage.time)
+        self.carries = carries
+        self.inner = _OpenBroker(self._clock)
+        self.heard: Callable[[str, float], None] = lambda _lane, _delay: None
+        self.lies: set[str] = set()
+
+    def flush(self) -> None:
+        """Forget everything; handles are given out again from the first."""
+        self.lies.clear()
+        self.inner = _OpenBroker(self._clock)
+
+    def next_delay(self, lanes: Sequence[str]) -> float:
+        """Return seconds until the next message of these lanes."""
+        return max(0.0, self.inner.next_due(lanes) - self._clock.elapsed())
+
+
+class FaultyBroker:
+    """What one process sees of the broker.
+
+    Attributes:
+        unfinished: what this process has reserved and neither acknowledged nor put back.
+        waits: how long the latest `reserve` would have waited; None if it found something.
+        is_rung: whether somebody rang or woke since `reserve` last returned.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        program: Program,
+        *,
+        acknowledged: Callable[[Program, Delivery], None],
+        woken: Callable[[], None],
+    ) -> None:
+        """Stand between a program and the broker."""
+        self._exchange = exchange
+        self._program = program
+        self._acknowledged = acknowledged
+        self._woken = woken
+        self.unfinished: dict[str, Delivery] = {}
+        self.waits: float | None = None
+        self.is_rung = False
+        self.capabilities = BrokerCapabilities(
+            carries=exchange.carries, horizon=timedelta(days=1), prioritises=True, shared=True
+        )
+
+    def put(self, messages: Sequence[Message]) -> list[str]:
+        """Take messages in, or some of them, or some of them twice."""
+        self._meet("put")
+        if not self._exchange.carries:
+            for message in messages:
+                self._exchange.heard(message.lane, 0.0)
+            return ["row"] * len(messages)
+        handles = [self._keep(message) for message in messages]
+        self._part("put")
+        if messages and not any(handles):
+            self._fail("put: out of memory")
+        return handles
+
+    def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
+        """Return what is due without waiting; note how long the caller would have waited.
+
+        Where it carries nothing, it returns only if somebody rang, and else ends the step.
+        """
+        self._meet("reserve")
+        if not self._exchange.carries:
+            rung, self.is_rung = self.is_rung, False
+            if not rung and wait > 0:
+                raise WouldWait(wait)
+            return []
+        found = self._exchange.inner.reserve(lanes, limit=limit, wait=0)
+        self.unfinished |= {each.receipt: each for each in found}
+        self.waits = None if found else min(wait, self._exchange.next_delay(lanes))
+        self._part("reserve")
+        return found
+
+    def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
+        """Forget messages."""
+        self._meet("acknowledge")
+        for each in deliveries:
+            self._acknowledged(self._program, each)
+        self._finish(deliveries)
+        self._exchange.inner.acknowledge(deliveries)
+        self._part("acknowledge")
+
+    def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
+        """Let messages come again."""
+        self._meet("put back")
+        self._finish(deliveries)
+        self._exchange.inner.put_back(deliveries, delay=delay)
+        for each in deliveries:
+            self._exchange.heard(each.message.lane, delay)
+        self._part("put back")
+
+    def holds(self, lane: str, handle: str, body: str) -> bool:
+        """Tell whether a message is there."""
+        self._meet("holds")
+        return self._exchange.inner.holds(lane, handle, body)
+
+    def has_any(self, lane: str) -> bool:
+        """Tell whether a lane has a message."""
+        self._meet("has any")
+        return self._exchange.inner.has_any(lane)
+
+    def wake(self) -> None:
+        """Let the fetcher of this process look."""
+        self.is_rung = True
+        self._woken()
+
+    def close(self) -> None:
+        """Nothing is held here."""
+
+    def check_finished(self) -> None:
+        """Raise unless each message that was reserved was acknowledged or put back."""
+        left, self.unfinished = self.unfinished, {}
+        if left and not self._program.has_seen_fault:
+            bodies = ", ".join(each.message.body for each in left.values())
+            raise Broken(f"{self._program.name} reserved and let lie: {bodies}")
+
+    def _keep(self, message: Message) -> str:
+        stage = self._program.stage
+        happens, faults = stage.chance.happens, stage.faults
+        if happens(faults.ticket_refused):
+            self._tell("refuses a message")
+            return ""
+        if happens(faults.ticket_lost):
+            self._tell("loses a message")
+            self._exchange.lies.add(message.body)
+            return "lost"
+        if happens(faults.ticket_delayed):
+            self._tell("delays a message")
+            self._exchange.lies.add(message.body)
+            message = replace(message, delay=message.delay + stage.chance.choice(DELAYS))
+        copies = 2 if happens(faults.ticket_doubled) else 1
+        handles = self._exchange.inner.put([message] * copies)
+        self._exchange.heard(message.lane, message.delay)
+        return handles[0]
+
+    def _tell(self, what: str) -> None:
+        stage = self._program.stage
+        stage.trace.note("broker", what)
+        stage.trace.count("broker lies")
+        self._program.fail()
+
+    def _finish(self, deliveries: Sequence[Delivery]) -> None:
+        for each in deliveries:
+            self.unfinished.pop(each.receipt, None)
+
+    def _meet(self, name: str) -> None:
+        """Let others act, and fail if the broker is away."""
+        stage = self._program.stage
+        stage.interleave(self._program)
+        if stage.broker_is_away() or stage.chance.happens(stage.faults.broker_fails / 2):
+            self._fail(name)
+
+    def _part(self, name: str) -> None:
+        """Fail after the deed, or let others act."""
+        stage = self._program.stage
+        if stage.chance.happens(stage.faults.broker_fails / 2):
+            self._fail(f"the answer to {name}")
+        stage.interleave(self._program)
+
+    def _fail(self, name: str) -> None:
+        stage = self._program.stage
+        stage.trace.note(self._program.name, f"broker: {name} fails")
+        stage.trace.count("broker failures")
+        self._program.fail()
+        raise BrokerUnavailable(f"{name}: the broker cannot be reached.")

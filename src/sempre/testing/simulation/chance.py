@@ -1,0 +1,48 @@
+"""Chance: every random decision of a simulation, also those of the engine, from one seed."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from sempre.engine import ids, sessions, watchdog
+
+__all__ = ["Chance"]
+
+
+class Chance(random.Random):
+    """A seeded source of decisions."""
+
+    def happens(self, probability: float) -> bool:
+        """Decide whether something happens."""
+        return probability > 0 and self.random() < probability
+
+    def around(self, mean: float) -> float:
+        """Return a waiting time: mostly short, sometimes long."""
+        return self.expovariate(1.0 / mean)
+
+    def identity(self) -> UUID:
+        """Return an id as `uuid4` would."""
+        return UUID(int=self.getrandbits(128), version=4)
+
+    def token(self, size: int) -> str:
+        """Return a text as `token_hex` would."""
+        return f"{self.getrandbits(8 * size):0{2 * size}x}"
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Let the engine draw its ids and tokens from here, so that a seed repeats a run."""
+        own = random.Random(self.getrandbits(64))  # noqa: S311 - a simulation, no secrets
+        replaced = (
+            (ids, "randbits", own.getrandbits),
+            (sessions, "uuid4", self.identity),
+            (watchdog, "token_hex", self.token),
+        )
+        before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
+        try:
+            for module, name, drawn in replaced:
+                setattr(module, name, drawn)
+            yield
+        finally:
+            for module, name, original in before:
+                setattr(module, name, original)

@@ -1,0 +1,101 @@
+"""Chaos: what happens to the world as a whole, one thing after another, while faults are on."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from sempre.testing.simulation.fleet import Fleet
+from sempre.testing.simulation.operators import Operator
+from sempre.testing.simulation.stage import Stage
+from sempre.testing.simulation.timeline import Actor
+
+__all__ = ["Chaos"]
+
+STEPS = (-90, -5, 5, 90, 600)
+
+
+class Chaos:
+    """Does something at random intervals, by the faults in force."""
+
+    def __init__(self, stage: Stage, fleet: Fleet, operator: Operator) -> None:
+        """Be ready; nothing happens before `begin`."""
+        self._stage = stage
+        self._fleet = fleet
+        self._operator = operator
+        self._pace = stage.chance.choice((2.0, 5.0, 15.0))
+        self._actor = Actor("chaos", self._strike)
+
+    def begin(self) -> None:
+        """Strike for the first time soon."""
+        self._stage.timeline.call(self._actor, self._stage.chance.around(self._pace))
+
+    def _strike(self) -> float | None:
+        if self._fleet.premises.peace:
+            return None
+        weights = {name: getattr(self._stage.faults, name) for name in self._kinds()}
+        possible = [name for name, weight in weights.items() if weight]
+        if possible:
+            [name] = self._stage.chance.choices(possible, [weights[each] for each in possible])
+            self._kinds()[name]()
+        return self._stage.chance.around(self._pace)
+
+    def _kinds(self) -> dict[str, Callable[[], None]]:
+        return {
+            "kill": self._kill,
+            "pause": self._pause,
+            "restart": self._restart,
+            "flush": self._flush,
+            "broker_down": self._broker_down,
+            "store_down": self._store_down,
+            "cut_off": self._cut_off,
+            "clock_step": self._clock_step,
+            "deploy": self._operator.deploy,
+            "operate": self._operator.operate,
+            "enqueue": self._operator.enqueue,
+            "switch": self._operator.turn_switch,
+        }
+
+    def _kill(self) -> None:
+        process = self._fleet.any_worker()
+        self._tell("kills", f"{process.name} is killed")
+        process.die()
+
+    def _pause(self) -> None:
+        process = self._fleet.any_worker()
+        self._tell("pauses", f"{process.name} stands still")
+        process.freeze(self._lease * self._stage.chance.uniform(0.3, 4))
+
+    def _restart(self) -> None:
+        process = self._fleet.any_worker()
+        self._tell("restarts", f"{process.name} is asked to stop")
+        process.retire()
+
+    def _flush(self) -> None:
+        self._tell("flushes", "the broker forgets everything")
+        self._fleet.premises.exchange.flush()
+
+    def _broker_down(self) -> None:
+        self._tell("broker outages", "the broker is away")
+        self._stage.broker_down_until = self._stage.later(self._stage.chance.uniform(1, 60))
+
+    def _store_down(self) -> None:
+        self._tell("store outages", "the store is away")
+        seconds = self._lease * self._stage.chance.uniform(0.1, 3)
+        self._stage.store_down_until = self._stage.later(seconds)
+
+    def _cut_off(self) -> None:
+        process = self._fleet.any_worker()
+        self._tell("partitions", f"{process.name} cannot reach the store")
+        process.cut_until = self._stage.later(self._lease * self._stage.chance.uniform(0.1, 3))
+
+    def _clock_step(self) -> None:
+        seconds = self._stage.chance.choice(STEPS)
+        self._tell("clock steps", f"the store's clock is set by {seconds} s")
+        self._stage.step_clock(timedelta(seconds=seconds))
+
+    @property
+    def _lease(self) -> float:
+        return self._stage.settings.lease.total_seconds()
+
+    def _tell(self, counted: str, what: str) -> None:
+        self._stage.trace.count(counted)
+        self._stage.trace.note("chaos", what)

@@ -1,0 +1,141 @@
+"""An executor whose runs are scripts: how long each lasts, and how it ends."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sempre.ports.executor import Ended, Outcome, Progress, Run
+from sempre.testing.simulation.chance import Chance
+from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.stage import Program
+from sempre.testing.simulation.timeline import Actor
+
+__all__ = ["Script", "ScriptedExecutor", "draw_script"]
+
+FOREVER = 10_000.0
+LONGEST_IN_PEACE = 0.05
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a run will do.
+
+    Attributes:
+        seconds: how long it lasts, if nobody ends it.
+        ends: how it then ends.
+        obeys: whether it ends when it is asked to, or when its time is over.
+    """
+
+    seconds: float = 0.0
+    ends: Ended = Ended.SUCCEEDED
+    obeys: bool = True
+
+
+def draw_script(chance: Chance, *, peace: bool) -> Script:
+    """Return what a run will do; in times of peace it is quick and succeeds."""
+    if peace:
+        return Script(chance.uniform(0.001, LONGEST_IN_PEACE))
+    seconds = chance.choice((0.01, 0.1, 0.5, 2.0, 7.0, 20.0, 60.0, FOREVER))
+    ends = chance.choice((*[Ended.SUCCEEDED] * 6, Ended.FAILED, Ended.FAILED, Ended.CRASHED))
+    return Script(seconds * chance.uniform(0.5, 1.5), ends, chance.happens(0.8))
+
+
+@dataclass(eq=False)
+class _Flight:
+    """A run under way."""
+
+    run: Run
+    done: Callable[[Outcome], None]
+    script: Script
+    began: float
+    actor: Actor
+    ends: Ended
+    error: str = ""
+    is_over: bool = field(default=False)
+
+
+class ScriptedExecutor:
+    """Runs nothing, and tells how it went when the time has come."""
+
+    def __init__(
+        self,
+        program: Program,
+        effects: Effects,
+        *,
+        script: Callable[[Run], Script],
+        landed: Callable[[], None],
+    ) -> None:
+        """Belong to a process, which is told when a run has ended; the runs end with it."""
+        self._program = program
+        self._stage = program.stage
+        self._effects = effects
+        self._script = script
+        self._landed = landed
+        self._flights: dict[int, _Flight] = {}
+        self.stuck = 0
+
+    @property
+    def fences(self) -> set[int]:
+        """The claims that are being run now."""
+        return set(self._flights)
+
+    def start(self) -> None:
+        """Nothing to get ready."""
+
+    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+        """Begin a run; its end comes by the timeline."""
+        self._effects.begin(run, self._program, self._stage.time.now)
+        self._stage.trace.count("starts")
+        script = self._script(run)
+        fence = run.execution.fence
+        actor = Actor(f"{self._program.name} run", lambda: self._land(fence), self._program)
+        began = self._stage.time.seconds
+        flight = _Flight(run, done, script, began, actor, script.ends)
+        self._flights[fence] = flight
+        seconds = script.seconds
+        if run.timeout is not None and run.timeout.total_seconds() < seconds:
+            seconds, flight.ends = run.timeout.total_seconds(), Ended.TIMED_OUT
+            flight.error = "it took too long"
+        self._stage.timeline.call(actor, seconds)
+
+    def cancel(self, execution_id: str, *, reason: str) -> bool:
+        """Ask a run to end; one that does not obey goes on."""
+        flights = [each for each in self._flights.values() if each.run.execution.id == execution_id]
+        for flight in flights:
+            if flight.script.obeys:
+                flight.ends, flight.error = Ended.CANCELLED, reason
+                self._stage.timeline.call(flight.actor, 0.01)
+        return bool(flights)
+
+    def progress(self) -> Mapping[str, Progress]:
+        """No run tells how far it has come."""
+        return {}
+
+    def stop(self) -> None:
+        """End everything without telling anyone."""
+        self._flights.clear()
+
+    def hurry(self) -> None:
+        """Let every run end soon, as it would have."""
+        self.stuck = 0
+        for flight in list(self._flights.values()):
+            self._stage.timeline.call(flight.actor, self._stage.chance.uniform(0.01, 1.0))
+
+    def _land(self, fence: int) -> None:
+        flight = self._flights.pop(fence, None)
+        if flight is None:
+            return
+        if flight.ends is Ended.TIMED_OUT and not flight.script.obeys:
+            self._hold_thread(flight)
+        self._effects.end(flight.run, flight.ends)
+        seconds = self._stage.time.seconds - flight.began
+        flight.done(Outcome(flight.run, flight.ends, error=flight.error, seconds=seconds))
+        self._landed()
+
+    def _hold_thread(self, flight: _Flight) -> None:
+        """Occupy a thread for a while after the run is over for the worker."""
+        self.stuck += 1
+        left = min(flight.script.seconds, 120.0)
+        self._stage.timeline.call(Actor("stuck", self._let_go, self._program), left)
+
+    def _let_go(self) -> None:
+        self.stuck = max(0, self.stuck - 1)

@@ -1,0 +1,90 @@
+"""Faults: what may go wrong in a run, and how often. Each seed draws its own mixture."""
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+from sempre.testing.simulation.chance import Chance
+
+__all__ = ["NO_FAULTS", "Faults"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faults:
+    """Chances; per operation where nothing else is said.
+
+    Attributes:
+        interleaving: others act before or after an operation.
+        latency: time passes before or after it.
+        store_fails: the store cannot be reached; nothing happened.
+        reply_lost: the store did what was asked, and its answer never came.
+        crash: the process dies at an operation.
+        freeze: the process stands still at an operation, longer than its lease.
+        ticket_lost: per message put.
+        ticket_doubled: per message put.
+        ticket_delayed: per message put; so later ones overtake it.
+        ticket_refused: per message put: the broker is out of memory.
+        broker_fails: the broker cannot be reached; it may have done what was asked.
+        kill: per event of chaos, as all that follow: a worker dies.
+        pause: a worker stands still, then goes on as if nothing had happened.
+        restart: a worker is asked to stop, and another one started.
+        flush: the broker forgets everything.
+        broker_down: the broker is away for a while.
+        store_down: the store is away for a while.
+        cut_off: one worker cannot reach the store for a while.
+        clock_step: somebody sets the store's clock.
+        deploy: code with other declarations starts.
+        operate: a person does something.
+        enqueue: somebody puts in work without a schedule.
+        switch: somebody turns a kill switch off or on.
+    """
+
+    interleaving: float = 0.0
+    latency: float = 0.0
+    store_fails: float = 0.0
+    reply_lost: float = 0.0
+    crash: float = 0.0
+    freeze: float = 0.0
+    ticket_lost: float = 0.0
+    ticket_doubled: float = 0.0
+    ticket_delayed: float = 0.0
+    ticket_refused: float = 0.0
+    broker_fails: float = 0.0
+    kill: float = 0.0
+    pause: float = 0.0
+    restart: float = 0.0
+    flush: float = 0.0
+    broker_down: float = 0.0
+    store_down: float = 0.0
+    cut_off: float = 0.0
+    clock_step: float = 0.0
+    deploy: float = 0.0
+    operate: float = 0.0
+    enqueue: float = 0.0
+    switch: float = 0.0
+
+    @classmethod
+    def drawn(cls, chance: Chance) -> Self:
+        """Return a mixture: each fault is in it or not, rare or frequent."""
+        given = {
+            each.name: chance.choice((0.1, 0.3, 1.0)) * _MOST.get(each.name, 1.0)
+            for each in fields(cls)
+            if chance.happens(0.6)
+        }
+        return cls(**given)
+
+
+_MOST = {
+    "interleaving": 0.2,
+    "latency": 0.05,
+    "store_fails": 0.03,
+    "reply_lost": 0.05,
+    "crash": 0.003,
+    "freeze": 0.003,
+    "ticket_lost": 0.2,
+    "ticket_doubled": 0.2,
+    "ticket_delayed": 0.2,
+    "ticket_refused": 0.1,
+    "broker_fails": 0.05,
+}
+NO_FAULTS = Faults(interleaving=0.02)
+"""The world while it heals: others still act in between, and nothing fails."""

@@ -1,0 +1,76 @@
+"""The fleet: the workers of a world; whoever dies is replaced after a while."""
+
+from typing import TYPE_CHECKING
+
+from sempre.domain.execution import Execution
+from sempre.ports.executor import Task
+from sempre.testing.simulation.definitions import JOBS
+from sempre.testing.simulation.processes import Premises, WorkerProcess
+from sempre.testing.simulation.stage import Program, Stage
+from sempre.testing.simulation.timeline import Actor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Fleet"]
+
+
+class Fleet:
+    """A number of workers, started again when they die."""
+
+    def __init__(
+        self, stage: Stage, premises: Premises, *, size: int, hands: int | None = None
+    ) -> None:
+        """Start them, each with so many hands, or with a random number of them."""
+        self._stage = stage
+        self._hands = hands
+        self._births = 0
+        self.premises = premises
+        self.tasks: Mapping[str, Task] = {job: Task(job, print) for job in JOBS}
+        self.workers = [self._start(Program("nobody", stage)) for _ in range(size)]
+        self._nurse = Actor("nurse", self._revive)
+        stage.timeline.call(self._nurse, 1.0)
+        stage.actors = self.actors
+        premises.exchange.heard = self._hear
+
+    def actors(self) -> list[Actor]:
+        """Return every loop of every living worker."""
+        return [actor for each in self._alive() for actor in each.loops.values()]
+
+    def any_worker(self) -> WorkerProcess:
+        """Return one of them, dead or alive."""
+        return self._stage.chance.choice(self.workers)
+
+    def runs(self, execution: Execution) -> bool:
+        """Tell whether a worker that lives has this very claim in hand."""
+        return any(execution.fence in each.executor.fences for each in self._alive())
+
+    def heal(self) -> None:
+        """Let everybody live and go on at once, and every run end soon."""
+        for worker in self.workers:
+            worker.frozen_until = worker.cut_until = 0
+        self._revive()
+        for worker in self.workers:
+            worker.executor.hurry()
+            for actor in worker.loops.values():
+                self._stage.timeline.call(actor)
+
+    def _revive(self) -> float:
+        """Replace the dead; as a supervisor does, after a rest."""
+        self.workers = [self._start(each) if each.is_dead else each for each in self.workers]
+        return self._stage.chance.uniform(1, 20)
+
+    def _start(self, like: Program) -> WorkerProcess:
+        self._births += 1
+        hands = self._hands or self._stage.chance.choice((1, 2, 4, 8))
+        name, premises = f"w{self._births}", self.premises
+        return WorkerProcess(name, premises, like=like, tasks=self.tasks, hands=hands)
+
+    def _alive(self) -> list[WorkerProcess]:
+        return [each for each in self.workers if not each.is_dead]
+
+    def _hear(self, _lane: str, delay: float) -> None:
+        """Let those who wait for a message hear of it when it is due."""
+        for worker in self._alive():
+            worker.broker.is_rung = True
+            self._stage.timeline.call(worker.loops["fetcher"], delay)

@@ -1,0 +1,212 @@
+"""The judge: the invariants of the design, numbered as there, after every operation of the store.
+
+It looks at the tables and at the log of effects, and judges by the grids themselves; it never asks
+the engine or planning what they think. What belongs to one row is here, what belongs to a schedule
+and its slots in `slots.py`.
+"""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sempre.domain.execution import Execution
+from sempre.domain.states import TRANSITIONS, Kind, Reason, State
+from sempre.engine.tickets import Ticket, read_ticket
+from sempre.ports.broker import Delivery
+from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.slots import SlotBook
+from sempre.testing.simulation.stage import Broken, Program
+from sempre.testing.simulation.stores import FaultyStore, Operation, WatchedStore
+
+if TYPE_CHECKING:
+    from sempre.ports.messages import Settlement
+
+__all__ = ["Judge"]
+
+STEP_DOUBT = 120 * 1_000_000
+OVER = frozenset(state for state in State if not TRANSITIONS[state]) | {State.SKIPPED}
+
+
+class Judge:
+    """Hears of every operation, and raises `Broken` at the first that breaks a promise.
+
+    Attributes:
+        sessions: which program registered a session.
+        asked_to_end: executions whose end somebody asked the store for.
+        starts: everything that was claimed, as it was then, in order.
+        taken_back: executions that were taken back from a worker, and when in true time.
+    """
+
+    def __init__(self, store: WatchedStore, effects: Effects) -> None:
+        """Begin with an empty store."""
+        self._store = store
+        self._effects = effects
+        self._fence = 0
+        self._remembered: list[str] = []
+        self.latest = store.clock.now()
+        self.book = SlotBook(store.tables)
+        self.sessions: dict[str, Program] = {}
+        self.asked_to_end: set[str] = set()
+        self.claimed_at: dict[str, datetime] = {}
+        self.starts: list[Execution] = []
+        self.taken_back: list[tuple[int, Execution]] = []
+        self.operations = 0
+
+    def remember(self, defect: str) -> None:
+        """Keep a defect that was told where nothing may be raised; the next check raises it."""
+        self._remembered.append(defect)
+
+    def check_remembered(self) -> None:
+        """Raise what was remembered."""
+        if self._remembered:
+            raise Broken(self._remembered[0])
+
+    def hear(self, operation: Operation) -> None:
+        """Judge one operation of the store by what it left behind."""
+        self.operations += 1
+        now = self._store.clock.now()
+        self.latest = max(self.latest, now)
+        if operation.name == "register":
+            self.sessions[operation.arguments[0].id] = operation.program
+        if operation.name == "cancel":
+            self.asked_to_end.update(operation.arguments[0])
+        if not self._store.has_changed():
+            return
+        rows = self._store.changed_rows()
+        for identity, before, after in rows:
+            self._judge_row(operation, now, before, after)
+            self.book.note_row(identity, before, after)
+        self.book.judge(
+            rows, self._store.changed_schedules(), self._store.new_ranges(), self.latest
+        )
+        self._trace(operation, rows)
+
+    def hear_ticket(self, program: Program, delivery: Delivery) -> None:
+        """Judge that a ticket is let go of: its row was looked at, and it did not come early."""
+        ticket = read_ticket(delivery.message.body)
+        if not isinstance(ticket, Ticket):
+            return
+        store = getattr(program, "engine").store  # noqa: B009 - workers alone have tickets
+        if isinstance(store, FaultyStore) and ticket.execution not in store.lately:
+            raise Broken(f"{program.name} let go of a ticket whose row it had not looked at")
+        row = self._store.tables.executions.get(ticket.execution)
+        doubt = program.stage.time.now - program.stage.clock_stepped_at < STEP_DOUBT
+        early = row is not None and row.is_untried and row.due_at > self._store.clock.now()
+        if early and not doubt:
+            raise Broken(f"{program.name} dropped a ticket that came before its time")
+
+    # One row
+
+    def _judge_row(
+        self, operation: Operation, now: datetime, before: Execution | None, after: Execution | None
+    ) -> None:
+        if before is None or after is None:
+            self._judge_birth_or_end(operation, before, after)
+            return
+        if before.state is not after.state and after.state not in TRANSITIONS[before.state]:
+            raise Broken(f"5: {after.id} went from {before.state} to {after.state}")
+        same = (before.run_at, before.kind, before.schedule_id)
+        if same != (after.run_at, after.kind, after.schedule_id):
+            raise Broken(f"{after.id} changed its slot, kind or schedule")
+        if after.state is State.RUNNING:
+            self._judge_start(operation, now, before, after)
+        elif before.state is State.RUNNING:
+            self._judge_end(operation, now, before, after)
+        if after.state is State.SUCCEEDED and before.state is not State.SUCCEEDED:
+            self._effects.check_success(after)
+
+    def _judge_birth_or_end(
+        self, operation: Operation, before: Execution | None, after: Execution | None
+    ) -> None:
+        if before is None and after is not None and not (after.is_live or after.state in OVER):
+            raise Broken(f"{after.id} was born {after.state}")
+        if after is None and before is not None:
+            retention = operation.program.stage.settings.retention
+            ended = before.finished_at or before.run_at
+            if before.state not in OVER or ended > self.latest - retention:
+                raise Broken(f"{before.id} was purged though it is {before.state}")
+
+    def _judge_start(
+        self, operation: Operation, now: datetime, before: Execution, after: Execution
+    ) -> None:
+        if before.state is State.RUNNING:
+            if before.fence != after.fence:
+                raise Broken(f"4: {after.id} was claimed while it ran")
+            return
+        if after.due_at > now:
+            raise Broken(f"3: {after.id} started at {now}, before it was due at {after.due_at}")
+        if after.fence <= self._fence:
+            raise Broken(f"4: fence {after.fence} came after {self._fence}")
+        session = self._store.tables.sessions.get(after.session)
+        if session is None or session.leased_until is None or session.leased_until <= now:
+            raise Broken(f"4: {after.id} was claimed by a session without a lease")
+        if self.sessions.get(after.session) is not operation.program:
+            raise Broken(f"{after.id} was claimed under the session of another process")
+        self._fence = after.fence
+        self._effects.claims[after.fence] = after.id
+        self._judge_allowed(now, before)
+        self.starts.append(after)
+        if after.schedule_id:
+            self.claimed_at[after.schedule_id] = now
+
+    def _judge_allowed(self, now: datetime, row: Execution) -> None:
+        """9: nothing of a stopped schedule or job starts; and nobody overlaps who must not."""
+        tables, manual = self._store.tables, row.kind is Kind.MANUAL
+        targets = {"all", f"job:{row.snapshot.job}", f"queue:{row.snapshot.queue}"}
+        off = [each.name for each in tables.switches.values() if each.target in targets]
+        if (off or row.held_by) and not manual:
+            raise Broken(f"9: {row.id} started though the switches {off} are off")
+        schedule = tables.schedules.get(row.schedule_id or "")
+        if schedule is None:
+            return
+        stopped = not schedule.definition.enabled or (schedule.pause and schedule.pause.holds(now))
+        if stopped and not manual:
+            raise Broken(f"9: {row.id} of {schedule.name} started though that is stopped")
+        if row.snapshot.overlap in ("skip", "wait"):
+            running = (tables.executions[each] for each in self.book.running[schedule.id])
+            others = [each.id for each in running if each.snapshot.overlap != "allow"]
+            if others:
+                raise Broken(f"{row.id} of {schedule.name} started while {others} run")
+
+    def _judge_end(
+        self, operation: Operation, now: datetime, before: Execution, after: Execution
+    ) -> None:
+        """4: only its holder ends a run, or whoever takes it back after its lease."""
+        if operation.name == "settle":
+            if before.fence not in _fences(operation):
+                raise Broken(f"4: {before.id}, claim {before.fence}, was settled by another claim")
+            self._judge_cancelled(after)
+            return
+        session = self._store.tables.sessions.get(before.session)
+        alive = session and session.leased_until and session.leased_until > now
+        replaced = after.state is State.CANCELLED and after.reason.startswith("replaced")
+        if alive and not replaced:
+            raise Broken(f"4: {before.id} was taken back from a session with a lease")
+        if not replaced:
+            self.taken_back.append((operation.program.stage.time.now, before))
+            operation.program.stage.trace.count("taken back")
+
+    def _judge_cancelled(self, row: Execution) -> None:
+        """A run is over for good only if somebody wanted that, or its schedule was stopped."""
+        wanted = row.id in self.asked_to_end or row.reason in (Reason.DISABLED, Reason.PAUSED)
+        if row.state is State.CANCELLED and not wanted:
+            raise Broken(f"{row.id} was cancelled, and nobody asked for it: {row.reason}")
+
+    def _trace(
+        self, operation: Operation, rows: list[tuple[str, Execution | None, Execution | None]]
+    ) -> None:
+        shown = []
+        for identity, before, after in rows:
+            was, then = before.state if before else "nothing", after.state if after else "gone"
+            row = after or before
+            if row and was != then:
+                slot = f"{row.snapshot.name}@{row.run_at:%H:%M:%S}"
+                shown.append(f"{slot} {row.kind} {identity[-4:]} {was}->{then}")
+        told = "; ".join(shown[:4]) + (" ..." if len(shown) > 4 else "")  # noqa: PLR2004
+        operation.program.stage.trace.note(operation.program.name, f"{operation.name}: {told}")
+
+
+def _fences(operation: Operation) -> set[int]:
+    settlements: list[Settlement] = operation.arguments[0]
+    session = operation.options["session"]
+    executions = [each.execution for each in settlements]
+    return {each.fence for each in executions if each.session == session}

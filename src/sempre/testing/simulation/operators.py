@@ -1,0 +1,189 @@
+"""People and deploys: they do random things to random schedules, at random moments."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from sempre.app.declaring import Declarations
+from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.domain.definition import Definition
+from sempre.domain.execution import Execution
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.states import LIVE, Kind, State
+from sempre.engine.ids import new_id
+from sempre.errors import Contended, InvalidInput, NotFound, Refused
+from sempre.ports.messages import ExecutionQuery, Switch, Unique, Work
+from sempre.testing.simulation.definitions import JOBS, draw_definition, draw_edit, draw_grid
+from sempre.testing.simulation.processes import Client
+
+__all__ = ["Operator"]
+
+EXPECTED = (Refused, NotFound, Contended, InvalidInput)
+SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
+
+
+class Operator:
+    """What one person does, from a process of their own."""
+
+    def __init__(self, client: Client, names: tuple[str, ...]) -> None:
+        """Operate schedules of these names."""
+        self._client = client
+        self._chance = client.stage.chance
+        self._names = names
+        self._release = 0
+        self._declared: dict[str, Declared] = {}
+
+    # What happens
+
+    def operate(self) -> None:
+        """Do one thing to one schedule."""
+        verb = self._chance.choice((*_VERBS, *_FREQUENT))
+        self._try(verb.strip("_"), lambda: getattr(self, verb)(self._any()))
+
+    def enqueue(self) -> None:
+        """Put in work without a schedule, sometimes of a key that may exist once."""
+        self._try("enqueue", self._enqueue)
+
+    def deploy(self) -> None:
+        """Start code that declares other schedules, or the same ones otherwise."""
+        self._try("deploy", self._deploy)
+
+    def turn_switch(self) -> None:
+        """Turn a kill switch off, or on again."""
+        target = self._chance.choice(SWITCHES)
+        mode = self._chance.choice(("reject", "hold", "hold"))
+        off = self._chance.happens(0.6)
+        switch = Switch(target, target, "hold" if mode == "hold" else "reject")
+        self._try("switch", lambda: self._client.engine.store.switch(switch, off=off))
+
+    def create_all(self) -> None:
+        """Create every schedule; at the beginning of the world."""
+        wanted = [Declared(name, self._definition()) for name in self._names]
+        self._declared = {each.name: each for each in wanted}
+        self._try("create", lambda: Schedules(self._client.engine).create_many(wanted))
+
+    def free_all(self) -> None:
+        """Turn every switch on again, as people do when all is well."""
+        for target in SWITCHES:
+            self._client.engine.store.switch(Switch(target, target), off=False)
+
+    # How
+
+    def _try(self, name: str, verb: Callable[[], object]) -> None:
+        trace = self._client.stage.trace
+        trace.note(self._client.name, name)
+        trace.count("operations")
+
+        def attempt() -> None:
+            try:
+                verb()
+            except EXPECTED as error:
+                trace.note(self._client.name, f"{name}: {str(error)[:70]}")
+
+        self._client.attempt(attempt)
+        self._client.is_dead = False
+
+    def _any(self) -> ScheduleHandle:
+        return ScheduleHandle(self._client.engine, self._chance.choice(self._names), actor="ann")
+
+    def _definition(self) -> Definition:
+        stage = self._client.stage
+        return draw_definition(self._chance, stage.store_clock.now(), stage.settings.tolerance)
+
+    def _enqueue(self) -> None:
+        engine = self._client.engine
+        now = engine.store.last_pass().now
+        due_at = now + timedelta(seconds=self._chance.choice((0, 0, 1, 30)))
+        job = self._chance.choice(JOBS)
+        unique = Unique(f"{job}:1") if self._chance.happens(0.3) else None
+        row = Execution(
+            id=new_id(now),
+            kind=Kind.ENQUEUED,
+            run_at=due_at,
+            due_at=due_at,
+            snapshot=Snapshot(name=job, job=job, on_unknown="rerun"),
+            state=State.PENDING if engine.bell.carries else State.SCHEDULED,
+            created_at=now,
+        )
+        [receipt] = engine.store.enqueue([Work(row, unique)])
+        if receipt.created:
+            engine.bell.ring([row], now)
+
+    def _deploy(self) -> None:
+        self._release += self._chance.choice((0, 1, 1))
+        for name in self._chance.sample(self._names, 1):
+            self._declared[name] = Declared(name, self._definition())
+        declarations = Declarations()
+        for each in self._declared.values():
+            declarations.add_schedule(each)
+        declarations.sync(self._client.engine)
+
+    def _edit(self, schedule: ScheduleHandle) -> None:
+        changes = draw_edit(self._chance, self._client.stage.store_clock.now())
+        schedule.edit(**changes)  # type: ignore[arg-type]  # drawn from what fits
+
+    def _move(self, schedule: ScheduleHandle) -> None:
+        schedule.move_to(draw_grid(self._chance))
+
+    def _pause(self, schedule: ScheduleHandle) -> None:
+        schedule.pause(until=self._chance.choice((None, 30, 300)), note="lunch")
+
+    def _resume(self, schedule: ScheduleHandle) -> None:
+        schedule.resume()
+
+    def _disable(self, schedule: ScheduleHandle) -> None:
+        schedule.disable()
+
+    def _enable(self, schedule: ScheduleHandle) -> None:
+        schedule.enable()
+
+    def _skip(self, schedule: ScheduleHandle) -> None:
+        following = schedule.next_run_at_times(count=3)
+        schedule.skip(self._chance.choice((None, *following)))
+
+    def _unskip(self, schedule: ScheduleHandle) -> None:
+        schedule.unskip(self._chance.choice(schedule.next_run_at_times(count=3)))
+
+    def _trigger(self, schedule: ScheduleHandle) -> None:
+        schedule.trigger()
+
+    def _backfill(self, schedule: ScheduleHandle) -> None:
+        now = self._client.stage.store_clock.now()
+        schedule.backfill(now - timedelta(seconds=self._chance.choice((20, 60))), now)
+
+    def _delete(self, schedule: ScheduleHandle) -> None:
+        schedule.delete()
+
+    def _create(self, schedule: ScheduleHandle) -> None:
+        wanted = [Declared(schedule.name, self._definition())]
+        Schedules(self._client.engine).create_many(wanted)
+
+    def _reconcile(self, schedule: ScheduleHandle) -> None:
+        schedule.reconcile()
+
+    def _cancel(self, _schedule: ScheduleHandle) -> None:
+        store = self._client.engine.store
+        page = store.executions(ExecutionQuery(states=LIVE | {State.RUNNING}, limit=10)).value
+        if page.items:
+            store.cancel([self._chance.choice(page.items).id], actor="ann")
+
+
+_VERBS = tuple(
+    f"_{verb}"
+    for verb in (
+        "edit",
+        "move",
+        "pause",
+        "resume",
+        "disable",
+        "enable",
+        "skip",
+        "unskip",
+        "trigger",
+        "backfill",
+        "delete",
+        "create",
+        "reconcile",
+        "cancel",
+    )
+)
+_FREQUENT = ("_edit", "_create", "_enable", "_resume", "_trigger", "_trigger")

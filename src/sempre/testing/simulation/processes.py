@@ -1,0 +1,215 @@
+"""Worker processes: the real engine on simulated time, its four loops called by the timeline."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
+
+from sempre.engine.bell import Bell
+from sempre.engine.core import Engine
+from sempre.engine.events import Event, Events, Happened
+from sempre.engine.worker import Crew, Worker
+from sempre.errors import StoreError
+from sempre.ports.executor import Executor, Run, Task
+from sempre.testing.simulation.brokers import Exchange, FaultyBroker
+from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.executors import Script, ScriptedExecutor
+from sempre.testing.simulation.judge import Judge
+from sempre.testing.simulation.stage import Broken, Killed, Program, WouldWait
+from sempre.testing.simulation.stores import FaultyStore, WatchedStore
+from sempre.testing.simulation.timeline import Actor
+
+if TYPE_CHECKING:
+    from sempre.ports.store import Store
+
+__all__ = ["Client", "Premises", "SteppedWorker", "WorkerProcess"]
+
+REST = 1.0
+MOST_SPINS = 100
+DEFECTS = (Happened.BLUNDER, Happened.FAULTY, Happened.UNKNOWN_GRID)
+
+
+class Premises:
+    """What all processes work on: the store, the broker, the judge and the log of effects.
+
+    Attributes:
+        peace: whether nothing is to fail.
+        script: decides what a run will do.
+    """
+
+    def __init__(
+        self, store: WatchedStore, exchange: Exchange, judge: Judge, effects: Effects
+    ) -> None:
+        """Gather them."""
+        self.store = store
+        self.exchange = exchange
+        self.judge = judge
+        self.effects = effects
+        self.peace = False
+        self.script: Callable[[Run], Script] = lambda _run: Script()
+
+    def decide(self, run: Run) -> Script:
+        """Return what a run will do, by the script of the moment."""
+        return self.script(run)
+
+
+class Client(Program):
+    """A process that uses the store and the broker and runs nothing itself."""
+
+    def __init__(self, name: str, premises: Premises, *, like: Program) -> None:
+        """Connect; `like` is a program on the same stage."""
+        super().__init__(name, like.stage)
+        self.premises = premises
+        self.engine = self._compose()
+
+    def attempt(self, step: Callable[[], float | None], rest: float | None = None) -> float | None:
+        """Do something that a broken store or our own death may end; return when to go on."""
+        try:
+            return step()
+        except Killed:
+            if not self.is_dead:
+                raise
+        except StoreError:
+            self.fail()
+        return rest
+
+    def wake(self) -> None:
+        """Nobody waits here."""
+
+    def _compose(self) -> Engine:
+        premises, settings = self.premises, self.stage.settings
+        store = cast("Store", FaultyStore(premises.store, self, premises.judge.hear))
+        self.broker = FaultyBroker(
+            premises.exchange, self, acknowledged=premises.judge.hear_ticket, woken=self.wake
+        )
+        events = Events()
+        events.listen(self._hear)
+        bell = Bell(store, self.broker, horizon=settings.horizon, clock=self.clock, events=events)
+        return Engine(store, bell, settings, self.clock, events, "2026.1")
+
+    def _hear(self, event: Event) -> None:
+        self.stage.trace.note(self.name, _told(event))
+        if event.name in DEFECTS:
+            self.premises.judge.remember(f"{self.name} told of {_told(event)}")
+
+
+class SteppedWorker(Worker):
+    """A worker whose loops are stepped from outside."""
+
+    def takes_call(self, name: str) -> bool:
+        """Tell whether a loop was called, and forget it."""
+        called = self._calls[name].is_set()
+        self._calls[name].clear()
+        return called
+
+    @property
+    def has_finished_runs(self) -> bool:
+        """Whether there is something to settle."""
+        return bool(self._unsettled) or not self._finished.empty()
+
+
+class WorkerProcess(Client):
+    """A worker and its loops, from its start to its death."""
+
+    def __init__(
+        self,
+        name: str,
+        premises: Premises,
+        *,
+        like: Program,
+        tasks: Mapping[str, Task],
+        hands: int,
+    ) -> None:
+        """Start a worker."""
+        super().__init__(name, premises, like=like)
+        chance = self.stage.chance
+        self.executor = ScriptedExecutor(
+            self,
+            premises.effects,
+            script=premises.decide,
+            landed=self._pass_calls_on,
+        )
+        crew = Crew(tasks, frozenset({"default", "slow"}), hands)
+        self.worker = SteppedWorker(self.engine, crew, cast("Executor", self.executor))
+        steps = {
+            "heart": self._beat,
+            "fetcher": self._fetch,
+            "settler": self._settle,
+            "maintenance": self._maintain,
+        }
+        self.loops = {
+            loop: Actor(f"{name} {loop}", self._guarded(step), self) for loop, step in steps.items()
+        }
+        self._spins = 0
+        self._spun_at = -1
+        for actor in self.loops.values():
+            self.stage.timeline.call(actor, chance.uniform(0, 0.1))
+
+    def wake(self) -> None:
+        """Let the fetcher wait no longer."""
+        self.stage.timeline.call(self.loops["fetcher"])
+
+    def die(self) -> None:
+        """End without a word."""
+        self.is_dead = True
+
+    def retire(self) -> None:
+        """End as asked to: give back what is unfinished, end the session."""
+        self.attempt(lambda: self.worker.stop(drain=0))
+        self.is_dead = True
+
+    # The loops
+
+    def _guarded(self, step: Callable[[], float | None]) -> Callable[[], float | None]:
+        return lambda: self.attempt(step, REST)
+
+    def _beat(self) -> float:
+        rest = self.worker.beat()
+        self._pass_calls_on()
+        return rest
+
+    def _fetch(self) -> float:
+        self.has_seen_fault = False
+        self.broker.waits = None
+        try:
+            rest = self.worker.fetch(patience=0)
+        except WouldWait as waiting:
+            rest = waiting.seconds
+        except StoreError:
+            self.broker.unfinished.clear()
+            raise
+        self.broker.check_finished()
+        self._pass_calls_on()
+        if self.worker.capacity.appetite == 0:
+            return REST
+        return self._checked_for_spinning(max(rest, self.broker.waits or 0.0))
+
+    def _settle(self) -> float | None:
+        rest = self.worker.settle()
+        return rest if self.worker.has_finished_runs else None
+
+    def _maintain(self) -> float:
+        return self.worker.maintain()
+
+    def _pass_calls_on(self) -> None:
+        if self.worker.takes_call("maintenance"):
+            self.stage.timeline.call(self.loops["maintenance"])
+        if self.worker.has_finished_runs:
+            self.stage.timeline.call(self.loops["settler"])
+
+    def _checked_for_spinning(self, rest: float) -> float:
+        """Raise if the fetcher comes back again and again without waiting for anything."""
+        at = self.stage.time.now
+        self._spins = self._spins + 1 if at == self._spun_at else 0
+        self._spun_at = at
+        if self._spins > MOST_SPINS:
+            raise Broken(f"{self.name} looks for work without a rest")
+        return rest
+
+
+def _told(event: Event) -> str:
+    execution = event.facts.get("execution")
+    told = {key: value for key, value in event.facts.items() if key != "execution" and value}
+    shown = " ".join(f"{key}={str(value)[:60]}" for key, value in told.items())
+    if execution is None:
+        return f"{event.name} {shown}"
+    name = f"{execution.snapshot.name}@{execution.run_at:%H:%M:%S}#{execution.fence}"
+    return f"{event.name} {name} {execution.kind} {execution.id[-4:]} {shown}"

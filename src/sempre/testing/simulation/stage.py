@@ -1,0 +1,159 @@
+"""The stage: what the parts of a simulated world share, and what happens between two operations."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from sempre.testing.simulation.clock import MICROSECONDS, START, VirtualClock, VirtualTime
+from sempre.testing.simulation.faults import NO_FAULTS, Faults
+from sempre.testing.simulation.timeline import Actor, Timeline
+from sempre.testing.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sempre.config import Settings
+    from sempre.testing.simulation.chance import Chance
+
+__all__ = ["Broken", "Killed", "Program", "Stage", "WouldWait"]
+
+DEEPEST = 3
+SHORT_WAITS = (0.001, 0.01, 0.1, 1.0, 3.0)
+
+
+class Killed(BaseException):
+    """The process of this step is dead; nothing of the step happens any more.
+
+    No error of the system's own tree: nobody may catch it and go on.
+    """
+
+
+class WouldWait(BaseException):
+    """The step waits from here on; it is called again when somebody rings or the time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        """Wait for so long at most."""
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Broken(AssertionError):
+    """A promise of the system was broken."""
+
+
+class Program:
+    """A process that uses the store and the broker.
+
+    Attributes:
+        is_dead: it was killed, or has ended.
+        frozen_until: it stands still, as under SIGSTOP.
+        cut_until: it cannot reach the store.
+        has_seen_fault: an operation of it has failed since somebody last set this to False.
+    """
+
+    def __init__(self, name: str, stage: "Stage") -> None:
+        """Come into being, with a clock that is somewhat wrong."""
+        skew = timedelta(seconds=stage.chance.choice((0, 0, 0, 90, -90, 3600)))
+        self.name = name
+        self.stage = stage
+        self.clock = VirtualClock(stage.time, skew=skew, origin=stage.chance.randrange(100_000))
+        self.is_dead = False
+        self.frozen_until = 0
+        self.cut_until = 0
+        self.has_seen_fault = False
+
+    def freeze(self, seconds: float) -> None:
+        """Stand still for a while."""
+        until = self.stage.time.now + round(seconds * MICROSECONDS)
+        self.frozen_until = max(self.frozen_until, until)
+
+    def fail(self) -> None:
+        """Note that an operation failed."""
+        self.has_seen_fault = True
+
+
+class Stage:
+    """Time, chance, faults and the trace of one run.
+
+    Attributes:
+        unanswered: operations of the store whose answers are all lost.
+    """
+
+    def __init__(self, chance: "Chance", settings: "Settings") -> None:
+        """Begin at the beginning, without faults."""
+        self.chance = chance
+        self.settings = settings
+        self.time = VirtualTime()
+        self.timeline = Timeline(self.time)
+        self.trace = Trace(self.time)
+        self.store_clock = VirtualClock(self.time)
+        self.faults: Faults = NO_FAULTS
+        self.store_down_until = 0
+        self.broker_down_until = 0
+        self.unanswered: frozenset[str] = frozenset()
+        self.clock_stepped_at = -(10**12)
+        self.clock_in_doubt_until = START
+        self.actors: Callable[[], list[Actor]] = list
+
+    def step_clock(self, by: timedelta) -> None:
+        """Set the store's clock; what was planned before may come early or late."""
+        self.clock_stepped_at = self.time.now
+        known = (self.clock_in_doubt_until, self.store_clock.now())
+        self.store_clock.step(by)
+        self.clock_in_doubt_until = max(*known, self.store_clock.now())
+
+    def later(self, seconds: float) -> int:
+        """Return the true time in so many seconds."""
+        return self.time.now + round(seconds * MICROSECONDS)
+
+    def store_is_away(self, program: Program) -> bool:
+        """Tell whether a program cannot reach the store now."""
+        return max(self.store_down_until, program.cut_until) > self.time.now
+
+    def broker_is_away(self) -> bool:
+        """Tell whether nobody can reach the broker now."""
+        return self.broker_down_until > self.time.now
+
+    def interleave(self, program: Program) -> None:
+        """Let happen what can happen between two operations of a program.
+
+        Raises:
+            Killed: the program has died meanwhile.
+        """
+        if not program.is_dead and self.trace.depth < DEEPEST:
+            self._meddle(program)
+        while program.frozen_until > self.time.now and not program.is_dead:
+            self._wait((program.frozen_until - self.time.now) / MICROSECONDS)
+        if program.is_dead:
+            raise Killed
+
+    def _meddle(self, program: Program) -> None:
+        happens, faults = self.chance.happens, self.faults
+        if happens(faults.crash):
+            self.trace.note(program.name, "dies between two operations")
+            self.trace.count("kills")
+            program.is_dead = True
+        elif happens(faults.freeze):
+            self.trace.note(program.name, "stands still between two operations")
+            self.trace.count("pauses")
+            program.freeze(self.settings.lease.total_seconds() * self.chance.uniform(0.5, 3))
+        elif happens(faults.latency):
+            self._wait(self.chance.choice(SHORT_WAITS))
+        elif happens(faults.interleaving):
+            self._let_others_act()
+
+    def _wait(self, seconds: float) -> None:
+        self.trace.depth += 1
+        try:
+            self.timeline.run_for(seconds)
+        finally:
+            self.trace.depth -= 1
+
+    def _let_others_act(self) -> None:
+        """Let somebody act who is not in the middle of something."""
+        free = [actor for actor in self.actors() if not actor.is_busy]
+        self.trace.depth += 1
+        try:
+            for actor in self.chance.sample(free, min(len(free), self.chance.choice((1, 1, 2)))):
+                self.timeline.act(actor)
+        finally:
+            self.trace.depth -= 1

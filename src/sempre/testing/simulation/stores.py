@@ -1,0 +1,155 @@
+"""The store as a process sees it: it fails before it has done something, or after."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.errors import StoreUnavailable
+from sempre.stores.memory import MemoryStore
+from sempre.stores.memory.tables import Tables
+from sempre.testing.simulation.clock import VirtualClock
+from sempre.testing.simulation.stage import Program
+
+__all__ = ["FaultyStore", "Journal", "Operation", "Ranges", "WatchedStore"]
+
+
+class Journal(dict[str, Any]):
+    """A table that remembers what was there before each of its latest changes."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        super().__init__()
+        self.before: dict[str, Any] = {}
+
+    def __setitem__(self, key: str, value: object) -> None:
+        """Write a row."""
+        self.before.setdefault(key, self.get(key))
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        """Delete a row."""
+        self.before.setdefault(key, self.get(key))
+        super().__delitem__(key)
+
+    def changes(self) -> list[tuple[str, Any, Any]]:
+        """Return key, before and after of what has changed since this was last asked."""
+        before, self.before = self.before, {}
+        return [(key, old, self.get(key)) for key, old in before.items()]
+
+
+class Ranges(list[SlotRange]):
+    """The stretches of slots without a row, and those that were recorded lately."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        super().__init__()
+        self.new: list[SlotRange] = []
+
+    def extend(self, ranges: Iterable[SlotRange]) -> None:
+        """Record stretches."""
+        listed = list(ranges)
+        self.new += listed
+        super().extend(listed)
+
+
+class WatchedStore(MemoryStore):
+    """The memory store, which lets somebody look at its tables after every operation."""
+
+    def __init__(self, clock: VirtualClock, uuid: str) -> None:
+        """Begin empty."""
+        super().__init__(clock)
+        self.uuid = uuid
+        self.clock = clock
+        self.executions_table: dict[str, Execution] = Journal()
+        self.schedules_table: dict[str, Schedule] = Journal()
+        self._ranges = Ranges()
+        self._tables = Tables(
+            schedules=self.schedules_table, executions=self.executions_table, ranges=self._ranges
+        )
+
+    @property
+    def tables(self) -> Tables:
+        """The truth."""
+        return self._tables
+
+    def has_changed(self) -> bool:
+        """Tell whether a row was written since the changes were last asked for."""
+        journals = (self.executions_table, self.schedules_table)
+        return any(isinstance(each, Journal) and each.before for each in journals)
+
+    def changed_rows(self) -> list[tuple[str, Execution | None, Execution | None]]:
+        """Return executions before and after, since last asked."""
+        table = self.executions_table
+        return table.changes() if isinstance(table, Journal) else []
+
+    def changed_schedules(self) -> list[tuple[str, Schedule | None, Schedule | None]]:
+        """Return schedules before and after, since last asked."""
+        table = self.schedules_table
+        return table.changes() if isinstance(table, Journal) else []
+
+    def new_ranges(self) -> list[SlotRange]:
+        """Return the ranges that were recorded since last asked."""
+        new, self._ranges.new = self._ranges.new, []
+        return new
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One call of the store: who asked for what."""
+
+    program: Program
+    name: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+
+class FaultyStore:
+    """What one process sees of a store; a `Store` by its methods.
+
+    An operation may fail before it was carried out, or after, when only the answer is lost. Others
+    may act, and time may pass, before and after it.
+    """
+
+    def __init__(
+        self,
+        store: WatchedStore,
+        program: Program,
+        judge: Callable[[Operation], None],
+    ) -> None:
+        """Stand between a program and a store; the judge is told of every operation."""
+        self._store = store
+        self._program = program
+        self._judge = judge
+        self.lately: deque[str] = deque(maxlen=500)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
+        """Return an operation of the store that may fail."""
+        found = getattr(self._store, name)
+        return partial(self._call, name, found) if callable(found) else found
+
+    def _call(
+        self, name: str, operation: Callable[..., object], *arguments: object, **options: object
+    ) -> object:
+        program, stage = self._program, self._program.stage
+        stage.interleave(program)
+        if stage.store_is_away(program) or stage.chance.happens(stage.faults.store_fails):
+            stage.trace.note(program.name, f"{name} fails")
+            self._fail("store failures", "the store cannot be reached.")
+        if name == "candidates":
+            self.lately.extend(cast("list[str]", arguments[0]))
+        answer = operation(*arguments, **options)
+        self._judge(Operation(program, name, arguments, options))
+        if name in stage.unanswered or stage.chance.happens(stage.faults.reply_lost):
+            stage.trace.note(program.name, f"the reply of {name} is lost")
+            self._fail("lost replies", "the store did not answer.")
+        stage.interleave(program)
+        return answer
+
+    def _fail(self, counted: str, message: str) -> None:
+        self._program.stage.trace.count(counted)
+        self._program.fail()
+        raise StoreUnavailable(message)

@@ -1,0 +1,104 @@
+"""The timeline: who does something when; re-entrant, so that others act while one waits.
+
+A step that calls a store or broker can let the timeline run on before it goes on itself. That is
+how threads and processes interleave here, without threads: whoever is in the middle of a step is
+busy, everybody else may act, and time may pass.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import Protocol
+
+from sempre.testing.simulation.clock import MICROSECONDS, VirtualTime
+
+__all__ = ["Actor", "Owner", "Timeline"]
+
+
+class Owner(Protocol):
+    """Whose actors stand still, or are no more."""
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it will never act again."""
+        ...
+
+    @property
+    def frozen_until(self) -> int:
+        """Until when, in true time, it does nothing."""
+        ...
+
+
+@dataclass(eq=False)
+class Actor:
+    """One thing that is done again and again, or once.
+
+    Attributes:
+        name: for the trace.
+        step: does it; returns after how many seconds to come back, None for when called.
+        owner: which process it belongs to.
+    """
+
+    name: str
+    step: Callable[[], float | None]
+    owner: Owner | None = None
+    at: int | None = field(default=None, init=False)
+    is_busy: bool = field(default=False, init=False)
+
+
+class Timeline:
+    """Calls actors in order of time."""
+
+    def __init__(self, time: VirtualTime) -> None:
+        """Begin with nothing to come."""
+        self.time = time
+        self.steps = 0
+        self._heap: list[tuple[int, int, Actor]] = []
+        self._numbers = count()
+
+    def call(self, actor: Actor, after: float = 0.0) -> None:
+        """Call an actor after so many seconds, unless it is called sooner anyway."""
+        # Rounded up, as a step that comes a microsecond early would find nothing to do.
+        at = self.time.now + max(0, -int(-after * MICROSECONDS // 1))
+        if actor.at is None or at < actor.at:
+            self._push(actor, at)
+
+    def move(self, actor: Actor, after: float) -> None:
+        """Call an actor after so many seconds, also if it would have been called sooner."""
+        self._push(actor, self.time.now + round(after * MICROSECONDS))
+
+    def run_for(self, seconds: float) -> None:
+        """Let time pass, and everybody act who is not busy."""
+        until = self.time.now + round(seconds * MICROSECONDS)
+        while self._heap and self._heap[0][0] <= until:
+            at, _, actor = heappop(self._heap)
+            if actor.at == at:
+                actor.at = None
+                self.time.now = max(self.time.now, at)
+                self.act(actor)
+        self.time.now = max(self.time.now, until)
+
+    def act(self, actor: Actor) -> None:
+        """Let an actor do its step now; it waits if it is busy or frozen."""
+        owner = actor.owner
+        if owner is not None and owner.is_dead:
+            return
+        if actor.is_busy:
+            self._push(actor, self.time.now + 1000)
+            return
+        if owner is not None and owner.frozen_until > self.time.now:
+            self._push(actor, owner.frozen_until)
+            return
+        actor.is_busy = True
+        self.steps += 1
+        try:
+            rest = actor.step()
+        finally:
+            actor.is_busy = False
+        if rest is not None:
+            self.call(actor, rest)
+
+    def _push(self, actor: Actor, at: int) -> None:
+        actor.at = at
+        heappush(self._heap, (at, next(self._numbers), actor))

@@ -1,0 +1,202 @@
+"""A world: workers, schedules, faults and time; one seed is one run, again and again the same."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from sempre.config import Settings
+from sempre.testing.simulation.brokers import Exchange
+from sempre.testing.simulation.chance import Chance
+from sempre.testing.simulation.chaos import Chaos
+from sempre.testing.simulation.clock import MICROSECONDS
+from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.executors import draw_script
+from sempre.testing.simulation.faults import NO_FAULTS, Faults
+from sempre.testing.simulation.fleet import Fleet
+from sempre.testing.simulation.healing import Healing
+from sempre.testing.simulation.judge import Judge
+from sempre.testing.simulation.operators import Operator
+from sempre.testing.simulation.processes import Client, Premises
+from sempre.testing.simulation.stage import Broken, Program, Stage
+from sempre.testing.simulation.stores import WatchedStore
+from sempre.testing.simulation.trace import KEPT
+
+__all__ = ["Failure", "Scene", "Summary", "World", "draw_scene", "draw_settings", "simulate"]
+
+STEPS = 4000
+NAMES = ("one", "two", "three", "four", "five")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run has seen.
+
+    Attributes:
+        steps: steps of workers, runs and others.
+        operations: of the store.
+        seconds: of simulated time.
+        slots: decided by the cursors of all schedules.
+        counts: of starts and of faults, by name.
+        digest: the same for the same seed and code.
+    """
+
+    seed: int
+    steps: int
+    operations: int
+    seconds: float
+    slots: int
+    counts: dict[str, int] = field(default_factory=dict)
+    digest: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What a world consists of.
+
+    Attributes:
+        settings: of every worker.
+        carries: whether the broker carries messages; if not, the store is its own broker.
+        workers: how many.
+        hands: of each worker; None for a random number.
+        names: of the schedules that are made in the beginning, at random.
+    """
+
+    settings: Settings
+    carries: bool = True
+    workers: int = 1
+    hands: int | None = None
+    names: tuple[str, ...] = ()
+
+
+class Failure(AssertionError):
+    """A run broke a promise; the message has the seed, the promise and what came before."""
+
+    def __init__(self, seed: int, steps: int, error: BaseException, trace: str) -> None:
+        """Compose what a person needs to look into it."""
+        again = f"python -m sempre.testing.simulation --seed {seed} --steps {steps}"
+        super().__init__(f"{trace}\n\n{error!r}\n\nTo see it again: {again}")
+        self.seed = seed
+
+
+def simulate(seed: int, *, steps: int = STEPS, lines: int = KEPT) -> Summary:
+    """Run one world until it has made so many steps and healed.
+
+    A failure tells so many lines of what came before it.
+
+    Raises:
+        Failure: a promise was broken, or something raised that must not.
+    """
+    chance = Chance(seed)
+    with chance.in_force():
+        world = World(chance)
+        try:
+            world.run(steps)
+        except Exception as error:
+            raise Failure(seed, steps, error, world.stage.trace.tail(lines)) from error
+    return world.summary(seed)
+
+
+class World:
+    """Everything there is in one simulation."""
+
+    def __init__(self, chance: Chance, scene: Scene | None = None) -> None:
+        """Create a store with schedules, and workers for them; a random scene if none is given."""
+        scene = scene or draw_scene(chance)
+        self.chance = chance
+        self.stage = Stage(chance, scene.settings)
+        self.store = WatchedStore(self.stage.store_clock, str(chance.identity()))
+        self.effects = Effects()
+        self.judge = Judge(self.store, self.effects)
+        self.exchange = Exchange(self.stage, carries=scene.carries)
+        self.premises = Premises(self.store, self.exchange, self.judge, self.effects)
+        self.premises.script = lambda _run: draw_script(chance, peace=self.premises.peace)
+        self.person = Client("ann", self.premises, like=Program("nobody", self.stage))
+        self.operator = Operator(self.person, scene.names)
+        self.operator.create_all()
+        self.fleet = Fleet(self.stage, self.premises, size=scene.workers, hands=scene.hands)
+        self.chaos = Chaos(self.stage, self.fleet, self.operator)
+        self.healing = Healing(self.stage, self.store, self.fleet, self.judge)
+
+    def run(self, steps: int) -> None:
+        """Let faults and peace take turns until so many steps were made; end in peace."""
+        while True:
+            self.suffer(self.chance.choice((30, 120, 600)))
+            self.heal()
+            if self.stage.timeline.steps >= steps:
+                return
+
+    def suffer(self, seconds: float) -> None:
+        """Let things go wrong for a while."""
+        self.premises.peace = False
+        self.stage.faults = Faults.drawn(self.chance)
+        self.chaos.begin()
+        self._pass(seconds)
+
+    def heal(self) -> None:
+        """Stop every fault, give it time, and check that everything is well."""
+        self.premises.peace = True
+        self.stage.faults = NO_FAULTS
+        self.stage.store_down_until = self.stage.broker_down_until = 0
+        self.operator.free_all()
+        self.fleet.heal()
+        self.stage.trace.count("heals")
+        # A clock that was set back has first to come to where it was: leases end by it.
+        behind = self.judge.latest - self.store.clock.now()
+        self._pass(self.healing.patience + behind.total_seconds())
+        calm_since, calm_at = self.store.clock.now(), self.stage.time.now
+        interval = self.stage.settings.watchdog_interval.total_seconds()
+        self._pass(max(60.0, interval))
+        self._pass_until_idle()
+        self.healing.check(calm_since + timedelta(seconds=1), calm_at + MICROSECONDS)
+
+    def summary(self, seed: int) -> Summary:
+        """Return what was seen."""
+        slots = sum(len(each) for each in self.judge.book.decided.values())
+        return Summary(
+            seed=seed,
+            steps=self.stage.timeline.steps,
+            operations=self.judge.operations,
+            seconds=self.stage.time.seconds,
+            slots=slots,
+            counts=dict(self.stage.trace.counts),
+            digest=self.stage.trace.digest,
+        )
+
+    def _pass(self, seconds: float) -> None:
+        until = self.stage.later(seconds)
+        while self.stage.time.now < until:
+            left = (until - self.stage.time.now) / MICROSECONDS
+            self.stage.timeline.run_for(min(5.0, left))
+            self.judge.check_remembered()
+
+    def _pass_until_idle(self) -> None:
+        """Go on until no run is under way, as at any moment some may just have begun."""
+        for _ in range(100):
+            if not any(worker.executor.fences for worker in self.fleet.workers):
+                return
+            self._pass(0.01)
+        raise Broken("runs never end in times of peace")
+
+
+def draw_scene(chance: Chance) -> Scene:
+    """Return a random scene."""
+    return Scene(
+        settings=draw_settings(chance),
+        carries=chance.happens(0.75),
+        workers=chance.choice((1, 2, 2, 3, 4)),
+        names=NAMES[: chance.randint(1, len(NAMES))],
+    )
+
+
+def draw_settings(chance: Chance) -> Settings:
+    """Return settings that fit each other."""
+    lease = chance.choice((6, 12, 30))
+    return Settings(
+        lease=timedelta(seconds=lease),
+        beat=timedelta(seconds=lease / 3),
+        sweep=timedelta(seconds=chance.choice((2, lease / 2))),
+        grace=timedelta(seconds=chance.choice((1, 5))),
+        watchdog_interval=timedelta(seconds=chance.choice((20, 60, 300))),
+        horizon=timedelta(seconds=chance.choice((600, 3600, 86400))),
+        retention=timedelta(seconds=chance.choice((900, 3600))),
+        timeout=timedelta(seconds=chance.choice((20, 120))),
+    )

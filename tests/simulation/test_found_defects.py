@@ -1,0 +1,73 @@
+"""What seeds have found in the engine, each as the shortest story that shows it."""
+
+import pytest
+
+from sempre.domain.states import Kind, State
+from tests.simulation.worlds import HANGING, QUICK, SmallWorld
+
+BOTH = pytest.mark.parametrize("carries", [True, False], ids=["tickets", "store"])
+
+
+@BOTH
+def test_a_claim_whose_answer_was_lost_is_given_back_and_runs(carries: bool) -> None:  # noqa: FBT001
+    world = SmallWorld(carries=carries)
+    world.create()
+    world.pass_for(29.5)
+
+    world.pass_unanswered(1.0, "claim")
+    assert [row.state for row in world.rows(State.RUNNING)] == [State.RUNNING]
+    assert world.starts() == 0
+    world.pass_for(20)
+
+    [row] = world.rows(State.SUCCEEDED)
+    assert (world.starts(), row.attempt) == (1, 1)
+
+
+@BOTH
+def test_one_off_work_whose_answer_was_lost_is_given_back_and_runs(carries: bool) -> None:  # noqa: FBT001
+    world = SmallWorld(carries=carries)
+    world.pass_for(5)
+    world.operator.enqueue()
+
+    world.pass_unanswered(31, "take")
+    world.pass_for(40)
+
+    assert [row.state for row in world.rows(kind=Kind.ENQUEUED)] == [State.SUCCEEDED]
+
+
+def test_a_worker_whose_only_hand_was_stuck_goes_on_when_it_is_free() -> None:
+    world = SmallWorld(hands=1)
+    world.create(timeout="10s")
+    world.premises.script = lambda _run: HANGING
+    world.pass_for(45)
+    assert [row.state for row in world.rows(State.FAILED)] == [State.FAILED]
+
+    world.premises.script = lambda _run: QUICK
+    world.pass_for(180)
+
+    assert world.rows(State.SUCCEEDED)
+
+
+def test_a_broker_that_forgot_everything_before_the_first_pass_is_told_again() -> None:
+    world = SmallWorld()
+    world.create()
+    world.exchange.flush()
+
+    world.pass_for(20)
+
+    assert any("bill" not in body and "[" in body for body in world.exchange.inner.bodies())
+
+
+@BOTH
+def test_a_triggered_run_and_a_slot_do_not_overlap(carries: bool) -> None:  # noqa: FBT001
+    world = SmallWorld(carries=carries, workers=2)
+    schedule = world.create(overlap="wait")
+    world.stage.store_down_until = world.stage.later(31)
+    world.pass_for(30.5)
+    world.stage.store_down_until = 0
+    schedule.trigger()
+
+    world.pass_for(30)
+
+    assert len(world.rows(State.SUCCEEDED)) == 1
+    assert len(world.rows(State.SUCCEEDED, kind=Kind.MANUAL)) == 1

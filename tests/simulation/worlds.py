@@ -1,0 +1,49 @@
+"""Small worlds, in which only what a test asks for goes wrong."""
+
+from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.config import Settings
+from sempre.domain.definition import define
+from sempre.domain.execution import Execution
+from sempre.domain.states import Kind, State
+from sempre.grids import Every
+from sempre.ports.executor import Ended
+from sempre.testing.simulation import Scene, World
+from sempre.testing.simulation.chance import Chance
+from sempre.testing.simulation.executors import Script
+from sempre.testing.simulation.faults import Faults
+
+QUICK = Script(0.01)
+HANGING = Script(100.0, Ended.SUCCEEDED, obeys=False)
+
+
+class SmallWorld(World):
+    """One schedule on every full minute; the world begins half a minute before."""
+
+    def __init__(self, *, carries: bool = True, workers: int = 1, hands: int = 4) -> None:
+        scene = Scene(settings=Settings(), carries=carries, workers=workers, hands=hands)
+        super().__init__(Chance(1), scene)
+        self.stage.faults = Faults()
+        self.premises.script = lambda _run: QUICK
+
+    def create(self, name: str = "bill", **policies: object) -> ScheduleHandle:
+        definition = define(job="bill", grid=Every(60), **policies)
+        Schedules(self.person.engine).create_many([Declared(name, definition)])
+        return ScheduleHandle(self.person.engine, name)
+
+    def pass_for(self, seconds: float) -> None:
+        self.stage.timeline.run_for(seconds)
+        self.judge.check_remembered()
+
+    def pass_unanswered(self, seconds: float, *operations: str) -> None:
+        """Let the answers of some operations of the store be lost for a while."""
+        self.stage.unanswered = frozenset(operations)
+        self.pass_for(seconds)
+        self.stage.unanswered = frozenset()
+
+    def rows(self, *states: State, kind: Kind = Kind.SCHEDULED) -> list[Execution]:
+        rows = self.store.tables.executions.values()
+        return [row for row in rows if row.kind is kind and (not states or row.state in states)]
+
+    def starts(self) -> int:
+        """Return how many runs have begun."""
+        return len(self.effects.starts)
