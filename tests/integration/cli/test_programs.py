@@ -99,7 +99,8 @@ def test_a_burst_runs_what_is_due_and_tells_whether_it_failed(
     folder: Path, text: str, code: int
 ) -> None:
     (folder / "jobs.py").write_text(text)
-    assert finished(folder, "worker", "jobs.py", "--burst").returncode == 0
+    # The first one creates the schedules; on a slow machine a slot of theirs is due at once.
+    finished(folder, "worker", "jobs.py", "--burst")
     app = Sempre(f"sqlite:///{folder / 'jobs.db'}")
     for schedule in list(app.schedules):
         app.schedule(schedule.name).trigger()
