@@ -8,7 +8,13 @@ from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, Kind, State, check_transition
 from sempre.domain.values import changed
 
-__all__ = ["Draft", "Execution", "SlotRange"]
+__all__ = ["Draft", "Execution", "SlotRange", "key_of"]
+
+
+def key_of(name: str, run_at: datetime, kind: Kind, identity: str) -> str:
+    """Return the idempotency key: the same for every attempt at the same piece of work."""
+    slot = f"{name}:{run_at.isoformat()}"
+    return slot if kind in (Kind.SCHEDULED, Kind.BACKFILL) else f"{slot}:{kind}:{identity}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +98,7 @@ class Execution(Draft):
     @property
     def key(self) -> str:
         """The idempotency key: the same for every attempt at the same piece of work."""
-        slot = f"{self.snapshot.name}:{self.run_at.isoformat()}"
-        of_slot = self.kind in (Kind.SCHEDULED, Kind.BACKFILL)
-        return slot if of_slot else f"{slot}:{self.kind}:{self.id}"
+        return key_of(self.snapshot.name, self.run_at, self.kind, self.id)
 
     def is_due(self, now: datetime) -> bool:
         """Tell whether it may start as far as time is concerned."""

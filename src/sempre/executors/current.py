@@ -21,6 +21,7 @@ from typing import Any
 
 from sempre.clock import Clock, SystemClock
 from sempre.domain.arguments import Json
+from sempre.domain.execution import key_of
 from sempre.domain.redaction import kept_text
 from sempre.domain.states import Kind
 from sempre.errors import InvalidInput, NotInJob, RunCancelled
@@ -58,7 +59,7 @@ class Link:
         return self._reason
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)
 class Current:
     """One run, as its job sees it.
 
@@ -70,7 +71,6 @@ class Current:
         attempt: 1 for the first.
         fence: a number above that of every earlier claim; a resource that remembers the highest
             it has seen can refuse a run that lost its lease.
-        key: the same for every attempt at the same piece of work.
         id: of the execution.
         kind: why it exists.
         args: the arguments.
@@ -85,7 +85,6 @@ class Current:
     due_at: datetime = datetime(2001, 1, 1, tzinfo=UTC)
     attempt: int = 1
     fence: int = 1
-    key: str = "example:2001-01-01T00:00:00+00:00"
     id: str = "00000000-0000-7000-8000-000000000000"
     kind: Kind = Kind.SCHEDULED
     args: Mapping[str, Json] = field(default_factory=dict, repr=False)
@@ -96,9 +95,10 @@ class Current:
 
     def __post_init__(self) -> None:
         """Begin to count what is left of the time."""
-        left = self.timeout.total_seconds() if self.timeout is not None else None
-        ends = None if left is None else self.clock.elapsed() + left
-        object.__setattr__(self, "_times_out", ends)
+        timeout = self.timeout
+        self._times_out = (
+            None if timeout is None else self.clock.elapsed() + timeout.total_seconds()
+        )
 
     @classmethod
     def of(cls, run: Run, *, clock: Clock, link: Link) -> "Current":
@@ -111,7 +111,6 @@ class Current:
             due_at=execution.due_at,
             attempt=execution.attempt,
             fence=execution.fence,
-            key=execution.key,
             id=execution.id,
             kind=execution.kind,
             args=execution.snapshot.args,
@@ -119,6 +118,11 @@ class Current:
             clock=clock,
             link=link,
         )
+
+    @property
+    def key(self) -> str:
+        """The same for every attempt at the same piece of work, and for no other."""
+        return key_of(self.name, self.slot, self.kind, self.id)
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Tell how far the run has come; cheap enough for a loop.

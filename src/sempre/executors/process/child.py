@@ -40,7 +40,6 @@ def call_of(run: Run) -> dict[str, Any]:
         "due_at": execution.due_at.isoformat(),
         "attempt": execution.attempt,
         "fence": execution.fence,
-        "key": execution.key,
         "id": execution.id,
         "kind": execution.kind,
         "args": dict(execution.snapshot.args),
