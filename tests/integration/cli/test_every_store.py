@@ -1,0 +1,109 @@
+"""The command line on every store that has a server: they all answer what it asks."""
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from sempre import Cron, Sempre
+from tests.integration.cli.shop import Shop
+from tests.integration.redis.redis_server import redis_server
+from tests.integration.sql.mariadb_server import mariadb_server, new_database
+from tests.integration.sql.postgresql_server import running_postgresql
+from tests.unit.cli.commands import sempre
+
+
+def free_port() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])
+
+
+def postgresql() -> Iterator[str]:
+    with running_postgresql() as server:
+        folder = server.socket.parent
+        yield f"postgresql:///postgres?host={folder}&user=postgres&schema=shop"
+
+
+def mariadb() -> Iterator[str]:
+    with mariadb_server() as path:
+        yield new_database(path)
+
+
+def redis() -> Iterator[str]:
+    port = free_port()
+    with redis_server(port=port):
+        yield f"redis://127.0.0.1:{port}/0?prefix=shop"
+
+
+@pytest.fixture(scope="module", params=[postgresql, mariadb, redis], ids=lambda each: each.__name__)
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    yield from request.param()
+
+
+@pytest.fixture
+def served(url: str) -> Iterator[Shop]:
+    """The same schedules on a server, after one run that failed."""
+    app = Sempre(url)
+
+    @app.job
+    def fail() -> None:
+        raise ValueError("no such region")
+
+    app.add("doomed", Cron("0 4 29 2 *"), fail)
+    app.sync()
+    served = Shop(app, url)
+    served.run("doomed")
+    yield served
+    app.close()
+
+
+def test_every_command_answers(served: Shop) -> None:
+    [doomed] = served.answer("list")["schedules"]
+    [failed] = served.answer("executions", "--failed", "-s", "doomed")["executions"][:1]
+    shown = served.answer("execution", failed["id"])["execution"]
+
+    assert doomed["state"] == "failing"
+    assert shown["attempts"][-1]["state"] == "failed"
+    assert served.answer("show", "doomed")["schedule"]["next"]
+    assert served.answer("next")["next"][0]["name"] == "doomed"
+
+
+def test_every_verb_works(served: Shop) -> None:
+    for arguments in (
+        ["pause", "doomed", "--until", "2h"],
+        ["resume", "doomed"],
+        ["skip", "doomed"],
+        ["unskip", "doomed"],
+        ["disable", "doomed"],
+        ["enable", "doomed"],
+        ["run", "doomed"],
+        ["reconcile"],
+        ["reconcile", "doomed"],
+        ["backfill", "doomed", "--from", "2026-01-01T00:00Z", "--to", "2026-01-02T00:00Z"],
+        ["db", "status"],
+        ["db", "upgrade"],
+    ):
+        result = served.cli(*arguments)
+        assert result.exit_code == 0, (arguments, result.stderr)
+
+
+def test_health_is_told(served: Shop) -> None:
+    result = served.cli("status", "--json")
+
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert [problem["code"] for problem in answer["problems"]] == ["S401"]
+
+
+def test_a_server_that_is_not_set_up_is_refused(url: str) -> None:
+    empty = url.replace("schema=shop", "schema=nothing").replace("prefix=shop", "prefix=nothing")
+    if empty == url:
+        empty = f"{url}&prefix=nothing_"
+
+    result = sempre("list", "--store", empty)
+
+    assert result.exit_code == 3
+    assert "not set up yet" in result.stderr
+    assert "sempre db upgrade --store" in result.stderr
