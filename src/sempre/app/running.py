@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Running", "start_processes", "work"]
 
 logger = logging.getLogger("sempre")
+# A service manager tells every process, and a supervisor passes on what it is told: that is one.
+ONE_SIGNAL = 1.0
 
 
 class Running:
@@ -47,7 +49,9 @@ class Running:
         self._burst = burst
         tasks = app.declarations.tasks
         wanted = {task.isolation for task in tasks.values()}
-        self.executors = Executors(tasks.__getitem__, isolations=wanted, clock=app.clock)
+        self.executors = Executors(
+            tasks.__getitem__, isolations=wanted, clock=app.clock, broken=self._leave
+        )
         self.crew = Crew(tasks, frozenset(queues), concurrency)
         self.worker: Worker | None = None
         self._ending: Worker | None = None
@@ -58,6 +62,7 @@ class Running:
         # Both fork, which they may only do while there is no thread; the executors begin some.
         line = self._fork_pulse() if self._forks else None
         self.executors.start()
+        self._leave_to_others()
         if self._sync:
             self._app.sync()
         engine = self._app.engine
@@ -66,6 +71,18 @@ class Running:
         self.worker.start(burst=self._burst)
         logger.info("working on %s", self._described())
         return self
+
+    def _leave_to_others(self) -> None:
+        """Want no jobs that cannot run here: others may be able to run them."""
+        tasks = self.crew.tasks.items()
+        missing = self.executors.unavailable
+        able = {name: task for name, task in tasks if task.isolation not in missing}
+        self.crew = Crew(able, self.crew.queues, self.crew.hands)
+
+    def _leave(self, reason: str) -> None:
+        """Have this process replaced, if it is one that can be."""
+        if self.worker is not None and self.worker.leave is not None:
+            self.worker.leave(reason)
 
     def _described(self) -> str:
         """Say what this worker does, for the first line of its log."""
@@ -145,19 +162,24 @@ def start_processes(
 def work(
     app: "Sempre", *, queues: Iterable[str], concurrency: int, leash: int | None = None
 ) -> int:
-    """Work in this process until SIGTERM or SIGINT; a second one ends the draining. Return 0.
+    """Work in this process until SIGTERM or SIGINT; a later one ends the draining. Return 0.
 
     With a leash also until that can be read: whoever held it is gone.
     """
     asked = Event()
     running: Running | None = None
+    heard_at: float | None = None
 
     def leave(reason: str) -> None:
         logger.error("this worker process ends, to be replaced: %s", reason)
         asked.set()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        if asked.is_set() and running is not None:
+        nonlocal heard_at
+        now = app.clock.elapsed()
+        if heard_at is None:
+            heard_at = now
+        elif running is not None and now - heard_at > ONE_SIGNAL:
             running.hurry()
         asked.set()
 

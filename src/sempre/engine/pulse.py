@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
@@ -151,7 +152,9 @@ def _beat_until_left(heart: Heart, line: Connection, beat: float) -> None:
             line.send_bytes(json.dumps(_told(heart)).encode())
     except (EOFError, OSError):
         pass
-    heart.retire()
+    # A store that is down cannot be told; the lease ends the session.
+    with suppress(StoreUnavailable):
+        heart.retire()
 
 
 def _register(heart: Heart) -> dict[str, object]:

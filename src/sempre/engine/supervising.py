@@ -63,6 +63,9 @@ class Supervisor:
         finally:
             self._signal(signal.SIGKILL)
             signal.setitimer(signal.ITIMER_REAL, 0)
+            # Of somebody impatient: what was asked for has just been done.
+            while pending := signal.sigpending().intersection(WATCHED):
+                signal.sigwait(pending)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             for end in self._leash:
                 os.close(end)

@@ -36,6 +36,7 @@ class Executors:
         after_fork: Iterable[Callable[[], object]] = (),
         clock: Clock | None = None,
         grace: timedelta = timedelta(seconds=5),
+        broken: Callable[[str], None] | None = None,
     ) -> None:
         """Make those that are wanted.
 
@@ -45,12 +46,15 @@ class Executors:
             after_fork: called in each child process before its job.
             clock: times limits and durations.
             grace: how long a run that was asked to end is given to do so.
+            broken: called with the reason if one of them can begin no run any more; the process
+                should be replaced.
         """
         self.unavailable: dict[Isolation, str] = {}
         self._lookup = lookup
         self._after_fork = tuple(after_fork)
         self._clock = clock or SystemClock()
         self._grace = grace
+        self._broken = broken
         self._executors = {kind: self._made(kind) for kind in _IN_ORDER if kind in isolations}
 
     def start(self) -> None:
@@ -112,7 +116,11 @@ class Executors:
         from sempre.executors.process import ProcessExecutor  # noqa: PLC0415
 
         return ProcessExecutor(
-            self._lookup, after_fork=self._after_fork, clock=self._clock, grace=self._grace
+            self._lookup,
+            after_fork=self._after_fork,
+            clock=self._clock,
+            grace=self._grace,
+            broken=self._broken,
         )
 
 

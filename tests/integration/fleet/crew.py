@@ -27,7 +27,7 @@ __all__ = ["CLOCK", "QUICK", "Fleet", "Member", "eventually", "fleet_on"]
 T = TypeVar("T")
 CLOCK = SystemClock()
 # Nothing is asserted by it: a machine may be slow, but not for so long.
-PATIENCE = 180.0
+PATIENCE = 120.0
 PAUSE = 0.05
 PROGRAM = ("-m", "tests.integration.fleet.program")
 ISOLATIONS = ("thread", "async", "process")
@@ -148,15 +148,13 @@ class Fleet:
 
     def wait_for_slots(self, seconds: float) -> float:
         """Wait until all slots of so many seconds from now have run; return their last instant."""
+        self.wait_for_first()
         until = CLOCK.now().timestamp() + seconds
-        self.wait_until_settled(until)
-        return until
-
-    def wait_until_settled(self, until: float) -> None:
         eventually(
             lambda: CLOCK.now().timestamp() > until and self.finding(until).is_settled,
             otherwise=lambda: (self.finding(until), self.outputs()),
         )
+        return until
 
     def wait_for_first(self) -> None:
         """Wait until something has run."""
@@ -201,7 +199,14 @@ class Fleet:
 def fleet_on(pairing: Pairing, folder: Path, rota: str = "mixed", **told: Any) -> Iterator[Fleet]:  # noqa: ANN401
     """Make a fleet without members; whatever they are doing at the end, they end."""
     settings = {**QUICK, **told.pop("settings", {})}
-    given = {"processes": 1, "concurrency": 8, **told, "rota": rota, "settings": settings}
+    given = {
+        "processes": 1,
+        "concurrency": 8,
+        "alone": False,
+        **told,
+        "rota": rota,
+        "settings": settings,
+    }
     fleet = Fleet(pairing, folder, {**given, "store": pairing.store, "broker": pairing.broker})
     try:
         yield fleet

@@ -56,7 +56,7 @@ class Finding:
     @property
     def is_settled(self) -> bool:
         """Whether nothing is outstanding."""
-        return self.slots > 0 and not self.lost and not self.unguarded
+        return not self.lost and not self.unguarded
 
 
 def judge(folder: Path, lines: Sequence[Line], until: float) -> Finding:

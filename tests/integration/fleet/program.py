@@ -15,6 +15,7 @@ from threading import Event
 from typing import Any
 
 from sempre import Cron, Every, Sempre, current
+from sempre.app.running import work
 from sempre.engine.events import Event as Told
 from tests.integration.fleet.effects import Effects
 from tests.integration.fleet.rota import ROTAS, Line
@@ -49,7 +50,10 @@ def main(folder: str, told_in: str) -> None:
     told = json.loads((place / told_in).read_text())
     app = application(place, told)
     app.events.listen(_log)
-    app.start(processes=told["processes"], concurrency=told["concurrency"])
+    if told["alone"]:
+        work(app, queues=("default",), concurrency=told["concurrency"])
+    else:
+        app.start(processes=told["processes"], concurrency=told["concurrency"])
 
 
 def _job(effects: Effects, line: Line) -> Callable[[], None]:

@@ -9,9 +9,12 @@ from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 
 import pytest
 
-from tests.integration.fleet.crew import Fleet, Member, eventually, fleet_on
+from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
 from tests.integration.fleet.effects import Effects, read_log
 from tests.integration.fleet.pairings import pairing_on
+from tests.integration.fleet.processes import send
+
+SQL_SERVERS = ("postgresql", "mariadb")
 
 
 def starts(fleet: Fleet) -> dict[str, int]:
@@ -76,6 +79,9 @@ def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
 
         ask_to_end(member, how)
         eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
+        # Signals within a second are one, so an impatient person has to be so for longer.
+        later = CLOCK.elapsed() + 1.5
+        eventually(lambda: CLOCK.elapsed() > later)
         ask_to_end(member, how)
         code = member.wait()
         fleet.join()
@@ -84,6 +90,84 @@ def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
         assert code == 0
         assert "Traceback" not in member.output
         assert {each["attempt"] for each in read_log(tmp_path)} == {1}
+
+
+def test_a_signal_to_every_process_of_a_service_is_one_signal(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="gated") as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+        [worker] = member.workers
+        children = [each for each in member.processes if each.pid in runs_in_children(fleet)]
+
+        # As systemd does, but for the children of jobs: those it ends at once.
+        for each in member.processes:
+            if each not in children:
+                send(each.pid, SIGTERM)
+        eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
+        send(worker.pid, SIGTERM)
+        Effects(tmp_path).gate.touch()
+
+        assert member.wait() == 0
+        log = read_log(tmp_path)
+        assert len(children) == 1
+        assert sum(each["what"] == "end" for each in log) == sum(starts(fleet).values())
+        assert "Traceback" not in member.output
+
+
+def runs_in_children(fleet: Fleet) -> set[int]:
+    """Return the processes that jobs had for themselves."""
+    names = {line.name for line in fleet.lines if line.isolation == "process"}
+    return {each["pid"] for each in read_log(fleet.folder) if each["schedule"] in names}
+
+
+@pytest.mark.parametrize(
+    "store", ["redis", *(pytest.param(each, marks=pytest.mark.long) for each in SQL_SERVERS)]
+)
+def test_a_worker_ends_well_while_the_store_is_down(store: str, tmp_path: Path) -> None:
+    with (
+        pairing_on(f"{store}+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="busy") as fleet,
+    ):
+        [member] = fleet.join()
+        fleet.wait_for_running("process")
+        assert pairing.database is not None
+
+        pairing.database.kill()
+        eventually(lambda: "store.unavailable" in member.output, otherwise=fleet.outputs)
+        member.send(SIGTERM)
+        code = member.wait()
+        pairing.database.start()
+        fleet.join(2)
+        until = fleet.wait_for_slots(2.0)
+
+        fleet.part()
+        finding = fleet.finding(until)
+        assert code == 0
+        assert "Traceback" not in member.output
+        assert not finding.doubled
+        assert not finding.early
+
+
+def test_a_worker_without_a_supervisor_ends_well_by_ctrl_c(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="gated", alone=True) as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+
+        # Its pulse and its nursery are in the same group, and hear it too.
+        member.interrupt()
+        eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
+        Effects(tmp_path).gate.touch()
+
+        assert member.wait() == 0
+        ends = [each for each in read_log(tmp_path) if each["what"] == "end"]
+        assert len(ends) == sum(starts(fleet).values())
+        assert "Traceback" not in member.output
 
 
 def test_what_a_drain_cannot_wait_for_is_released_and_costs_no_attempt(tmp_path: Path) -> None:

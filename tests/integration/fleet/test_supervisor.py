@@ -1,7 +1,7 @@
 """The supervisor: starts workers again that crash, and knows when that does not help."""
 
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGKILL, SIGSTOP
 
 import pytest
 
@@ -81,6 +81,26 @@ def test_the_crash_of_a_process_of_its_own_never_ends_a_worker(tmp_path: Path) -
         assert max(each["attempt"] for each in crashed) == 3
         assert workers == [worker]
         assert not fleet.finding(until).duplicated["thread-wait"]
+
+
+def test_a_worker_whose_nurseries_are_all_killed_is_replaced(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="nursed") as fleet,
+    ):
+        [member] = fleet.join()
+        fleet.wait_for_slots(3.0)
+        nurseries = [each for each in member.processes if each.name == "sempre-nursery"]
+
+        for each in nurseries:
+            send(each.pid, SIGSTOP)
+        for each in nurseries:
+            send(each.pid, SIGKILL)
+        until = fleet.wait_for_slots(4.0)
+
+        fleet.part()
+        assert len(nurseries) == 2
+        assert not fleet.finding(until).lost
 
 
 @pytest.mark.parametrize("harmed", ["pulse", "nursery"])

@@ -29,6 +29,7 @@ __all__ = ["ProcessExecutor"]
 
 _LOG = logging.getLogger("sempre.executors")
 _DIED = "the nursery of child processes died, and its process with it"
+_BOTH_DIED = "both nurseries of this worker died; restart it"
 
 
 @dataclass(eq=False)
@@ -62,8 +63,13 @@ class ProcessExecutor:
         after_fork: Iterable[Callable[[], object]] = (),
         clock: Clock | None = None,
         grace: timedelta = timedelta(seconds=5),
+        broken: Callable[[str], None] | None = None,
     ) -> None:
-        """Make an executor; `lookup` returns a task by name, or raises KeyError."""
+        """Make an executor; `lookup` returns a task by name, or raises KeyError.
+
+        If it can begin no run any more, `broken` is called with the reason.
+        """
+        self._broken = broken
         self._clock = clock or SystemClock()
         self._grace = grace.total_seconds()
         self._flights: Flights[_ChildFlight] = Flights(self._clock)
@@ -98,7 +104,8 @@ class ProcessExecutor:
             raise Refused("the executor is not running: start() it first, and submit before stop()")
         nursery = self._nurseries.active
         if nursery is None:
-            self._refuse(run, done, "both nurseries of this worker died; restart it")
+            # No fault of the job's, so it is not to cost one of its tries.
+            done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {_BOTH_DIED}"))
             return
         try:
             ours, theirs = socket.socketpair()
@@ -280,7 +287,9 @@ class ProcessExecutor:
         if not self._stopped:
             _LOG.error("a nursery of child processes died, and %d runs with it", len(lost))
             if self._nurseries.active is None:
-                _LOG.critical("both nurseries died: no process isolation until a restart")
+                _LOG.critical(_BOTH_DIED)
+                if self._broken is not None:
+                    self._broken(_BOTH_DIED)
         for flight in lost:
             if flight.pid is not None:
                 # The child died with it; this is for what the child had started.
