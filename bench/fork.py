@@ -115,8 +115,9 @@ def main() -> None:
     for each in figures:
         rates = f"{each.runs_per_second:6.0f} {each.bare_per_second:6.0f}"
         print(f"{each.name:14} {rates}  {each.ratio_of_best:9.2f}  ({each.median_ratio:.2f})")
-    best = max(figure.median_ratio for figure in figures)
-    print(f"\nT13: at least {TARGET:.0%} of bare fork and wait; measured {best:.0%}")
+    # Like for like, and chosen before the measurement: the bare loop has one child at a time too.
+    alone = figures[0].median_ratio
+    print(f"\nT13: at least {TARGET:.0%} of bare, one at a time; measured {alone:.0%}")
 
 
 if __name__ == "__main__":
