@@ -29,7 +29,7 @@ def test_one_off_work_whose_answer_was_lost_is_given_back_and_runs(carries: bool
     world.pass_for(5)
     world.operator.enqueue()
 
-    world.pass_unanswered(31, "take")
+    world.pass_unanswered(31, "take", "claim")
     world.pass_for(40)
 
     assert [row.state for row in world.rows(kind=Kind.ENQUEUED)] == [State.SUCCEEDED]
@@ -71,3 +71,29 @@ def test_a_triggered_run_and_a_slot_do_not_overlap(carries: bool) -> None:  # no
 
     assert len(world.rows(State.SUCCEEDED)) == 1
     assert len(world.rows(State.SUCCEEDED, kind=Kind.MANUAL)) == 1
+
+
+def test_a_pass_that_could_not_begin_is_tried_again() -> None:
+    world = SmallWorld(carries=False)
+    world.pass_for(290)
+    world.stage.failing = frozenset({"begin_pass"})
+    world.pass_for(40)
+    world.stage.failing = frozenset()
+
+    world.pass_for(30)
+
+    due_at = world.store.last_pass().value.due_at
+    assert due_at > world.store.clock.now()
+
+
+def test_a_worker_whose_session_has_expired_unnoticed_does_not_ask_without_a_rest() -> None:
+    world = SmallWorld(carries=False)
+    schedule = world.create()
+    world.pass_for(22)
+    world.stage.step_clock(world.stage.settings.lease * 2)
+    schedule.trigger()
+    before = world.judge.operations
+
+    world.pass_for(2)
+
+    assert world.judge.operations - before < 100

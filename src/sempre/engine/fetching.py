@@ -20,6 +20,7 @@ __all__ = ["Fetcher"]
 
 FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
+REFUSED_LOOK = 0.1
 LONGEST_WAIT = 60.0
 
 
@@ -123,7 +124,8 @@ class Fetcher:
         catch = self._claims.due(wider, session=session)
         self._blocked = set(catch.blocked)
         if catch.refused:
-            self.look_now()
+            # Not at once: if it is our session that is refused, only the next beat tells.
+            self._agenda.add(REFUSED_LOOK)
         elif self._blocked:
             self._agenda.add(BLOCKED_LOOK)
         return catch

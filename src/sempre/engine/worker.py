@@ -27,7 +27,7 @@ from sempre.ports.executor import Executor, Outcome, Run, Task
 from sempre.ports.messages import Wanted
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from sempre.ports.messages import Tick
 
 __all__ = ["Crew", "Worker"]
 
@@ -79,7 +79,7 @@ class Worker:
         self._finished: SimpleQueue[Finished] = SimpleQueue()
         self._unsettled: list[Finished] = []
         self._called: int | None = None
-        self._passed: datetime | None = None
+        self._heeded: Tick | None = None
         self._stopping = Event()
         self._ending = Event()
         self.exhausted = Event()
@@ -323,10 +323,12 @@ class Worker:
 
     def _is_pass_due(self) -> bool:
         """Tell whether the last tick said so; each tick counts once."""
-        due_at = self.heart.tick.pass_due_at
-        if due_at is None or due_at == self._passed or due_at > self.engine.time.now():
+        tick = self.heart.tick
+        due_at = tick.pass_due_at
+        if due_at is None or tick is self._heeded or due_at > self.engine.time.now():
             return False
-        self._passed = due_at
+        # Not by when it was due: a pass that could not begin is due as before, and tried again.
+        self._heeded = tick
         return True
 
     def _lose_session(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Protocol
 
 from sempre.brokers.memory import MemoryBroker
 from sempre.errors import BrokerUnavailable
@@ -10,9 +11,17 @@ from sempre.ports.broker import BrokerCapabilities, Delivery, Message
 from sempre.testing.simulation.clock import VirtualClock
 from sempre.testing.simulation.stage import Broken, Program, Stage, WouldWait
 
-__all__ = ["Exchange", "FaultyBroker"]
+__all__ = ["Acknowledged", "Exchange", "FaultyBroker"]
 
 DELAYS = (0.5, 2.0, 10.0, 60.0)
+
+
+class Acknowledged(Protocol):
+    """Hears that a program lets go of a message, and whether it was the last copy."""
+
+    def __call__(self, program: Program, delivery: Delivery, *, last: bool) -> None:
+        """Take note."""
+        ...
 
 
 class _OpenBroker(MemoryBroker):
@@ -21,6 +30,10 @@ class _OpenBroker(MemoryBroker):
     def bodies(self) -> set[str]:
         """Return the bodies of all messages, delayed, ready or reserved."""
         return {kept.message.body for kept in self._kept.values()}
+
+    def copies(self, body: str) -> int:
+        """Return how many messages have a body."""
+        return sum(kept.message.body == body for kept in self._kept.values())
 
     def next_due(self, lanes: Sequence[str]) -> float:
         """Return by the clock when the next message of these lanes can be reserved."""
@@ -68,7 +81,7 @@ class FaultyBroker:
         exchange: Exchange,
         program: Program,
         *,
-        acknowledged: Callable[[Program, Delivery], None],
+        acknowledged: Acknowledged,
         woken: Callable[[], None],
     ) -> None:
         """Stand between a program and the broker."""
@@ -117,7 +130,8 @@ class FaultyBroker:
         """Forget messages."""
         self._meet("acknowledge")
         for each in deliveries:
-            self._acknowledged(self._program, each)
+            last = self._exchange.inner.copies(each.message.body) == 1
+            self._acknowledged(self._program, each, last=last)
         self._finish(deliveries)
         self._exchange.inner.acknowledge(deliveries)
         self._part("acknowledge")

@@ -80,8 +80,11 @@ class Judge:
         )
         self._trace(operation, rows)
 
-    def hear_ticket(self, program: Program, delivery: Delivery) -> None:
-        """Judge that a ticket is let go of: its row was looked at, and it did not come early."""
+    def hear_ticket(self, program: Program, delivery: Delivery, *, last: bool) -> None:
+        """Judge that a ticket is let go of: its row was looked at, and it did not come early.
+
+        One of which the broker has another copy may be let go of in any case.
+        """
         ticket = read_ticket(delivery.message.body)
         if not isinstance(ticket, Ticket):
             return
@@ -91,7 +94,7 @@ class Judge:
         row = self._store.tables.executions.get(ticket.execution)
         doubt = program.stage.time.now - program.stage.clock_stepped_at < STEP_DOUBT
         early = row is not None and row.is_untried and row.due_at > self._store.clock.now()
-        if early and not doubt:
+        if early and last and not doubt:
             raise Broken(f"{program.name} dropped a ticket that came before its time")
 
     # One row

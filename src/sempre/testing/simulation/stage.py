@@ -75,6 +75,7 @@ class Stage:
     """Time, chance, faults and the trace of one run.
 
     Attributes:
+        failing: operations of the store that all fail before anything has happened.
         unanswered: operations of the store whose answers are all lost.
     """
 
@@ -89,6 +90,7 @@ class Stage:
         self.faults: Faults = NO_FAULTS
         self.store_down_until = 0
         self.broker_down_until = 0
+        self.failing: frozenset[str] = frozenset()
         self.unanswered: frozenset[str] = frozenset()
         self.clock_stepped_at = -(10**12)
         self.clock_in_doubt_until = START
@@ -105,9 +107,10 @@ class Stage:
         """Return the true time in so many seconds."""
         return self.time.now + round(seconds * MICROSECONDS)
 
-    def store_is_away(self, program: Program) -> bool:
-        """Tell whether a program cannot reach the store now."""
-        return max(self.store_down_until, program.cut_until) > self.time.now
+    def store_is_away(self, program: Program, operation: str = "") -> bool:
+        """Tell whether a program cannot reach the store now, or not for an operation."""
+        away = max(self.store_down_until, program.cut_until) > self.time.now
+        return away or operation in self.failing
 
     def broker_is_away(self) -> bool:
         """Tell whether nobody can reach the broker now."""

@@ -136,7 +136,7 @@ class FaultyStore:
     ) -> object:
         program, stage = self._program, self._program.stage
         stage.interleave(program)
-        if stage.store_is_away(program) or stage.chance.happens(stage.faults.store_fails):
+        if stage.store_is_away(program, name) or stage.chance.happens(stage.faults.store_fails):
             stage.trace.note(program.name, f"{name} fails")
             self._fail("store failures", "the store cannot be reached.")
         if name == "candidates":

@@ -1,0 +1,237 @@
+"""Kept bugs: mistakes that were made or nearly made, to be put into the engine for a while."""
+
+# ruff: noqa: SLF001 - a bug sits where nobody else reaches
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning import Plan, claiming, plan_crash
+from sempre.domain.planning.sheet import Sheet
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+from sempre.domain.values import changed
+from sempre.engine import sweeping
+from sempre.engine.bell import Bell
+from sempre.engine.breaker import Breaker
+from sempre.engine.claiming import Catch, Started
+from sempre.engine.core import Engine
+from sempre.engine.fetching import Fetcher
+from sempre.engine.holding import Holdings
+from sempre.engine.settling import Settler
+from sempre.engine.watchdog import Watchdog
+from sempre.engine.worker import Worker
+from sempre.errors import StoreUnavailable
+from sempre.ports.broker import Delivery
+from sempre.ports.messages import Candidate, Order, Reading, Settled, Settlement
+from sempre.stores.memory import MemoryStore, work
+from sempre.stores.memory.tables import Tables
+
+__all__ = ["BUGS"]
+
+Patch = pytest.MonkeyPatch
+BUGS: dict[str, Callable[[Patch], None]] = {}
+
+
+def bug(put: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    """Keep a bug under the name of the function that puts it in."""
+    BUGS[put.__name__.replace("_", " ")] = put
+    return put
+
+
+@bug
+def a_ticket_that_came_early_is_dropped(patch: Patch) -> None:
+    original = Fetcher._return_tickets
+
+    def drop(
+        self: Fetcher, by_id: dict[str, Delivery], catch: Catch, finished: list[Delivery]
+    ) -> None:
+        original(self, by_id, replace(catch, early={}), finished)
+
+    patch.setattr(Fetcher, "_return_tickets", drop)
+
+
+@bug
+def nobody_sweeps(patch: Patch) -> None:
+    original = Fetcher._look
+
+    def look(self: Fetcher, session: str, limit: int) -> float:
+        if self._engine.bell.is_dumb:
+            return original(self, session, limit)
+        self._sweep_at = self._engine.clock.elapsed() + 15
+        return 0.0
+
+    patch.setattr(Fetcher, "_look", look)
+
+
+@bug
+def a_successor_is_neither_rung_nor_expected(patch: Patch) -> None:
+    original = Fetcher._take_in
+    patch.setattr(Fetcher, "_take_in", lambda self, catch: original(self, replace(catch, born=[])))
+
+
+@bug
+def a_successor_is_not_written(patch: Patch) -> None:
+    original = Engine.order
+
+    def order(self: Engine, plan: Plan) -> Order:
+        kept = () if plan.has_start else plan.creates
+        return original(self, changed(plan, creates=kept))
+
+    patch.setattr(Engine, "order", order)
+
+
+@bug
+def a_rescue_ignores_the_lease(patch: Patch) -> None:
+    def expired(self: MemoryStore, limit: int) -> Reading[list[Candidate]]:
+        with self._at_once() as (tables, now):
+            rows = [row for row in tables.executions.values() if row.state is State.RUNNING]
+            return Reading(now, [tables.candidate(row) for row in rows[:limit]])
+
+    patch.setattr(MemoryStore, "expired", expired)
+    patch.setattr(sweeping, "plan_rescue", plan_crash)
+
+
+@bug
+def a_settle_does_not_look_at_the_fence(patch: Patch) -> None:
+    original = work.settle
+
+    def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) -> Settled:
+        current = tables.executions.get(settlement.execution.id)
+        changes = settlement.plan.changes
+        if current is None or current.state is not State.RUNNING or not changes:
+            return original(tables, settlement, session, now)
+        tables.put(changed(changes[0].after, fence=current.fence))
+        return Settled.DONE
+
+    patch.setattr(work, "settle", settle)
+
+
+@bug
+def a_ticket_is_let_go_of_before_its_claim(patch: Patch) -> None:
+    original = Fetcher._open
+
+    def opened(self: Fetcher, deliveries: Sequence[Delivery], session: str) -> None:
+        self._engine.bell.tell(lambda broker: broker.acknowledge(deliveries))
+        original(self, deliveries, session)
+
+    patch.setattr(Fetcher, "_open", opened)
+
+
+@bug
+def the_watchdogs_message_is_not_put_back(patch: Patch) -> None:
+    patch.setattr(
+        Fetcher, "_answer_watchdog", lambda self, _delivery, call: self._called(call.interval)
+    )
+
+
+@bug
+def the_breaker_never_closes(patch: Patch) -> None:
+    patch.setattr(Breaker, "succeeded", lambda _self: False)
+
+
+@bug
+def the_sentinel_is_ignored(patch: Patch) -> None:
+    patch.setattr(Watchdog, "_stands", lambda _self, _report, _queue: True)
+
+
+@bug
+def a_lost_session_is_used_again(patch: Patch) -> None:
+    patch.setattr(Worker, "_lose_session", lambda _self: None)
+
+
+@bug
+def a_claim_whose_answer_was_lost_is_forgotten(patch: Patch) -> None:
+    patch.setattr(Holdings, "unknown", lambda _self, _session: [])
+
+
+@bug
+def a_claim_whose_answer_was_lost_starts_twice(patch: Patch) -> None:
+    def begin_again(self: Worker) -> None:
+        running = self.engine.store.running(self.heart.session).value
+        for execution in running:
+            self._begin(Started(execution))
+
+    patch.setattr(Worker, "_give_back_unknown", begin_again)
+
+
+@bug
+def a_retry_is_not_rung(patch: Patch) -> None:
+    patch.setattr(Settler, "_ring", lambda _self, _finished, _waiting: None)
+
+
+@bug
+def what_could_not_be_settled_is_forgotten(patch: Patch) -> None:
+    original = Worker.settle
+
+    def settle(self: Worker, *, wait: float = 0.0) -> float:
+        try:
+            return original(self, wait=wait)
+        except StoreUnavailable:
+            self._unsettled = []
+            return 0.0
+
+    patch.setattr(Worker, "settle", settle)
+
+
+@bug
+def the_attempt_is_the_fence(patch: Patch) -> None:
+    def hand_over(tables: Tables, row: Execution, session: str) -> Execution:
+        tables.put(changed(row, session=session, fence=row.attempt))
+        return tables.leased(tables.executions[row.id])
+
+    patch.setattr(work, "_hand_over", hand_over)
+
+
+@bug
+def a_pass_waits_for_its_message(patch: Patch) -> None:
+    patch.setattr(Worker, "_is_pass_due", lambda _self: False)
+    patch.setattr(Watchdog, "ensure", lambda _self: None)
+
+
+@bug
+def claims_made_from_the_same_reading_overlap(patch: Patch) -> None:
+    def count(sheet: Sheet, row: Execution) -> None:
+        if row.is_untried and row.occupies_slot:
+            sheet.update(starts=sheet.schedule.starts + 1)
+
+    patch.setattr(claiming, "_count_start", count)
+
+
+@bug
+def the_store_does_not_compare_revisions(patch: Patch) -> None:
+    def stands(self: Tables, _plan: Plan, base: Schedule) -> bool:
+        return base.id in self.schedules
+
+    patch.setattr(Tables, "_base_stands", stands)
+
+
+@bug
+def the_broker_counts_as_told_whatever_it_says(patch: Patch) -> None:
+    original = Bell.ring
+
+    def ring(self: Bell, rows: Sequence[Execution], now: datetime) -> int:
+        listed = list(rows)
+        told = original(self, listed, now)
+        self._mark([row.id for row in listed if row.state is State.PENDING])
+        self.unheard = False
+        return told
+
+    patch.setattr(Bell, "ring", ring)
+
+
+@bug
+def a_lease_is_renewed_after_it_has_expired(patch: Patch) -> None:
+    def is_alive(session: Any, _now: datetime) -> bool:  # noqa: ANN401 - a bug takes anything
+        return session is not None
+
+    patch.setattr(work, "is_alive", is_alive)
+
+
+@bug
+def a_clock_that_jumped_is_trusted(patch: Patch) -> None:
+    patch.setattr(sweeping.Sweeper, "_clock_is_in_doubt", lambda _self: False)
