@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run servers lint types test test-long bench sizes clean
+.PHONY: help install run servers lint types test test-long chaos bench sizes clean
 
 BIN := .venv/bin
 STAMP := .venv/installed
@@ -32,6 +32,9 @@ test: servers lint types ## everything that must pass: servers, lint, types, tes
 
 test-long: servers ## the tests that take minutes, with what they counted
 	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP
+
+chaos: servers ## fleets of real workers on every store and broker, harmed in every way; a table
+	$(BIN)/pytest -n 4 -m "" tests/integration/fleet
 
 bench: $(STAMP) ## time the grids beside their peers
 	$(BIN)/python bench/grids.py

@@ -1,26 +1,32 @@
-"""A table of what all fleets of a run have found, one line each."""
+"""Two tables at the end of a run: what each fleet has found, and each pairing in sum."""
 
 import pytest
 
-COLUMN = "fleet"
+from tests.integration.fleet.reporting import Row, sums_of, table_of
+
+EXPLAINED = (
+    "twice: starts beyond the first; fenced: effects that a guarded resource took twice; "
+    "p50, p99: seconds between due and start"
+)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reports = [report for kind in terminalreporter.stats.values() for report in kind]
+    rows = _rows(terminalreporter)
+    for title, shown in (("fleets", rows), ("fleets by store and broker", sums_of(rows))):
+        if shown:
+            terminalreporter.section(title)
+            for line in table_of(shown):
+                terminalreporter.write_line(line)
+    if rows:
+        terminalreporter.write_line(EXPLAINED)
+
+
+def _rows(reporter: pytest.TerminalReporter) -> list[Row]:
+    reports = [report for kind in reporter.stats.values() for report in kind]
     rows = [
-        str(value)
+        value
         for report in reports
         for name, value in getattr(report, "user_properties", ())
-        if name == COLUMN and getattr(report, "when", "") == "call"
+        if name == "fleet" and getattr(report, "when", "") == "call"
     ]
-    if rows:
-        terminalreporter.section("fleets")
-        terminalreporter.write_line(TITLES)
-        for row in sorted(rows):
-            terminalreporter.write_line(row)
-
-
-TITLES = (
-    f"{'store + broker':22} {'fault':22} {'slots':>5} {'lost':>4} {'early':>5} {'twice':>5} "
-    f"{'fenced':>6} {'faults':>6} {'p50':>7} {'p99':>7}"
-)
+    return sorted(rows, key=lambda row: (row["store + broker"], row["fault"]))

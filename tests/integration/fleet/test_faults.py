@@ -4,16 +4,19 @@ A guarded effect happens once. A start may happen twice, but for each schedule n
 something was killed or paused, and never because of a broker.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from tests.integration.fleet.crew import fleet_on
+from tests.integration.fleet.crew import Fleet, fleet_on
 from tests.integration.fleet.faults import FAULTS
 from tests.integration.fleet.pairings import PAIRINGS, pairing_on
 from tests.integration.fleet.reporting import report
 
+Record = Callable[[str, object], None]
 QUICK = {
     ("kill worker", "sqlite+store"),
     ("pause member", "redis+redis"),
@@ -22,17 +25,18 @@ QUICK = {
 # Nobody's work is taken away by these: nothing may start twice.
 GENTLE = {"flush broker", "restart broker", "rolling restart"}
 ROUNDS = 2
+LONGER = 8
 
 
 def cases() -> Iterator[object]:
     for fault in FAULTS:
         for name in PAIRINGS:
-            if _makes_sense(fault, name):
+            if makes_sense(fault, name):
                 quick = (fault, name) in QUICK
                 yield pytest.param(fault, name, marks=() if quick else pytest.mark.long)
 
 
-def _makes_sense(fault: str, name: str) -> bool:
+def makes_sense(fault: str, name: str) -> bool:
     store, _, broker = name.partition("+")
     if fault in ("flush broker", "restart broker"):
         # A Redis that is both is a database that dies.
@@ -44,26 +48,62 @@ def _makes_sense(fault: str, name: str) -> bool:
 
 @pytest.mark.parametrize(("fault", "name"), list(cases()))
 def test_nothing_is_lost_early_or_done_twice(
-    fault: str, name: str, tmp_path: Path, record_property: Callable[[str, object], None]
+    fault: str, name: str, tmp_path: Path, record_property: Record
 ) -> None:
     with (
         pairing_on(name, tmp_path) as pairing,
         fleet_on(pairing, tmp_path, rota="busy") as fleet,
     ):
         fleet.join(3)
-        fleet.wait_for_first()
 
-        for _ in range(ROUNDS):
-            FAULTS[fault](fleet)
-            fleet.faults += 1
-            until = fleet.wait_for_slots(3.0)
+        until = harm(fleet, [fault] * ROUNDS)
 
         fleet.part()
-        finding = fleet.finding(until)
-        record_property("fleet", report(fleet, fault, finding))
-        most = 0 if fault in GENTLE else fleet.faults
-        assert not finding.lost
-        assert not finding.early
-        assert not finding.unguarded
-        assert not finding.doubled
-        assert max(finding.duplicated.values(), default=0) <= most
+        rough = 0 if fault in GENTLE else fleet.faults
+        everything_was_done(fleet, until, rough, fault, record_property)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PAIRINGS)
+def test_nothing_is_lost_early_or_done_twice_in_a_mix_of_faults(
+    name: str, tmp_path: Path, record_property: Record
+) -> None:
+    """SEMPRE_FLEET_SEED repeats the order of the faults, though not their moments."""
+    seed = os.environ.get("SEMPRE_FLEET_SEED") or os.urandom(4).hex()
+    possible = [fault for fault in FAULTS if makes_sense(fault, name)]
+    chosen = Random(f"{name} {seed}").choices(possible, k=LONGER)  # noqa: S311 - no secret
+    print(f"SEMPRE_FLEET_SEED={seed}:", ", ".join(chosen))  # noqa: T201 - shown if it fails
+    with (
+        pairing_on(name, tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="busy") as fleet,
+    ):
+        fleet.join(2)
+        fleet.join(1, processes=2)
+
+        until = harm(fleet, chosen)
+
+        fleet.part()
+        rough = sum(fault not in GENTLE for fault in chosen)
+        everything_was_done(fleet, until, rough, "mix", record_property)
+
+
+def harm(fleet: Fleet, faults: list[str]) -> float:
+    """Let things happen; after each of them every slot has to run. Return the last instant."""
+    until = fleet.wait_for_slots(1.0)
+    for fault in faults:
+        FAULTS[fault](fleet)
+        fleet.faults += 1
+        until = fleet.wait_for_slots(3.0)
+    return until
+
+
+def everything_was_done(
+    fleet: Fleet, until: float, rough: int, fault: str, record_property: Record
+) -> None:
+    finding = fleet.finding(until)
+    record_property("fleet", report(fleet, fault, finding))
+    assert not finding.lost
+    assert not finding.early
+    assert not finding.unguarded
+    assert not finding.doubled
+    assert max(finding.duplicated.values(), default=0) <= rough

@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.fleet.crew import Fleet, fleet_on
 from tests.integration.fleet.pairings import PAIRINGS, STORES, pairing_on, pairings_on
-from tests.integration.fleet.reporting import report
+from tests.integration.fleet.reporting import NONE, report
 
 Record = Callable[[str, object], None]
 
@@ -55,7 +55,7 @@ def test_every_slot_runs_exactly_once_for_a_longer_time(
 
 def everything_is_in_order(fleet: Fleet, until: float, record_property: Record) -> None:
     finding = fleet.finding(until)
-    record_property("fleet", report(fleet, "none", finding))
+    record_property("fleet", report(fleet, NONE, finding))
     assert not finding.lost
     assert not finding.early
     assert not finding.duplicated
