@@ -27,6 +27,7 @@ from sempre.domain.planning import (
     plan_unskip,
 )
 from sempre.domain.schedule import Schedule
+from sempre.engine.audits import Audits
 from sempre.engine.core import Engine, born_by
 from sempre.engine.ids import new_id
 from sempre.errors import NotFound, nearest
@@ -91,6 +92,12 @@ class ScheduleHandle:
     def zone(self) -> str:
         """The name of its time zone; UTC for a grid that has none."""
         return str(getattr(self.definition.grid, "timezone", "UTC"))
+
+    @property
+    def last_audit_at(self) -> datetime | None:
+        """When a pass of the watchdog last looked at it; None if none has. See `stale`."""
+        last = self._engine.read(self._engine.store.last_pass())
+        return Audits(last.report).last(self.row)
 
     def next_run_at(self, *, after: datetime | str | None = None) -> datetime | None:
         """Return its first slot after an instant, by default after now; None if there is none."""
@@ -281,6 +288,21 @@ class Schedules:
             after = page.after
             if not after:
                 return
+
+    def stale(self, *, older_than: Duration) -> Iterator[Schedule]:
+        """Go through the enabled ones that the watchdog has not looked at for so long, by name.
+
+        A new one counts from its creation. Up to 500 schedules are all looked at in every pass;
+        of more, each one at least once in 24 hours. What is missing or overdue is found in every
+        pass, whether or not it is that schedule's turn to be looked at.
+        """
+        reading = self._engine.store.last_pass()
+        audits = Audits(self._engine.read(reading).report)
+        limit = reading.now - read_duration("older_than", older_than)
+        for schedule in self:
+            looked_at = audits.last(schedule) or schedule.created_at
+            if schedule.definition.enabled and looked_at < limit:
+                yield schedule
 
     def create_many(self, wanted: Iterable[Declared], *, release: int | None = None) -> list[bool]:
         """Create schedules with their first executions, a thousand in one commit each.

@@ -14,6 +14,7 @@ from typing import Any
 
 from sempre.domain.arguments import Json
 from sempre.domain.states import LIVE
+from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.engine.reconciling import Reconciled, Reconciler
@@ -30,6 +31,7 @@ PURGED_AT_ONCE = 1000
 MOST_PURGES = 50
 DAY = timedelta(hours=24)
 THROTTLE = 60.0
+KEPT = ("slice_after", "round_size", "last_round", "sentinels", "audits")
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Report:
         round_size: how many schedules the daily round has seen so far.
         last_round: how many the one before saw in all.
         sentinels: the message in each lane whose absence tells of a loss.
+        audits: which schedules were looked at when, in stretches.
     """
 
     lock_acquired: bool = True
@@ -63,13 +66,18 @@ class Report:
     round_size: int = 0
     last_round: int = 0
     sentinels: dict[str, Json] = field(default_factory=dict)
+    audits: list[Json] = field(default_factory=list)
 
     @classmethod
     def after(cls, last: Mapping[str, Json]) -> "Report":
         """Return an empty report that goes on where another one ended."""
-        kept = ("slice_after", "round_size", "last_round", "sentinels")
-        known: dict[str, Any] = {name: last[name] for name in kept if name in last}
+        known: dict[str, Any] = {name: last[name] for name in KEPT if name in last}
         return cls(**known)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it did, without what only the next pass needs to know."""
+        return {name: value for name, value in asdict(self).items() if name not in KEPT}
 
     def add(self, done: Reconciled) -> None:
         """Count what was reconciled."""
@@ -147,8 +155,7 @@ class Watchdog:
         except StoreUnavailable as error:
             self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
         report.seconds = self._engine.clock.elapsed() - began
-        facts = asdict(report) | {"interval": seconds}
-        self._engine.events.tell(Happened.PERFORMED, **facts)
+        self._engine.events.tell(Happened.PERFORMED, interval=seconds, **report.facts)
         return report
 
     def force(self) -> Report:
@@ -176,7 +183,10 @@ class Watchdog:
 
     def _run(self, report: Report, begun: Pass, every: timedelta) -> None:
         self._mend_astray(report)
+        after, at = report.slice_after, self._engine.time.now()
         self._look_at_slice(report, every)
+        upto = report.slice_after or LAST
+        report.audits = marked(report.audits, after=after, upto=upto, at=at)
         self._ring_lost(report)
         report.orphans_enqueued = self.ring_orphans()
         self._purge(report)

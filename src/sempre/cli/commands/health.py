@@ -1,6 +1,5 @@
 """`sempre status` and `reconcile`: is all well, and make it so."""
 
-from dataclasses import asdict
 from datetime import timedelta
 
 import click
@@ -53,9 +52,7 @@ def reconcile(desk: Desk, *, name: str | None) -> None:
         return
     report = desk.app.watchdog.force()
     if desk.output.as_json:
-        kept = ("slice_after", "round_size", "last_round", "sentinels")
-        told = {key: value for key, value in asdict(report).items() if key not in kept}
-        desk.output.json({"report": told})
+        desk.output.json({"report": report.facts})
     else:
         desk.output.lines(_healed(report))
         talk(f"looked at {report.schedules_processed} schedules in {length(report.seconds)}.")

@@ -1,0 +1,73 @@
+"""Audits: when the watchdog last looked at each schedule, known without a write for each of them.
+
+A pass looks at schedules in the order of their ids, from where the one before it ended. So what it
+has looked at is one stretch of ids, and the report of the pass keeps one mark for each stretch: the
+last id in it, and when. The report is kept only if the pass came to its end; so is the mark.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sempre.domain.arguments import Json
+from sempre.domain.schedule import Schedule
+
+__all__ = ["LAST", "Audits", "marked"]
+
+LAST = "~"
+"""Comes after the id of every schedule."""
+MOST_MARKS = 300
+
+Mark = tuple[str, datetime | None]
+
+
+class Audits:
+    """What the last finished pass knows of itself and of those before it."""
+
+    def __init__(self, report: Mapping[str, Json]) -> None:
+        """Read the marks of a report; one of an older version has none."""
+        self._marks = _read(report.get("audits"))
+
+    def last(self, schedule: Schedule) -> datetime | None:
+        """Return when a schedule was last looked at; None if it never was."""
+        place = bisect_left(self._marks, schedule.id, key=lambda mark: mark[0])
+        at = self._marks[place][1] if place < len(self._marks) else None
+        # Whatever is new has a later id, and so lies in a stretch that was looked at before it was.
+        return at if at is not None and at >= schedule.created_at else None
+
+
+def marked(known: object, *, after: str, upto: str, at: datetime) -> list[Json]:
+    """Return the marks, in their stored form, with a stretch of ids that was looked at now.
+
+    Of too many every two become one, with the earlier of their instants.
+    """
+    marks = _read(known)
+    before = [mark for mark in marks if mark[0] <= after]
+    rest = marks[len(before) :]
+    if after and (not before or before[-1][0] < after):
+        before.append((after, rest[0][1] if rest else None))
+    found = [*before, (upto, at), *(mark for mark in rest if mark[0] > upto)]
+    return [[last, when.isoformat() if when else None] for last, when in _thinned(found)]
+
+
+def _thinned(marks: list[Mark]) -> list[Mark]:
+    if len(marks) <= MOST_MARKS:
+        return marks
+    pairs = [marks[place : place + 2] for place in range(0, len(marks), 2)]
+    return [(pair[-1][0], _earliest(pair)) for pair in pairs]
+
+
+def _earliest(marks: Sequence[Mark]) -> datetime | None:
+    instants = [at for _, at in marks if at is not None]
+    return min(instants) if len(instants) == len(marks) else None
+
+
+def _read(known: object) -> list[Mark]:
+    marks: list[Mark] = []
+    for each in known if isinstance(known, list) else ():
+        match each:
+            case [str(last), str(when)]:
+                marks.append((last, datetime.fromisoformat(when)))
+            case [str(last), None]:
+                marks.append((last, None))
+    return marks
