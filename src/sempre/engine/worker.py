@@ -192,9 +192,10 @@ class Worker:
         """Stop claiming at once, wait for what runs, give back the rest, end the session."""
         self._stopping.set()
         self._wake_all()
+        longest = self.engine.settings.drain.total_seconds() if drain is None else drain
+        self._wait_for_fetcher(longest)
         for started in self.capacity.overstayed(everything=True):
             self._finished.put(Finished(started))
-        longest = self.engine.settings.drain.total_seconds() if drain is None else drain
         self.capacity.wait_until_idle(longest)
         for started in self.capacity.running():
             self._finished.put(Finished(started))
@@ -208,6 +209,12 @@ class Worker:
     def hurry(self) -> None:
         """Let a stop that waits for running jobs wait no longer."""
         self.capacity.give_up()
+
+    def _wait_for_fetcher(self, longest: float) -> None:
+        """Wait for a claim that is under way: whatever it brings has to be given back or run."""
+        for thread in self._threads:
+            if thread.name == "sempre-fetcher":
+                thread.join(longest)
 
     def _settle_last(self) -> None:
         """Record what is left, and end the session; the lease heals what cannot be recorded."""
@@ -248,7 +255,9 @@ class Worker:
 
     def _begin(self, started: Started) -> None:
         self._holdings.take(started.execution)
-        if self.capacity.admit(started):
+        if self._stopping.is_set():
+            self._finished.put(Finished(started))
+        elif self.capacity.admit(started):
             self._submit(started)
 
     def _give_back_unknown(self) -> None:
