@@ -9,6 +9,7 @@ Delays are rounded up to whole seconds. Nothing is repeated here after a failure
 connects again.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -35,6 +36,7 @@ _FIRST_WINDOW, _GROWTH = 8, 8
 _DEADLINE_PAUSE = 0.1
 # By how much a wait may be longer, so that it ends with an answer and the connection can stay.
 _SLACK = 0.05
+_TUBE_AND_PRIORITY = re.compile(rb"^tube: (\S+)$.*^pri: (\d+)$", re.MULTILINE | re.DOTALL)
 _RESERVE_NOW = b"reserve-with-timeout 0\r\n"
 
 
@@ -73,14 +75,14 @@ class BeanstalkdBroker:
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Put messages, many in one write; an empty handle where one is refused."""
-        check_lanes(message.lane for message in messages)
+        check_lanes({message.lane for message in messages})
         if not messages:
             return []
+        bodies = [message.body.encode("utf-8", "surrogateescape") for message in messages]
         with self._connected(self._process.get().producer) as wire:
-            asked = wire.ask(list(self._puts(wire, messages)))
-            answers = [answer for answer in asked if answer.word != "USING"]
-        taken = iter(answers)
-        found = [_TOO_BIG if _is_too_big(message) else next(taken) for message in messages]
+            asked = wire.ask(list(self._puts(wire, messages, bodies)))
+        taken = (answer for answer in asked if answer.word != "USING")
+        found = [next(taken) if len(body) <= LARGEST_BODY else _TOO_BIG for body in bodies]
         handles = [answer.rest[0] if answer.word == "INSERTED" else "" for answer in found]
         if not any(handles):
             said = ", ".join(sorted({answer.word for answer in found}))
@@ -166,14 +168,15 @@ class BeanstalkdBroker:
         if self._closed:
             raise BrokerError(f"the broker of {self._name} is closed; open another one.")
 
-    def _puts(self, wire: Wire, messages: Sequence[Message]) -> Iterator[bytes]:
-        for message in messages:
-            if _is_too_big(message):
+    def _puts(
+        self, wire: Wire, messages: Sequence[Message], bodies: Sequence[bytes]
+    ) -> Iterator[bytes]:
+        for message, body in zip(messages, bodies, strict=True):
+            if len(body) > LARGEST_BODY:
                 continue
             if wire.using != message.lane:
                 wire.using = message.lane
                 yield b"use %b\r\n" % message.lane.encode()
-            body = _encoded(message)
             numbers = _priority(message), _whole_seconds(message.delay), self._time_to_run
             yield b"put %d %d %d %d\r\n%b\r\n" % (*numbers, len(body), body)
 
@@ -196,12 +199,12 @@ class BeanstalkdBroker:
         """Ask for what a reservation does not tell: the tube and the priority of a job."""
         asked = wire.ask([b"stats-job %b\r\n" % job.rest[0].encode() for job in jobs])
         for job, stats in zip(jobs, asked, strict=True):
-            known = stats.fields()
-            if "tube" in known:
+            known = _TUBE_AND_PRIORITY.search(stats.body)
+            if known is not None:
                 handle, receipt = job.rest[0], str(next(self._receipts))
                 wire.reserved[handle] = receipt
                 body = job.body.decode("utf-8", "surrogateescape")
-                message = Message(known["tube"], body, priority=int(known["pri"]))
+                message = Message(known[1].decode(), body, priority=int(known[2]))
                 yield Delivery(message, handle, receipt)
 
     def _finish(self, deliveries: Sequence[Delivery], command: Callable[[Delivery], str]) -> None:
@@ -251,17 +254,8 @@ class _Lines:
 _TOO_BIG = Answer("JOB_TOO_BIG", [])
 
 
-def _encoded(message: Message) -> bytes:
-    return message.body.encode("utf-8", "surrogateescape")
-
-
-def _is_too_big(message: Message) -> bool:
-    # A character has at most four bytes, so most bodies need not be encoded to know.
-    return len(message.body) * 4 > LARGEST_BODY and len(_encoded(message)) > LARGEST_BODY
-
-
 def _whole_seconds(delay: float) -> int:
-    return min(max(0, ceil(delay)), _MOST)
+    return min(ceil(delay), _MOST) if delay > 0 else 0
 
 
 def _priority(message: Message) -> int:

@@ -66,7 +66,7 @@ class MemoryBroker:
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Take messages in; an empty handle for one that is too big."""
-        check_lanes(message.lane for message in messages)
+        check_lanes({message.lane for message in messages})
         with self._changed:
             self._check_open()
             handles = [self._keep(message) for message in messages]

@@ -34,7 +34,7 @@ class StoreBroker:
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Tell whoever waits, once for all messages; nothing of them is kept."""
-        check_lanes(message.lane for message in messages)
+        check_lanes({message.lane for message in messages})
         self._check_open()
         if messages:
             self._watch.tell()

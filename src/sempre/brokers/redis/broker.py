@@ -7,6 +7,7 @@ whoever waits asks again: hearing of it reserves nothing, so that nothing is los
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -76,7 +77,7 @@ class RedisBroker:
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Put messages, a thousand by each script; an empty handle for one that is too big."""
-        check_lanes(message.lane for message in messages)
+        check_lanes({message.lane for message in messages})
         self._check_open()
         fitting = [message for message in messages if not _is_too_big(message)]
         if messages and not fitting:
@@ -100,14 +101,14 @@ class RedisBroker:
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         """Forget messages, if they are still reserved as they were delivered."""
         self._check_open()
-        for part in _parts(deliveries):
-            self._server.run("acknowledge", _reservations(part))
+        for lane, receipt, handles in _reservations(deliveries):
+            self._server.run("acknowledge", [lane, receipt, *handles])
 
     def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
         """Let messages be delivered again, if they are still reserved as they were delivered."""
         self._check_open()
-        for part in _parts(deliveries):
-            self._server.run("put_back", [_microseconds(delay), *_reservations(part)])
+        for lane, receipt, handles in _reservations(deliveries):
+            self._server.run("put_back", [lane, receipt, _microseconds(delay), *handles])
 
     def holds(self, lane: str, handle: str, body: str) -> bool:
         """Tell whether a message is still there."""
@@ -153,6 +154,18 @@ class RedisBroker:
 
     def _reserve(self, lanes: Sequence[str], limit: int) -> tuple[list[Delivery], float]:
         """Return what is due, and in how many seconds the next message is if nothing is."""
+        found: list[Delivery] = []
+        while len(found) < limit:
+            asked = min(_BATCH, limit - len(found))
+            more, due_in = self._reserve_batch(lanes, asked)
+            found += more
+            if len(more) < asked:
+                break
+        # Over several lanes a script goes lane by lane.
+        found.sort(key=lambda delivery: delivery.handle)
+        return found, due_in
+
+    def _reserve_batch(self, lanes: Sequence[str], limit: int) -> tuple[list[Delivery], float]:
         receipt = uuid4().hex
         given: list[str | int] = [limit, self._visibility, receipt, *dict.fromkeys(lanes)]
         due_in, *found = self._server.run("reserve", given)
@@ -248,12 +261,14 @@ def _priority_in(handle: str) -> int:
     return int(handle.partition("-")[0])
 
 
-def _reservations(deliveries: Iterable[Delivery]) -> list[str]:
-    return [
-        text
-        for delivery in deliveries
-        for text in (delivery.message.lane, delivery.handle, delivery.receipt)
-    ]
+def _reservations(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Return the handles of deliveries by lane and receipt; a call reserved them all at once."""
+    handles: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for delivery in deliveries:
+        handles[delivery.message.lane, delivery.receipt].append(delivery.handle)
+    for (lane, receipt), every in handles.items():
+        for part in _parts(every):
+            yield lane, receipt, part
 
 
 def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -1,13 +1,17 @@
 -- Forgets messages whose reservation is still the given one.
--- ARGV: of each its lane, id and receipt.
-local root = KEYS[1]
-for at = 1, #ARGV, 3 do
-    local lane, id, receipt = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-    if redis.call('HGET', root .. 'receipts:' .. lane, id) == receipt then
-        redis.call('ZREM', root .. 'delayed:' .. lane, id)
-        redis.call('ZREM', root .. 'ready:' .. lane, id)
-        redis.call('HDEL', root .. 'receipts:' .. lane, id)
-        redis.call('HDEL', root .. 'bodies:' .. lane, id)
+-- ARGV: a lane, a receipt, and up to a thousand ids that were reserved by it.
+local root, lane, receipt = KEYS[1], ARGV[1], ARGV[2]
+local known = redis.call('HMGET', root .. 'receipts:' .. lane, unpack(ARGV, 3))
+local ours = {}
+for place = 3, #ARGV do
+    if known[place - 2] == receipt then
+        ours[#ours + 1] = ARGV[place]
     end
+end
+if #ours > 0 then
+    redis.call('ZREM', root .. 'delayed:' .. lane, unpack(ours))
+    redis.call('ZREM', root .. 'ready:' .. lane, unpack(ours))
+    redis.call('HDEL', root .. 'receipts:' .. lane, unpack(ours))
+    redis.call('HDEL', root .. 'bodies:' .. lane, unpack(ours))
 end
 return redis.status_reply('OK')

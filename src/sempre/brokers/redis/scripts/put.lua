@@ -1,5 +1,5 @@
 -- Takes messages in and returns their ids.
--- ARGV: of each message its lane, delay in microseconds, priority and body.
+-- ARGV: of each message, at most a thousand, its lane, delay in microseconds, priority and body.
 --
 -- An id is the priority and a number, so that the ids of a lane sort as they are to be delivered.
 -- The first write is the one that a full server refuses, before anything has happened.
@@ -8,34 +8,38 @@ local count = #ARGV / 4
 local last = redis.call('INCRBY', root .. 'number', count)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local ids, heads, heard = {}, {}, {}
-
-local function head_of(lane)
-    if heads[lane] == nil then
-        local first = redis.call('ZRANGE', root .. 'delayed:' .. lane, 0, 0, 'WITHSCORES')
-        heads[lane] = tonumber(first[2]) or math.huge
-    end
-    return heads[lane]
-end
+local ids, lanes = {}, {}
 
 for place = 1, count do
     local at = (place - 1) * 4
-    local lane, delay, priority, body = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4]
-    local id = string.format('%010d-%016d', priority, last - count + place)
-    ids[place] = id
-    redis.call('HSET', root .. 'bodies:' .. lane, id, body)
-    if delay <= 0 then
-        redis.call('ZADD', root .. 'ready:' .. lane, 0, id)
-        heard[lane] = true
-    else
-        heard[lane] = heard[lane] or now + delay < head_of(lane)
-        redis.call('ZADD', root .. 'delayed:' .. lane, now + delay, id)
+    local name, delay = ARGV[at + 1], tonumber(ARGV[at + 2])
+    local id = string.format('%010d-%016d', ARGV[at + 3], last - count + place)
+    local lane = lanes[name]
+    if not lane then
+        lane = {bodies = {}, ready = {}, delayed = {}, first = math.huge}
+        lanes[name] = lane
     end
+    ids[place] = id
+    lane.bodies[#lane.bodies + 1] = id
+    lane.bodies[#lane.bodies + 1] = ARGV[at + 4]
+    local waiting = delay > 0 and lane.delayed or lane.ready
+    waiting[#waiting + 1] = delay > 0 and now + delay or 0
+    waiting[#waiting + 1] = id
+    lane.first = math.min(lane.first, now + delay)
 end
--- Whoever waits does so until the first message that was delayed is due: only a sooner one is news.
-for lane, is_news in pairs(heard) do
-    if is_news then
-        redis.call('PUBLISH', root .. 'lane:' .. lane, '')
+
+for name, lane in pairs(lanes) do
+    -- Whoever waits does so until the first that is delayed is due: only a sooner one is news.
+    local head = redis.call('ZRANGE', root .. 'delayed:' .. name, 0, 0, 'WITHSCORES')
+    redis.call('HSET', root .. 'bodies:' .. name, unpack(lane.bodies))
+    if #lane.ready > 0 then
+        redis.call('ZADD', root .. 'ready:' .. name, unpack(lane.ready))
+    end
+    if #lane.delayed > 0 then
+        redis.call('ZADD', root .. 'delayed:' .. name, unpack(lane.delayed))
+    end
+    if #lane.ready > 0 or lane.first < (tonumber(head[2]) or math.huge) then
+        redis.call('PUBLISH', root .. 'lane:' .. name, '')
     end
 end
 return ids

@@ -1,21 +1,23 @@
 -- Lets messages be delivered again after a delay, if their reservation is still the given one.
--- ARGV: the delay in microseconds, then of each message its lane, id and receipt.
-local root = KEYS[1]
-local delay = tonumber(ARGV[1])
+-- ARGV: a lane, a receipt, the delay in microseconds, and up to a thousand ids.
+--
+-- Removing comes first: a full server lets whoever has begun to write go on.
+local root, lane, receipt, delay = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
+local known = redis.call('HMGET', root .. 'receipts:' .. lane, unpack(ARGV, 4))
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local heard = {}
-for at = 2, #ARGV, 3 do
-    local lane, id, receipt = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-    if redis.call('HGET', root .. 'receipts:' .. lane, id) == receipt then
-        -- Removing comes first: a full server lets whoever has begun to write go on.
-        redis.call('HDEL', root .. 'receipts:' .. lane, id)
-        redis.call('ZREM', root .. 'ready:' .. lane, id)
-        redis.call('ZADD', root .. 'delayed:' .. lane, now + math.max(0, delay), id)
-        heard[lane] = true
+local ours, due = {}, {}
+for place = 4, #ARGV do
+    if known[place - 3] == receipt then
+        ours[#ours + 1] = ARGV[place]
+        due[#due + 1] = now + delay
+        due[#due + 1] = ARGV[place]
     end
 end
-for lane in pairs(heard) do
+if #ours > 0 then
+    redis.call('HDEL', root .. 'receipts:' .. lane, unpack(ours))
+    redis.call('ZREM', root .. 'ready:' .. lane, unpack(ours))
+    redis.call('ZADD', root .. 'delayed:' .. lane, unpack(due))
     redis.call('PUBLISH', root .. 'lane:' .. lane, '')
 end
 return redis.status_reply('OK')

@@ -1,15 +1,26 @@
 -- Reserves messages that are due, by priority over all lanes.
--- ARGV: how many at most, for how many microseconds, the receipt, then the lanes.
+-- ARGV: how many at most, up to a thousand, for how many microseconds, the receipt, the lanes.
 -- Returns in how many microseconds the next one is due, -1 if none is, then of each message its
 -- lane, id and body.
 --
 -- A reservation is one more delay: whoever does not finish in time finds the message due again.
+-- Removing comes first: a full server lets whoever has begun to write go on.
 local root = KEYS[1]
 local limit, visibility, receipt = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 -- No script may hold the server up: what is due beyond these is made ready by the next call.
 local BATCH, BATCHES = 1000, 10
+
+-- Return each text after the same other one, as commands take them in pairs.
+local function paired(first, texts)
+    local pairs_of = {}
+    for place, text in ipairs(texts) do
+        pairs_of[place * 2 - 1] = first
+        pairs_of[place * 2] = text
+    end
+    return pairs_of
+end
 
 local function make_ready(lane)
     local delayed, ready = root .. 'delayed:' .. lane, root .. 'ready:' .. lane
@@ -18,38 +29,51 @@ local function make_ready(lane)
         if #ids == 0 then
             return
         end
-        local scored = {}
-        for _, id in ipairs(ids) do
-            scored[#scored + 1] = 0
-            scored[#scored + 1] = id
-        end
-        -- Removing comes first: a full server lets whoever has begun to write go on.
         redis.call('ZREM', delayed, unpack(ids))
-        redis.call('ZADD', ready, unpack(scored))
+        redis.call('ZADD', ready, unpack(paired(0, ids)))
     end
 end
 
-local due, answer = {}, {-1}
-for place = 4, #ARGV do
-    local lane = ARGV[place]
-    make_ready(lane)
-    for _, id in ipairs(redis.call('ZRANGE', root .. 'ready:' .. lane, 0, limit - 1)) do
-        due[#due + 1] = {id = id, lane = lane}
+-- Return the ids to reserve by lane, the first over all lanes.
+local function chosen()
+    local due, by_lane = {}, {}
+    for place = 4, #ARGV do
+        local lane = ARGV[place]
+        make_ready(lane)
+        for _, id in ipairs(redis.call('ZRANGE', root .. 'ready:' .. lane, 0, limit - 1)) do
+            due[#due + 1] = {id, lane}
+        end
     end
+    if #ARGV > 4 then
+        table.sort(due, function(one, other) return one[1] < other[1] end)
+    end
+    for place = 1, math.min(limit, #due) do
+        local id, lane = due[place][1], due[place][2]
+        by_lane[lane] = by_lane[lane] or {}
+        table.insert(by_lane[lane], id)
+    end
+    return by_lane
 end
-table.sort(due, function(one, other) return one.id < other.id end)
 
-for place = 1, math.min(limit, #due) do
-    local id, lane = due[place].id, due[place].lane
-    local body = redis.call('HGET', root .. 'bodies:' .. lane, id)
-    redis.call('ZREM', root .. 'ready:' .. lane, id)
-    -- Without a body it is nothing that was put; somebody else wrote it here.
-    if body then
-        redis.call('ZADD', root .. 'delayed:' .. lane, now + visibility, id)
-        redis.call('HSET', root .. 'receipts:' .. lane, id, receipt)
-        answer[#answer + 1] = lane
-        answer[#answer + 1] = id
-        answer[#answer + 1] = body
+local answer = {-1}
+for lane, ids in pairs(chosen()) do
+    local bodies = redis.call('HMGET', root .. 'bodies:' .. lane, unpack(ids))
+    local ours, receipts = {}, {}
+    for place, id in ipairs(ids) do
+        -- Without a body it is nothing that was put; somebody else wrote it here.
+        if bodies[place] then
+            ours[#ours + 1] = id
+            receipts[#receipts + 1] = id
+            receipts[#receipts + 1] = receipt
+            answer[#answer + 1] = lane
+            answer[#answer + 1] = id
+            answer[#answer + 1] = bodies[place]
+        end
+    end
+    redis.call('ZREM', root .. 'ready:' .. lane, unpack(ids))
+    if #ours > 0 then
+        redis.call('ZADD', root .. 'delayed:' .. lane, unpack(paired(now + visibility, ours)))
+        redis.call('HSET', root .. 'receipts:' .. lane, unpack(receipts))
     end
 end
 
