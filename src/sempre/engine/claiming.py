@@ -40,6 +40,7 @@ class Catch:
         blocked: they wait for another execution; its end rings them.
         unroutable: their job is unknown here; others may know it.
         refused: others were faster.
+        passed_over: all that were left as they are, whatever the reason.
     """
 
     started: list[Started] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Catch:
     blocked: set[str] = field(default_factory=set)
     unroutable: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
+    passed_over: set[str] = field(default_factory=set)
 
 
 class Claims:
@@ -69,12 +71,11 @@ class Claims:
             left = sorted(catch.refused)
         return catch
 
-    def due(self, wanted: Wanted, *, session: str, besides: Iterable[str] = ()) -> Catch:
-        """Claim what is due of schedules, straight from the store, but for some ids."""
-        catch, passed_over = Catch(), set(besides)
-        reading = self._engine.store.due(wanted)
-        rest = [each for each in reading.value if each.execution.id not in passed_over]
-        self._claim(Reading(reading.now, rest), catch, session)
+    def due(self, wanted: Wanted, *, session: str, past: int = 0) -> Catch:
+        """Claim what is due of schedules, straight from the store, looking past so many more."""
+        catch = Catch()
+        wider = Wanted(wanted.queues, wanted.jobs, wanted.limit + past)
+        self._claim(self._engine.store.due(wider), catch, session, most=wanted.limit)
         return catch
 
     def take(self, wanted: Wanted, *, session: str) -> Catch:
@@ -84,14 +85,23 @@ class Claims:
         self._tell_started(catch.started)
         return catch
 
-    def _claim(self, reading: Reading[list[Candidate]], catch: Catch, session: str) -> None:
+    def _claim(
+        self,
+        reading: Reading[list[Candidate]],
+        catch: Catch,
+        session: str,
+        *,
+        most: int | None = None,
+    ) -> None:
         moment = Moment(reading.now, self._engine.tzdata)
         judged = []
         for candidate in self._engine.read(reading):
             claim = self._judge(candidate, moment, catch)
             if claim is not None and not claim.plan.is_empty:
                 judged.append((candidate, claim, self._engine.order(claim.plan)))
-        starts = [each for each in judged if each[1].verdict is Verdict.START]
+            else:
+                catch.passed_over.add(candidate.execution.id)
+        starts = [each for each in judged if each[1].verdict is Verdict.START][:most]
         others = [each for each in judged if each[1].verdict is not Verdict.START]
         self._start(starts, catch, session)
         self._decide(others, catch)

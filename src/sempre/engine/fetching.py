@@ -44,6 +44,7 @@ class Fetcher:
         self._agenda = Agenda(engine.clock)
         self._sweep_at = 0.0
         self._blocked: set[str] = set()
+        self._past = 0
         self._turn = False
         self._behind = False
         self._early = EarlyTickets()
@@ -119,9 +120,7 @@ class Fetcher:
         return self._claims.take(wanted, session=session)
 
     def _find_slots(self, wanted: Wanted, session: str) -> Catch:
-        # Rows known to be blocked come first by priority and would hide the others.
-        wider = Wanted(wanted.queues, wanted.jobs, wanted.limit + len(self._blocked))
-        catch = self._claims.due(wider, session=session)
+        catch = self._look_past(wanted, session)
         self._blocked = set(catch.blocked)
         if catch.refused:
             # Not at once: if it is our session that is refused, only the next beat tells.
@@ -129,6 +128,19 @@ class Fetcher:
         elif self._blocked:
             self._agenda.add(BLOCKED_LOOK)
         return catch
+
+    def _look_past(self, wanted: Wanted, session: str) -> Catch:
+        """Claim slots, looking past rows that are left alone: they would hide the others.
+
+        They wait for others, or are of a grid that only other programs know, and come first by
+        priority or time. Where all that was seen is of that kind, more is asked for.
+        """
+        while True:
+            catch = self._claims.due(wanted, session=session, past=self._past)
+            seen_through = len(catch.passed_over) < wanted.limit + self._past
+            self._past = 2 * len(catch.passed_over)
+            if seen_through:
+                return catch
 
     # From the broker
 

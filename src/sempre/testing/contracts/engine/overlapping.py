@@ -18,6 +18,8 @@ __all__ = [
     "test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed",
     "test_a_slot_that_replaces_takes_over_under_a_higher_fence",
     "test_a_slot_that_waits_begins_when_the_earlier_one_ends",
+    "test_rows_that_wait_for_others_hide_nobody",
+    "test_rows_that_waited_are_begun_by_no_more_hands_than_there_are",
 ]
 
 
@@ -146,3 +148,36 @@ def test_a_manual_run_never_skips_but_waits(store: Store) -> None:
 
     assert {first.id, second.id} == set(asked)
     assert first.kind is second.kind is Kind.MANUAL
+
+
+def test_rows_that_wait_for_others_hide_nobody(store: Store) -> None:
+    """However many come first by priority, and however few hands there are."""
+    shop = Workshop(store)
+    busy, free = shop.worker(hands=20, holding=True), shop.worker(hands=1)
+    for number in range(12):
+        shop.under_way(busy, f"waiting-{number}", overlap="wait")
+    [row] = shop.due("free", priority=5000).rows
+
+    assert [each.id for each in free.turn()] == [row.id]
+
+
+def test_rows_that_waited_are_begun_by_no_more_hands_than_there_are(store: Store) -> None:
+    """Though all of them may begin at once."""
+    shop = Workshop(store)
+    busy, free = shop.worker(hands=20, holding=True), shop.worker(hands=2, holding=True)
+    running = [shop.under_way(busy, f"waiting-{number}", overlap="wait") for number in range(6)]
+    assert free.turn() == []
+    assert free.turn() == []
+    for each in running:
+        busy.end(each)
+
+    free.turn()
+
+    states = [read(store, each.id).state for each in _waited(shop)]
+    assert states.count(State.RUNNING) == 2
+
+
+def _waited(shop: Workshop) -> list[Execution]:
+    """Return the row of each schedule whose slot was half an hour ago."""
+    rows = [row for number in range(6) for row in shop.rows(f"waiting-{number}")]
+    return [row for row in rows if shop.minutes(row.run_at) == 30]

@@ -32,6 +32,7 @@ __all__ = [
     "test_a_row_placed_by_newer_zones_is_left_alone",
     "test_a_schedule_whose_grid_was_broken_goes_on_after_an_edit",
     "test_an_unknown_grid_is_left_alone_and_told",
+    "test_rows_of_an_unknown_grid_hide_nobody",
     "test_what_a_pass_did_is_kept_in_the_store",
     "test_what_ended_before_retention_is_gone_and_counted",
 ]
@@ -62,6 +63,16 @@ def _misplaced(shop: Workshop, *, tzdata: str, **fields: object) -> Execution:
     schedule = changed(draft, next_run_at=shop.ago(-40))
     row = row_of(View(schedule), shop.ago(-40), **({"tzdata": tzdata} | fields))
     assert shop.bare.create([Birth(schedule, (row,))]) == [True]
+    return row
+
+
+def _foreign(shop: Workshop, name: str) -> Execution:
+    """Write a schedule on a grid that only another program knows, with a row that is due."""
+    grid = ForeignGrid({"grid": "nobody knows", "phase": 3})
+    schedule = changed(draft_schedule(shop.bare, name, grid=grid), started=True)
+    row = row_of(View(schedule), shop.ago(30))
+    written = changed(schedule, next_run_at=row.run_at)
+    assert shop.bare.create([Birth(written, (row,))]) == [True]
     return row
 
 
@@ -193,10 +204,7 @@ def test_a_schedule_whose_grid_was_broken_goes_on_after_an_edit(store: Store) ->
 def test_an_unknown_grid_is_left_alone_and_told(store: Store) -> None:
     """Another program knows it: neither its row nor its slots are ours to judge."""
     shop = Workshop(store)
-    draft = draft_schedule(store, grid=ForeignGrid({"grid": "nobody knows", "phase": 3}))
-    schedule = changed(draft, started=True, next_run_at=shop.ago(30))
-    row = row_of(View(schedule), shop.ago(30))
-    assert store.create([Birth(schedule, (row,))]) == [True]
+    row = _foreign(shop, "billing")
     _write(shop, "fine")
     before = shop.row()
     worker = shop.worker()
@@ -210,6 +218,16 @@ def test_an_unknown_grid_is_left_alone_and_told(store: Store) -> None:
     told = worker.heard(Happened.UNKNOWN_GRID)
     assert {event.facts["schedule"] for event in told} == {"billing"}
     assert worker.heard(Happened.FAULTY) == []
+
+
+def test_rows_of_an_unknown_grid_hide_nobody(store: Store) -> None:
+    """However many are due before, and however few hands there are."""
+    shop = Workshop(store)
+    for number in range(5):
+        _foreign(shop, f"foreign-{number}")
+    [row] = shop.due(priority=5000).rows
+
+    assert [each.id for each in shop.worker(hands=1).turn()] == [row.id]
 
 
 # The pass itself
