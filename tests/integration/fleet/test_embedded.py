@@ -3,12 +3,15 @@
 from pathlib import Path
 from threading import Event, Thread
 
+import pytest
+
 from tests.integration.fleet.crew import QUICK, eventually, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.program import application
 
 
+@pytest.mark.long
 def test_jobs_that_want_a_process_are_left_to_others_where_none_can_be_forked(
     tmp_path: Path,
 ) -> None:

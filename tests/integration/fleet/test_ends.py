@@ -14,7 +14,7 @@ from tests.integration.fleet.effects import Effects, read_log
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.processes import send
 
-SQL_SERVERS = ("postgresql", "mariadb")
+LONG = pytest.mark.long
 
 
 def starts(fleet: Fleet) -> dict[str, int]:
@@ -39,8 +39,13 @@ def ask_to_end(member: Member, how: Signals) -> None:
         member.send(how)
 
 
-@pytest.mark.parametrize("how", [SIGTERM, SIGINT, SIGHUP])
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("how", "processes"),
+    [
+        (SIGINT, 2),
+        *(pytest.param(how, 1, marks=LONG) for how in (SIGINT, SIGTERM, SIGHUP)),
+    ],
+)
 def test_one_signal_lets_what_runs_end_well(how: Signals, processes: int, tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
@@ -66,6 +71,7 @@ def all_have_heard(member: Member, processes: int) -> bool:
     return member.output.count("takes no more work") >= processes
 
 
+@LONG
 @pytest.mark.parametrize("how", [SIGTERM, SIGINT])
 def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
     how: Signals, tmp_path: Path
@@ -123,9 +129,8 @@ def runs_in_children(fleet: Fleet) -> set[int]:
     return {each["pid"] for each in read_log(fleet.folder) if each["schedule"] in names}
 
 
-@pytest.mark.parametrize(
-    "store", ["redis", *(pytest.param(each, marks=pytest.mark.long) for each in SQL_SERVERS)]
-)
+@LONG
+@pytest.mark.parametrize("store", ["redis", "postgresql", "mariadb"])
 def test_a_worker_ends_well_while_the_store_is_down(store: str, tmp_path: Path) -> None:
     with (
         pairing_on(f"{store}+store", tmp_path) as pairing,
@@ -151,6 +156,7 @@ def test_a_worker_ends_well_while_the_store_is_down(store: str, tmp_path: Path) 
         assert not finding.early
 
 
+@LONG
 def test_a_worker_without_a_supervisor_ends_well_by_ctrl_c(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
@@ -190,6 +196,7 @@ def test_what_a_drain_cannot_wait_for_is_released_and_costs_no_attempt(tmp_path:
         assert "Traceback" not in member.output
 
 
+@LONG
 def test_a_signal_during_the_start_prints_no_traceback(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
@@ -204,7 +211,7 @@ def test_a_signal_during_the_start_prints_no_traceback(tmp_path: Path) -> None:
         assert "Traceback" not in member.output
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=LONG), 2])
 def test_workers_end_when_their_supervisor_is_killed(processes: int, tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,

@@ -34,8 +34,11 @@ def wait_for_slots_after(fleet: Fleet, instant: float) -> None:
 
 @pytest.mark.parametrize(
     ("store", "how"),
-    [pytest.param(each, SIGTERM) for each in STORES]
-    + [pytest.param(each, SIGKILL, marks=LONG) for each in STORES],
+    [
+        ("sqlite", SIGTERM),
+        *(pytest.param(each, SIGTERM, marks=LONG) for each in STORES if each != "sqlite"),
+        *(pytest.param(each, SIGKILL, marks=LONG) for each in STORES),
+    ],
 )
 def test_what_was_due_meanwhile_runs_once_and_then_it_is_back_in_the_present(
     store: str, how: Signals, tmp_path: Path

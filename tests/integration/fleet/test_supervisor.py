@@ -52,6 +52,7 @@ def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> 
         assert "no folder" in member.output
 
 
+@pytest.mark.long
 def test_a_job_that_kills_its_worker_again_and_again_ends_it_with_the_reason(
     tmp_path: Path,
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_job_that_kills_its_worker_again_and_again_ends_it_with_the_reason(
         assert "5 workers crashed within a minute, the last one with signal 9" in member.output
 
 
+@pytest.mark.long
 def test_the_crash_of_a_process_of_its_own_never_ends_a_worker(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
@@ -83,6 +85,7 @@ def test_the_crash_of_a_process_of_its_own_never_ends_a_worker(tmp_path: Path) -
         assert not fleet.finding(until).duplicated["thread-wait"]
 
 
+@pytest.mark.long
 def test_a_worker_whose_nurseries_are_all_killed_is_replaced(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
@@ -103,6 +106,7 @@ def test_a_worker_whose_nurseries_are_all_killed_is_replaced(tmp_path: Path) -> 
         assert not fleet.finding(until).lost
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harmed", ["pulse", "nursery"])
 def test_a_worker_whose_other_process_is_killed_goes_on_or_is_replaced(
     harmed: str, tmp_path: Path

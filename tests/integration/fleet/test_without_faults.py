@@ -29,7 +29,7 @@ def test_every_slot_runs_exactly_once_and_none_early(
         for fleet in fleets:
             fleet.wait_for_first()
 
-        until = [fleet.wait_for_slots(6.0 if fleet is fleets[0] else 0.0) for fleet in fleets]
+        until = [fleet.wait_for_slots(5.0 if fleet is fleets[0] else 0.0) for fleet in fleets]
 
         for fleet in fleets:
             fleet.part()
