@@ -6,19 +6,16 @@ the rest stays. Code of an older release changes nothing.
 
 import json
 from collections.abc import Iterable
-from dataclasses import fields, replace
-from datetime import datetime, timedelta
-from typing import Any
+from dataclasses import replace
 
 from sempre.domain.arguments import Json, are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Moment, Plan
 from sempre.domain.planning.verbs import plan_edit
-from sempre.domain.policies import Retry
+from sempre.domain.rules import write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import changed
-from sempre.grids.grid import Grid
 
 __all__ = ["declaration_of", "plan_declare"]
 
@@ -27,9 +24,7 @@ RELEASE = "release"
 
 def declaration_of(definition: Definition, release: int) -> str:
     """Return a declaration as text; equal ones are equal texts."""
-    said: dict[str, Json] = {RELEASE: release}
-    for each in fields(definition):
-        said[each.name] = _plain(getattr(definition, each.name))
+    said = {**json.loads(write_rules(definition)), "args": definition.args, RELEASE: release}
     return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 
@@ -57,21 +52,3 @@ def plan_declare(
 
 def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:
     return name in before and are_same_json(before[name], after[name])
-
-
-def _plain(value: Any) -> Json:
-    """Return a field's value as JSON, for comparison only."""
-    match value:
-        case Grid():
-            return value.to_json()
-        case Retry(limit=limit, base=base, cap=cap):
-            return [limit, _plain(base), _plain(cap)]
-        case timedelta():
-            return value // timedelta(microseconds=1)
-        case datetime():
-            return value.isoformat()
-        case tuple():
-            return list(value)
-        case _:
-            plain: Json = value
-            return plain
