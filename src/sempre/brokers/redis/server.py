@@ -15,7 +15,6 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from sempre.brokers.waker import can_read
 from sempre.errors import BrokerError, BrokerUnavailable, MissingExtra
 
 __all__ = ["Server", "Subscription"]
@@ -122,10 +121,10 @@ class Subscription:
         return number
 
     def is_alive_after_reading(self) -> bool:
-        """Read what the server has told; False if the connection is gone."""
+        """Read what the server has told, without waiting; False if the connection is gone."""
         try:
-            while can_read(self):
-                self._driver.connection.read_response()
+            while self._driver.get_message(timeout=0) is not None:
+                pass
         except Exception:  # noqa: BLE001 - whatever it was, the next question to the server tells
             return False
         return True
