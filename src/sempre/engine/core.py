@@ -12,7 +12,7 @@ from sempre.domain.planning import Moment, Plan
 from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.engine.bell import Bell
-from sempre.engine.events import Events, Happened
+from sempre.engine.events import Events
 from sempre.engine.ids import new_id
 from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
@@ -21,7 +21,6 @@ from sempre.ports.store import Store
 __all__ = ["Engine", "StoreTime", "born_by"]
 
 T = TypeVar("T")
-JUMP = timedelta(seconds=1)
 
 
 class StoreTime:
@@ -44,11 +43,9 @@ class StoreTime:
         now, at = self._heard
         return now + timedelta(seconds=self._clock.elapsed() - at)
 
-    def hear(self, now: datetime) -> timedelta:
-        """Take a reading in; return how far it lies from what was expected."""
-        expected = self.now() if self._heard else now
+    def hear(self, now: datetime) -> None:
+        """Take a reading in."""
         self._heard = (now, self._clock.elapsed())
-        return now - expected
 
 
 @dataclass
@@ -65,14 +62,10 @@ class Engine:
     def __post_init__(self) -> None:
         """Begin to follow the store's clock."""
         self.time = StoreTime(self.clock)
-        self.jumped_at: float | None = None
 
     def read(self, reading: Reading[T]) -> T:
         """Return the value of a reading and note what the store's clock said."""
-        jump = self.time.hear(reading.now)
-        if abs(jump) > JUMP:
-            self.jumped_at = self.clock.elapsed()
-            self.events.tell(Happened.CLOCK_JUMPED, seconds=jump.total_seconds())
+        self.time.hear(reading.now)
         return reading.value
 
     def moment(self) -> Moment:

@@ -7,9 +7,32 @@ from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.ports.messages import Candidate
 
-__all__ = ["Sweeper"]
+__all__ = ["Comparison", "Sweeper"]
 
 BATCH = 200
+JUMP = 1.0
+
+
+class Comparison:
+    """The store's clock beside our own steady one, from one question to the next.
+
+    An answer may have been long on its way, so that each tells only between which two points of
+    our clock the store's had its value. What no way explains is a jump.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing to compare with."""
+        self._last: tuple[datetime, float, float] | None = None
+
+    def jump(self, now: datetime, *, asked_at: float, answered_at: float) -> float:
+        """Return by how many seconds the store's clock has jumped since the last time; 0 if not."""
+        last, self._last = self._last, (now, asked_at, answered_at)
+        if last is None:
+            return 0.0
+        passed = (now - last[0]).total_seconds()
+        least, most = asked_at - last[2], answered_at - last[1]
+        jump = passed - min(max(passed, least), most)
+        return jump if abs(jump) > JUMP else 0.0
 
 
 class Sweeper:
@@ -18,6 +41,8 @@ class Sweeper:
     def __init__(self, engine: Engine) -> None:
         """Work on the store of an engine."""
         self._engine = engine
+        self._clocks = Comparison()
+        self._jumped_at: float | None = None
 
     def rescue(self) -> int:
         """Take expired executions back, as their policy says; return how many.
@@ -25,16 +50,25 @@ class Sweeper:
         If the store's clock has just jumped, everybody's lease may seem to have expired: nothing
         is taken back for the length of one lease, in which the living show that they live.
         """
+        asked_at = self._engine.clock.elapsed()
         reading = self._engine.store.expired(BATCH)
         lost = self._engine.read(reading)
+        self._compare_clocks(reading.now, asked_at)
         if not lost or self._clock_is_in_doubt():
             return 0
         return self._take_back(lost, reading.now)
 
+    def _compare_clocks(self, now: datetime, asked_at: float) -> None:
+        answered_at = self._engine.clock.elapsed()
+        jump = self._clocks.jump(now, asked_at=asked_at, answered_at=answered_at)
+        if jump:
+            self._jumped_at = answered_at
+            self._engine.events.tell(Happened.CLOCK_JUMPED, seconds=jump)
+
     def _clock_is_in_doubt(self) -> bool:
-        jumped = self._engine.jumped_at
         lease = self._engine.settings.lease.total_seconds()
-        return jumped is not None and self._engine.clock.elapsed() - jumped < lease
+        jumped_at, elapsed = self._jumped_at, self._engine.clock.elapsed()
+        return jumped_at is not None and elapsed - jumped_at < lease
 
     def _take_back(self, lost: list[Candidate], now: datetime) -> int:
         moment = Moment(now, self._engine.tzdata)

@@ -1,0 +1,144 @@
+"""What the dead hold is taken back, unless the store's clock cannot be trusted just now."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sempre.brokers.store import StoreBroker
+from sempre.config import Settings
+from sempre.domain.states import State
+from sempre.engine.bell import Bell
+from sempre.engine.core import Engine
+from sempre.engine.events import Event, Events, Happened
+from sempre.engine.sweeping import Sweeper
+from sempre.ports.messages import Candidate, Reading
+from sempre.stores.memory import MemoryStore
+from sempre.testing.contracts.store.builders import enqueued, read, session_of, wanted
+
+NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+class TwoClocks:
+    """The store's clock and this process's own, which can be set apart."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.step = timedelta(0)
+
+    def now(self) -> datetime:
+        return NOON + self.step + timedelta(seconds=self.seconds)
+
+    def elapsed(self) -> float:
+        return self.seconds
+
+
+class SlowStore(MemoryStore):
+    """A store that knows at once what has expired, and takes its time to say so."""
+
+    def __init__(self, clock: TwoClocks) -> None:
+        super().__init__(clock)
+        self.clock = clock
+        self.takes = 0.0
+
+    def expired(self, limit: int) -> Reading[list[Candidate]]:
+        found = super().expired(limit)
+        self.clock.seconds += self.takes
+        return found
+
+
+@pytest.fixture
+def clock() -> TwoClocks:
+    return TwoClocks()
+
+
+@pytest.fixture
+def store(clock: TwoClocks) -> SlowStore:
+    return SlowStore(clock)
+
+
+@pytest.fixture
+def engine(store: SlowStore, clock: TwoClocks) -> Engine:
+    events, settings = Events(), Settings()
+    bell = Bell(store, StoreBroker(), horizon=settings.horizon, clock=clock, events=events)
+    return Engine(store, bell, settings, clock, events, "2026.1")
+
+
+@pytest.fixture
+def lose(store: SlowStore) -> Callable[[], str]:
+    """Let a worker that takes a piece of work die before its lease is over; return its id."""
+
+    def lose() -> str:
+        work, session = enqueued(store), session_of(store, lease=timedelta(seconds=30))
+        store.take(wanted(), session=session)
+        return work
+
+    return lose
+
+
+def test_what_a_dead_worker_held_is_taken_back_after_its_lease(
+    engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
+) -> None:
+    work, sweeper = lose(), Sweeper(engine)
+    assert sweeper.rescue() == 0
+    clock.seconds += 31
+    assert sweeper.rescue() == 1
+    assert read(store, work).state is State.SCHEDULED
+
+
+@pytest.mark.parametrize("takes", [2.0, 20.0])
+def test_a_store_that_answers_slowly_is_no_clock_that_jumped(
+    engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str], takes: float
+) -> None:
+    told: list[Event] = []
+    engine.events.listen(told.append, Happened.CLOCK_JUMPED)
+    sweeper = Sweeper(engine)
+    lose()
+    store.takes = takes
+    rescued = []
+    for _ in range(4):
+        rescued.append(sweeper.rescue())
+        engine.read(store.last_pass())
+        clock.seconds += 15
+    assert sum(rescued) == 1
+    assert told == []
+
+
+def test_after_a_jump_nothing_is_taken_back_for_the_length_of_a_lease(
+    engine: Engine, clock: TwoClocks, lose: Callable[[], str]
+) -> None:
+    told: list[Event] = []
+    engine.events.listen(told.append, Happened.CLOCK_JUMPED)
+    sweeper = Sweeper(engine)
+    sweeper.rescue()
+    lose()
+    clock.step = timedelta(hours=1)
+    clock.seconds += 15
+    assert sweeper.rescue() == 0
+    clock.seconds += 15
+    assert sweeper.rescue() == 0
+    clock.seconds += 15
+    assert sweeper.rescue() == 1
+    assert [round(event.facts["seconds"]) for event in told] == [3600]
+
+
+def test_a_jump_that_somebody_else_heard_of_first_is_one_all_the_same(
+    engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
+) -> None:
+    sweeper = Sweeper(engine)
+    sweeper.rescue()
+    lose()
+    clock.step = timedelta(hours=1)
+    engine.time.hear(store.last_pass().now)
+    assert sweeper.rescue() == 0
+
+
+def test_a_clock_that_was_set_back_takes_nothing_from_anybody(
+    engine: Engine, clock: TwoClocks, lose: Callable[[], str]
+) -> None:
+    sweeper = Sweeper(engine)
+    sweeper.rescue()
+    lose()
+    clock.step = -timedelta(minutes=10)
+    clock.seconds += 40
+    assert sweeper.rescue() == 0
