@@ -46,8 +46,15 @@ class Capacity:
         """How many to ask for: free hands, and what is likely to be done within a second."""
         if self._typical is None or self._typical >= PARKED_SECONDS:
             return self.free if not self._parked else 0
-        soon = int(self._size * PARKED_SECONDS / max(self._typical, 0.001))
+        soon = int(self._nimble * PARKED_SECONDS / max(self._typical, 0.001))
         return max(0, self.free + min(soon, MOST_PARKED) - len(self._parked))
+
+    @property
+    def _nimble(self) -> int:
+        """How many hands are likely to be free soon: not stuck, nor taken for so long already."""
+        since = self._clock.elapsed() - PARKED_SECONDS
+        slow = sum(at <= since for at, _ in list(self._running.values()))
+        return max(0, self._size - slow - self._stuck)
 
     @property
     def is_idle(self) -> bool:

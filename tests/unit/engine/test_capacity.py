@@ -101,3 +101,26 @@ def test_two_runs_of_one_execution_are_told_apart_by_their_claim(capacity: Capac
     done, _ = capacity.finish(1, 0.1)
     assert done == started("e1", fence=1)
     assert capacity.running() == [started("e1", fence=2)]
+
+
+def test_hands_that_are_taken_for_long_are_not_counted_on(
+    capacity: Capacity, clock: Steady
+) -> None:
+    capacity.admit(started("e1"))
+    capacity.finish(1, 0.1)
+    capacity.admit(started("e2"))
+    assert capacity.appetite == 1 + 20
+    clock.seconds += 1.0
+    assert capacity.appetite == 1 + 10
+    capacity.admit(started("e3"))
+    clock.seconds += 1.0
+    assert capacity.appetite == 0
+
+
+def test_hands_that_are_stuck_are_not_counted_on(capacity: Capacity) -> None:
+    capacity.admit(started("e1"))
+    capacity.finish(1, 0.1)
+    capacity.set_stuck(1)
+    assert capacity.appetite == 1 + 10
+    capacity.set_stuck(2)
+    assert capacity.appetite == 0
