@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from sempre.app.jobs import Job
 from sempre.brokers.memory import MemoryBroker
+from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from sempre.ports.broker import Broker
 from sempre.ports.executor import Ended
@@ -16,6 +17,7 @@ from sempre.testing.contracts.store.builders import enqueued, read, work_of
 
 __all__ = [
     "test_a_duplicate_is_a_receipt_for_the_one_there_is",
+    "test_a_retry_whose_key_is_taken_fails_as_coalesced",
     "test_one_off_work_can_be_cancelled_before_it_begins",
     "test_work_that_is_put_in_is_begun_once_with_its_arguments",
     "test_work_with_a_delay_does_not_begin_before_it_is_over",
@@ -108,4 +110,24 @@ def test_a_duplicate_is_a_receipt_for_the_one_there_is(store: Store) -> None:
     second, created = put()
     assert created
     assert second != first
+    assert [row.id for row in worker.turn()] == [second]
+
+
+def test_a_retry_whose_key_is_taken_fails_as_coalesced(store: Store) -> None:
+    """Invariant 8: there are never two that wait under one key."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    works = [
+        work_of(store, unique=Unique("mail:7", "live"), retry=Retry(3), args={"number": number})
+        for number in range(2)
+    ]
+    assert [each.created for each in shop.store.enqueue(works[:1])] == [True]
+    [first] = worker.turn()
+    assert [each.created for each in shop.store.enqueue(works[1:])] == [True]
+
+    worker.end(first, Ended.FAILED, error="OSError: refused")
+
+    second = works[1].execution.id
+    failed = read(store, first.id)
+    assert (failed.state, failed.reason) == (State.FAILED, f"coalesced into {second}")
     assert [row.id for row in worker.turn()] == [second]
