@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run servers lint types test test-long chaos bench sizes clean
+.PHONY: help install run servers lint types test test-long chaos simulate bench sizes clean
 
 BIN := .venv/bin
 STAMP := .venv/installed
@@ -35,6 +35,9 @@ test-long: servers ## the tests that take minutes, with what they counted
 
 chaos: servers ## fleets of real workers on every store and broker, harmed in every way; a table
 	$(BIN)/pytest -n 4 -m "" tests/integration/fleet
+
+simulate: $(STAMP) ## simulate worlds of faults; SECONDS=600 for longer, FIRST=1000 for other seeds
+	$(BIN)/python -m sempre.testing.simulation --seconds $(or $(SECONDS),60) --first $(or $(FIRST),0)
 
 bench: $(STAMP) ## time the grids beside their peers
 	$(BIN)/python bench/grids.py

@@ -1,9 +1,16 @@
 """What seeds have found in the engine, each as the shortest story that shows it."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from sempre.domain.states import Kind, State
+from sempre.testing.simulation.judge import Judge
+from sempre.testing.simulation.stores import Operation
 from tests.simulation.worlds import HANGING, QUICK, SmallWorld
+
+if TYPE_CHECKING:
+    from sempre.testing.simulation.stage import Program
 
 BOTH = pytest.mark.parametrize("carries", [True, False], ids=["tickets", "store"])
 
@@ -97,3 +104,26 @@ def test_a_worker_whose_session_has_expired_unnoticed_does_not_ask_without_a_res
     world.pass_for(2)
 
     assert world.judge.operations - before < 100
+
+
+def test_what_was_claimed_before_a_pause_that_cost_the_lease_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frozen: list[Program] = []
+    hear = Judge.hear
+
+    def freeze_the_first(self: Judge, operation: Operation) -> None:
+        hear(self, operation)
+        if operation.name == "claim" and not frozen:
+            frozen.append(operation.program)
+            operation.program.freeze(100)
+
+    monkeypatch.setattr(Judge, "hear", freeze_the_first)
+    world = SmallWorld(workers=2)
+    world.create()
+
+    world.pass_for(200)
+
+    runs = [start.execution.id for start in world.effects.starts.values()]
+    assert frozen
+    assert len(runs) == len(set(runs))

@@ -255,7 +255,9 @@ class Worker:
 
     def _begin(self, started: Started) -> None:
         self._holdings.take(started.execution)
-        if self._stopping.is_set():
+        # If a pause between the claim and here has cost us the lease, others have it by now.
+        ours = started.execution.session == self.heart.session and not self.heart.is_lost
+        if self._stopping.is_set() or not ours:
             self._finished.put(Finished(started))
         elif self.capacity.admit(started):
             self._submit(started)

@@ -13,6 +13,8 @@ from sempre.testing.simulation.stage import Broken, Program
 
 __all__ = ["Effects", "Start", "guard_of"]
 
+UNSUCCESSFUL = frozenset({Ended.FAILED, Ended.TIMED_OUT, Ended.CRASHED})
+
 
 @dataclass(frozen=True)
 class Start:
@@ -31,14 +33,27 @@ def guard_of(execution: Execution) -> str:
 
 
 class Effects:
-    """The log of all runs, and a resource with a fence."""
+    """The log of all runs, and a resource with a fence.
+
+    Attributes:
+        starts: every run by its fence.
+        ended: how it ended, by its fence.
+        claims: the execution of every claim.
+        repeated: runs that were done again though they had not failed.
+        exposed: runs whose worker died, was stopped or lost its lease before they were settled.
+        written: what the resource took, by key.
+        refused: what it refused.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing done."""
         self.starts: dict[int, Start] = {}
         self.ended: dict[int, Ended] = {}
         self.claims: dict[int, str] = {}
-        self.starts_of: Counter[str] = Counter()
+        self.repeated: list[int] = []
+        self.exposed: set[int] = set()
+        self._latest: dict[str, int] = {}
+        self._open: defaultdict[str, set[int]] = defaultdict(set)
         self.written: defaultdict[str, list[int]] = defaultdict(list)
         self.refused: set[int] = set()
         self._highest: Counter[str] = Counter()
@@ -51,7 +66,8 @@ class Effects:
         if self.claims.get(execution.fence) != execution.id:
             raise Broken(f"{execution.id} was started without a claim of fence {execution.fence}")
         self.starts[execution.fence] = Start(execution, program, at)
-        self.starts_of[execution.id] += 1
+        self._open[program.name].add(execution.fence)
+        self._note_repeated(execution)
         self._present(execution)
 
     def end(self, run: Run, ended: Ended) -> None:
@@ -65,6 +81,23 @@ class Effects:
         else:
             self.refused.add(execution.fence)
 
+    def settle(self, fence: int) -> None:
+        """Note that the store knows how a run ended."""
+        start = self.starts.get(fence)
+        if start is not None:
+            self._open[start.program.name].discard(fence)
+
+    def expose(self, program: Program) -> None:
+        """Note that what a program runs, or has not settled yet, may have to be done again."""
+        self.exposed |= self._open[program.name]
+
+    def check_repeated(self) -> None:
+        """Raise if something was done again though nothing had happened to whoever did it."""
+        for fence in self.repeated:
+            if fence not in self.exposed:
+                name = self.starts[fence].execution.snapshot.name
+                raise Broken(f"claim {fence} of {name} was done again without a reason")
+
     def check_success(self, execution: Execution) -> None:
         """Raise unless an execution that counts as done was done, by the claim it counts for."""
         fence = execution.fence
@@ -72,6 +105,16 @@ class Effects:
             raise Broken(f"{execution.id} counts as done, but its run {self.ended.get(fence)}")
         if fence in self.refused:
             raise Broken(f"{execution.id} counts as done, but the resource refused fence {fence}")
+
+    def _note_repeated(self, execution: Execution) -> None:
+        before = self._latest.get(execution.id)
+        if before is not None and before > execution.fence:
+            # A zombie begins what others have taken over.
+            self.repeated.append(execution.fence)
+            return
+        self._latest[execution.id] = execution.fence
+        if before is not None and self.ended.get(before) not in UNSUCCESSFUL:
+            self.repeated.append(before)
 
     def _present(self, execution: Execution) -> bool:
         guard = guard_of(execution)

@@ -15,14 +15,13 @@ from sempre.ports.broker import Delivery
 from sempre.testing.simulation.effects import Effects
 from sempre.testing.simulation.slots import SlotBook
 from sempre.testing.simulation.stage import Broken, Program
-from sempre.testing.simulation.stores import FaultyStore, Operation, WatchedStore
+from sempre.testing.simulation.stores import Operation, WatchedStore
 
 if TYPE_CHECKING:
     from sempre.ports.messages import Settlement
 
 __all__ = ["Judge"]
 
-STEP_DOUBT = 120 * 1_000_000
 OVER = frozenset(state for state in State if not TRANSITIONS[state]) | {State.SKIPPED}
 
 
@@ -88,11 +87,11 @@ class Judge:
         ticket = read_ticket(delivery.message.body)
         if not isinstance(ticket, Ticket):
             return
-        store = getattr(program, "engine").store  # noqa: B009 - workers alone have tickets
-        if isinstance(store, FaultyStore) and ticket.execution not in store.lately:
-            raise Broken(f"{program.name} let go of a ticket whose row it had not looked at")
         row = self._store.tables.executions.get(ticket.execution)
-        doubt = program.stage.time.now - program.stage.clock_stepped_at < STEP_DOUBT
+        seen = program.sight
+        if ticket.execution not in seen.lately:
+            raise Broken(f"{program.name} let go of a ticket whose row it had not looked at")
+        doubt = program.stage.clock_stepped_at >= seen.looked_at
         early = row is not None and row.is_untried and row.due_at > self._store.clock.now()
         if early and last and not doubt:
             raise Broken(f"{program.name} dropped a ticket that came before its time")
@@ -177,6 +176,7 @@ class Judge:
         if operation.name == "settle":
             if before.fence not in _fences(operation):
                 raise Broken(f"4: {before.id}, claim {before.fence}, was settled by another claim")
+            self._effects.settle(before.fence)
             self._judge_cancelled(after)
             return
         session = self._store.tables.sessions.get(before.session)

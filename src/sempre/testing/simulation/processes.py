@@ -87,6 +87,8 @@ class Client(Program):
 
     def _hear(self, event: Event) -> None:
         self.stage.trace.note(self.name, _told(event))
+        if event.name is Happened.SESSION_LOST:
+            self.premises.effects.expose(self)
         if event.name in DEFECTS:
             self.premises.judge.remember(f"{self.name} told of {_told(event)}")
 
@@ -138,6 +140,7 @@ class WorkerProcess(Client):
         self.loops = {
             loop: Actor(f"{name} {loop}", self._guarded(step), self) for loop, step in steps.items()
         }
+        self._is_stopping = False
         self._spins = 0
         self._spun_at = -1
         for actor in self.loops.values():
@@ -149,10 +152,13 @@ class WorkerProcess(Client):
 
     def die(self) -> None:
         """End without a word."""
-        self.is_dead = True
+        self.premises.effects.expose(self)
+        super().die()
 
     def retire(self) -> None:
         """End as asked to: give back what is unfinished, end the session."""
+        self.premises.effects.expose(self)
+        self._is_stopping = True
         self.attempt(lambda: self.worker.stop(drain=0))
         self.is_dead = True
 
@@ -166,7 +172,9 @@ class WorkerProcess(Client):
         self._pass_calls_on()
         return rest
 
-    def _fetch(self) -> float:
+    def _fetch(self) -> float | None:
+        if self._is_stopping:
+            return None
         self.has_seen_fault = False
         self.broker.waits = None
         try:
@@ -186,8 +194,8 @@ class WorkerProcess(Client):
         rest = self.worker.settle()
         return rest if self.worker.has_finished_runs else None
 
-    def _maintain(self) -> float:
-        return self.worker.maintain()
+    def _maintain(self) -> float | None:
+        return None if self._is_stopping else self.worker.maintain()
 
     def _pass_calls_on(self) -> None:
         if self.worker.takes_call("maintenance"):

@@ -1,5 +1,8 @@
 """The stage: what the parts of a simulated world share, and what happens between two operations."""
 
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from sempre.config import Settings
     from sempre.testing.simulation.chance import Chance
 
-__all__ = ["Broken", "Killed", "Program", "Stage", "WouldWait"]
+__all__ = ["Broken", "Killed", "Program", "Sight", "Stage", "WouldWait"]
 
 DEEPEST = 3
 SHORT_WAITS = (0.001, 0.01, 0.1, 1.0, 3.0)
@@ -40,6 +43,24 @@ class Broken(AssertionError):
     """A promise of the system was broken."""
 
 
+@dataclass
+class Sight:
+    """What a program has looked at in the store.
+
+    Attributes:
+        lately: ids of executions.
+        looked_at: when it last did, in true time.
+    """
+
+    lately: deque[str] = field(default_factory=lambda: deque(maxlen=500))
+    looked_at: int = 0
+
+    def see(self, ids: Iterable[str], at: int) -> None:
+        """Note that it looks at executions."""
+        self.lately.extend(ids)
+        self.looked_at = at
+
+
 class Program:
     """A process that uses the store and the broker.
 
@@ -60,11 +81,16 @@ class Program:
         self.frozen_until = 0
         self.cut_until = 0
         self.has_seen_fault = False
+        self.sight = Sight()
 
     def freeze(self, seconds: float) -> None:
         """Stand still for a while."""
         until = self.stage.time.now + round(seconds * MICROSECONDS)
         self.frozen_until = max(self.frozen_until, until)
+
+    def die(self) -> None:
+        """End without a word."""
+        self.is_dead = True
 
     def fail(self) -> None:
         """Note that an operation failed."""
@@ -134,7 +160,7 @@ class Stage:
         if happens(faults.crash):
             self.trace.note(program.name, "dies between two operations")
             self.trace.count("kills")
-            program.is_dead = True
+            program.die()
         elif happens(faults.freeze):
             self.trace.note(program.name, "stands still between two operations")
             self.trace.count("pauses")

@@ -1,6 +1,5 @@
 """The store as a process sees it: it fails before it has done something, or after."""
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -124,7 +123,6 @@ class FaultyStore:
         self._store = store
         self._program = program
         self._judge = judge
-        self.lately: deque[str] = deque(maxlen=500)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
         """Return an operation of the store that may fail."""
@@ -140,7 +138,7 @@ class FaultyStore:
             stage.trace.note(program.name, f"{name} fails")
             self._fail("store failures", "the store cannot be reached.")
         if name == "candidates":
-            self.lately.extend(cast("list[str]", arguments[0]))
+            program.sight.see(cast("list[str]", arguments[0]), stage.time.now)
         answer = operation(*arguments, **options)
         self._judge(Operation(program, name, arguments, options))
         if name in stage.unanswered or stage.chance.happens(stage.faults.reply_lost):

@@ -45,6 +45,7 @@ class Actor:
     owner: Owner | None = None
     at: int | None = field(default=None, init=False)
     is_busy: bool = field(default=False, init=False)
+    is_called: bool = field(default=False, init=False)
 
 
 class Timeline:
@@ -85,7 +86,7 @@ class Timeline:
         if owner is not None and owner.is_dead:
             return
         if actor.is_busy:
-            self._push(actor, self.time.now + 1000)
+            actor.is_called = True
             return
         if owner is not None and owner.frozen_until > self.time.now:
             self._push(actor, owner.frozen_until)
@@ -96,8 +97,9 @@ class Timeline:
             rest = actor.step()
         finally:
             actor.is_busy = False
-        if rest is not None:
-            self.call(actor, rest)
+        called, actor.is_called = actor.is_called, False
+        if called or rest is not None:
+            self.call(actor, 0.0 if called or rest is None else rest)
 
     def _push(self, actor: Actor, at: int) -> None:
         actor.at = at

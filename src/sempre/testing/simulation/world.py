@@ -146,6 +146,7 @@ class World:
         interval = self.stage.settings.watchdog_interval.total_seconds()
         self._pass(max(60.0, interval))
         self._pass_until_idle()
+        self.effects.check_repeated()
         self.healing.check(calm_since + timedelta(seconds=1), calm_at + MICROSECONDS)
 
     def summary(self, seed: int) -> Summary:
