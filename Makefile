@@ -39,8 +39,8 @@ chaos: servers ## fleets of real workers on every store and broker, harmed in ev
 simulate: $(STAMP) ## simulate worlds of faults; SECONDS=600 for longer, FIRST=1000 for other seeds
 	$(BIN)/python -m sempre.testing.simulation --seconds $(or $(SECONDS),60) --first $(or $(FIRST),0)
 
-bench: $(STAMP) ## time the grids beside their peers
-	$(BIN)/python bench/grids.py
+bench: $(STAMP) ## time something beside its peers: BENCH=grids, stores, brokers, fork or worker
+	$(BIN)/python -m bench.$(or $(BENCH),grids)
 
 sizes: $(STAMP) ## how long files and functions are
 	@$(BIN)/python tools/sizes.py

@@ -1,7 +1,7 @@
 """Times the stores beside the raw driver doing the same writes, and prints ratios.
 
-    python bench/stores.py                  # SQLite and PostgreSQL, the latter started here
-    python bench/stores.py --store sqlite --rows 10000
+    python -m bench.stores                  # SQLite and PostgreSQL, the latter started here
+    python -m bench.stores --store sqlite --rows 10000
 
 "Raw" is what the driver does at best with the same rows in plain tables: one statement for the
 whole batch where the server has one, one commit per batch, as durable as ours. Rounds are
