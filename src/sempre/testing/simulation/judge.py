@@ -5,6 +5,8 @@ the engine or planning what they think. What belongs to one row is here, what be
 and its slots in `slots.py`.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.states import TRANSITIONS, Kind, Reason, State
 from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Delivery
+from sempre.ports.messages import Work
 from sempre.testing.simulation.effects import Effects
 from sempre.testing.simulation.slots import SlotBook
 from sempre.testing.simulation.stage import Broken, Program
@@ -45,6 +48,7 @@ class Judge:
         self.book = SlotBook(store.tables)
         self.sessions: dict[str, Program] = {}
         self.asked_to_end: set[str] = set()
+        self._of_key: defaultdict[str, set[str]] = defaultdict(set)
         self.claimed_at: dict[str, datetime] = {}
         self.starts: list[Execution] = []
         self.taken_back: list[tuple[int, Execution]] = []
@@ -66,6 +70,8 @@ class Judge:
         self.latest = max(self.latest, now)
         if operation.name == "register":
             self.sessions[operation.arguments[0].id] = operation.program
+        if operation.name == "enqueue":
+            self._judge_unique(operation.arguments[0])
         if operation.name == "cancel":
             self.asked_to_end.update(operation.arguments[0])
         if not self._store.has_changed():
@@ -95,6 +101,19 @@ class Judge:
         early = row is not None and row.is_untried and row.due_at > self._store.clock.now()
         if early and last and not doubt:
             raise Broken(f"{program.name} dropped a ticket that came before its time")
+
+    def _judge_unique(self, works: Sequence[Work]) -> None:
+        """8: of one key at most one piece of work waits or runs."""
+        table = self._store.tables.executions
+        for work in works:
+            if work.unique is None:
+                continue
+            known = self._of_key[work.unique.key]
+            known.add(work.execution.id)
+            rows = [table[each] for each in known if each in table]
+            active = [row.id for row in rows if row.is_live or row.state is State.RUNNING]
+            if len(active) > 1:
+                raise Broken(f"8: of {work.unique.key} there are {sorted(active)}")
 
     # One row
 
