@@ -9,7 +9,8 @@ Stores:
     memory://                             this process only, gone when it ends
 
 A server that must not be a store is refused, and says which option accepts its weaker promise:
-`?read_only=1`, `?any_flush=1`.
+`?read_only=1`, `?any_flush=1`. PostgreSQL and MariaDB have at most 8 connections in a process,
+or as many as `?connections=` says.
 
 Brokers:
 
@@ -38,6 +39,7 @@ __all__ = ["UrlError", "masked", "open_broker", "open_store"]
 
 T = TypeVar("T")
 _POSTGRESQL_FLAGS = ("any_flush", "read_only")
+_POSTGRESQL_TEXTS = ("schema", "prefix", "connections")
 
 
 class UrlError(InvalidInput):
@@ -122,14 +124,14 @@ def _open_sqlite(parts: SplitResult) -> Store:
 
 
 def _open_postgresql(parts: SplitResult) -> Store:
-    options, conninfo = _take_store_options(parts, ("schema", "prefix"), _POSTGRESQL_FLAGS)
+    options, conninfo = _take_store_options(parts, _POSTGRESQL_TEXTS, _POSTGRESQL_FLAGS)
     module = _module("sempre.stores.sql.dialects.postgresql", driver="psycopg", extra="postgres")
     return _sql_store(module.Postgresql(conninfo, **options))
 
 
 def _open_mariadb(parts: SplitResult) -> Store:
     flags = ("any_flush", "any_cluster", "read_only")
-    options, url = _take_store_options(parts, ("prefix",), flags)
+    options, url = _take_store_options(parts, ("prefix", "connections"), flags)
     module = _module("sempre.stores.sql.dialects.mariadb", driver="pymysql", extra="mariadb")
     return _sql_store(module.Mariadb(url, **options))
 
@@ -144,13 +146,23 @@ def _open_redis(parts: SplitResult) -> Store:
 
 def _take_store_options(
     parts: SplitResult, texts: tuple[str, ...], flags: tuple[str, ...], *, passes_on: bool = True
-) -> tuple[dict[str, str | bool], str]:
+) -> tuple[dict[str, str | bool | int], str]:
     """Return our own options of a URL, those that accept something as True or False."""
     options, url = _take_options(parts, (*texts, *flags), passes_on=passes_on)
-    for name, value in options.items():
-        if name in flags and value not in {"0", "1"}:
-            raise UrlError(f"store option {name}", value, allowed="0 or 1")
-    return {name: value == "1" if name in flags else value for name, value in options.items()}, url
+    return {name: _option(name, text, flags) for name, text in options.items()}, url
+
+
+def _option(name: str, text: str, flags: tuple[str, ...]) -> str | bool | int:
+    field = f"store option {name}"
+    if name in flags:
+        if text not in {"0", "1"}:
+            raise UrlError(field, text, allowed="0 or 1")
+        return text == "1"
+    if name == "connections":
+        if not (text.isascii() and text.isdigit() and int(text) > 0):
+            raise UrlError(field, text, allowed="a number from 1 on")
+        return int(text)
+    return text
 
 
 def _sql_store(dialect: object) -> Store:
@@ -178,7 +190,7 @@ def _watch_of(store: SplitResult, options: dict[str, str]) -> object:
         path = unquote(store.path.removeprefix("/"))
         return cast("object", _module("sempre.brokers.bell_file").BellFile(path))
     if listen == "1":
-        names = ("schema", "prefix", *_POSTGRESQL_FLAGS)
+        names = (*_POSTGRESQL_TEXTS, *_POSTGRESQL_FLAGS)
         known, conninfo = _take_options(store, names, passes_on=True)
         module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
         channel = f"{known.get('schema', 'sempre')}.{known.get('prefix', 'sempre_')}bell"

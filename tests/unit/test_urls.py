@@ -49,6 +49,8 @@ def test_four_slashes_are_a_whole_path(tmp_path: Path) -> None:
         "mariadb://127.0.0.1:1/jobs?any_flush=1&any_cluster=1&read_only=1",
         "redis://127.0.0.1:1/0?allow_eviction=1&allow_no_aof=1&allow_replica=1",
         "sqlite:///jobs.db?any_filesystem=1",
+        "postgresql://127.0.0.1:1/jobs?connections=20",
+        "mariadb://127.0.0.1:1/jobs?connections=1",
     ],
 )
 def test_nothing_is_connected_before_it_is_used(url: str) -> None:
@@ -75,6 +77,8 @@ def test_a_server_that_does_not_answer_is_told_without_the_password() -> None:
         ("memory://?prefix=a", "no options"),
         ("redis://host/0?allow_replica=yes", "0 or 1"),
         ("postgresql://host/jobs?read_only=", "0 or 1"),
+        ("postgresql://host/jobs?connections=0", "a number from 1 on"),
+        ("mariadb://host/jobs?connections=many", "a number from 1 on"),
         ("mysql://ann:s3cret@host/db", "sqlite://"),
         ("jobs.db", "sqlite:///jobs.db"),
         ("", "sqlite:///jobs.db"),

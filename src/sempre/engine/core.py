@@ -14,6 +14,7 @@ from sempre.domain.values import changed
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events
 from sempre.engine.ids import new_id
+from sempre.engine.throttle import Throttle
 from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
@@ -21,6 +22,7 @@ from sempre.ports.store import Store
 __all__ = ["Engine", "StoreTime", "born_by"]
 
 T = TypeVar("T")
+WATCHDOG_CHECK = 60.0
 
 
 class StoreTime:
@@ -62,6 +64,8 @@ class Engine:
     def __post_init__(self) -> None:
         """Begin to follow the store's clock."""
         self.time = StoreTime(self.clock)
+        # Here, since all watchdogs of a process together look at most once in a minute.
+        self.watchdog_checks = Throttle(self.clock, seconds=WATCHDOG_CHECK)
 
     def read(self, reading: Reading[T]) -> T:
         """Return the value of a reading and note what the store's clock said."""

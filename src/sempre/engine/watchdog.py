@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from secrets import token_hex
-from threading import Lock
 from typing import Any
 
 from sempre.domain.arguments import Json
@@ -30,7 +29,6 @@ MOST_BATCHES = 200
 PURGED_AT_ONCE = 1000
 MOST_PURGES = 50
 DAY = timedelta(hours=24)
-THROTTLE = 60.0
 KEPT = ("slice_after", "round_size", "last_round", "sentinels", "audits")
 
 
@@ -95,8 +93,6 @@ class Watchdog:
         self._queues = queues
         self._reconciler = Reconciler(engine)
         self._holder = token_hex(8)
-        self._checked_at: float | None = None
-        self._checking = Lock()
 
     # The message
 
@@ -122,18 +118,13 @@ class Watchdog:
         return bool(bell.tell(lambda broker: broker.has_any(lane)))
 
     def ensure(self) -> None:
-        """Put a message on the broker if there is none; at most one look in a minute."""
-        if not self._engine.bell.carries or not self._checking.acquire(blocking=False):
-            return
-        try:
-            now = self._engine.clock.elapsed()
-            if self._checked_at is not None and now - self._checked_at < THROTTLE:
-                return
-            self._checked_at = now
-            if not self.exists() and not self._engine.bell.breaker.is_open:
-                self.enqueue()
-        finally:
-            self._checking.release()
+        """Put a message on the broker if there is none; a process looks at most once a minute."""
+        if self._engine.bell.carries:
+            self._engine.watchdog_checks.run(self._enqueue_missing)
+
+    def _enqueue_missing(self) -> None:
+        if not self.exists() and not self._engine.bell.breaker.is_open:
+            self.enqueue()
 
     # The pass
 

@@ -187,7 +187,7 @@ class Pool:
             ):
                 raise StoreUnavailable(
                     f"{self._place} gave no connection within {self._patience:g} s: "
-                    f"all {self._size} are in use."
+                    f"all are in use: raise ?connections={self._size} of its URL."
                 )
             if self._closed:
                 raise StoreRefused(f"the store in {self._place} is closed; open another one.")

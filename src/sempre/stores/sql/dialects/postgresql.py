@@ -232,7 +232,7 @@ class Postgresql:
         except PoolTimeout:
             raise StoreUnavailable(
                 f"{self._place} gave no connection within {self._connect_after:g} s: it cannot be "
-                f"reached, or all {self._connections} connections are in use."
+                f"reached, or all are in use: raise ?connections={self._connections} of its URL."
             ) from None
         except PoolClosed:
             raise StoreRefused(f"the store in {self._place} is closed; open another one.") from None

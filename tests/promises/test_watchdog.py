@@ -1,0 +1,314 @@
+"""Postburner's Scheduler: the message in a real tube, the checks for it, and the pass."""
+
+import json
+from collections.abc import Iterator
+from threading import Event as Signal
+from threading import Thread
+
+import pytest
+
+from sempre import Every, Sempre
+from sempre.brokers.memory import MemoryBroker
+from sempre.engine.events import Event, Happened
+from sempre.errors import StoreUnavailable
+from sempre.stores.memory import MemoryStore
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.postgresql import Postgresql
+from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
+from tests.integration.sql.postgresql_server import postgresql_server
+from tests.promises.driven import Hand, worker_of
+from tests.promises.tubes import Found, peek, remove
+
+SEED_FACTS = {
+    "interval",
+    "lock_acquired",
+    "schedules_processed",
+    "schedules_failed",
+    "executions_created",
+    "orphans_enqueued",
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BeanstalkdServer]:
+    with beanstalkd_server() as running:
+        yield running
+
+
+@pytest.fixture
+def own_server() -> Iterator[BeanstalkdServer]:
+    with beanstalkd_server() as running:
+        yield running
+
+
+@pytest.fixture
+def clock() -> Hand:
+    return Hand()
+
+
+@pytest.fixture
+def app(server: BeanstalkdServer, clock: Hand) -> Iterator[Sempre]:
+    opened = app_on(server, clock)
+    yield opened
+    opened.close()
+
+
+def app_on(server: BeanstalkdServer, clock: Hand, **settings: int) -> Sempre:
+    return Sempre(
+        MemoryStore(clock),
+        broker=server.broker(),
+        clock=clock,
+        watchdog_interval=settings.get("interval", 300),
+        watchdog_priority=settings.get("priority", 100),
+    )
+
+
+def tube_of(app: Sempre, queue: str = "scheduler") -> str:
+    return app.engine.bell.lane(queue)
+
+
+def watchdog_of(server: BeanstalkdServer, app: Sempre, state: str = "delayed") -> Found | None:
+    return peek(server, tube_of(app), state)
+
+
+# enqueue_watchdog
+
+
+def test_the_watchdog_is_a_delayed_message_of_the_queue_scheduler(
+    server: BeanstalkdServer, app: Sempre
+) -> None:
+    app.watchdog.enqueue()
+
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert found.tube.rpartition(".")[2] == "scheduler"
+    assert found.said == {"scheduler": True, "interval": 300}
+    assert (found.priority, found.delay, found.time_to_run) == (100, 300, 120)
+
+
+def test_interval_and_priority_of_the_watchdog_can_be_given(
+    server: BeanstalkdServer, app: Sempre
+) -> None:
+    app.watchdog.enqueue(interval=60, priority=0)
+
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert found.said == {"scheduler": True, "interval": 60}
+    assert (found.priority, found.delay) == (0, 60)
+
+
+def test_interval_and_priority_of_the_watchdog_come_from_the_settings(
+    server: BeanstalkdServer, clock: Hand
+) -> None:
+    app = app_on(server, clock, interval=90, priority=7)
+    app.watchdog.enqueue()
+
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert found.said["interval"] == 90
+    assert (found.priority, found.delay) == (7, 90)
+    app.close()
+
+
+def test_enqueueing_the_watchdog_answers_with_its_id(server: BeanstalkdServer, app: Sempre) -> None:
+    handle = app.watchdog.enqueue()
+
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert handle == found.handle
+
+
+# watchdog_exists?
+
+
+def test_a_watchdog_exists_whether_it_is_delayed_or_ready(
+    server: BeanstalkdServer, app: Sempre
+) -> None:
+    assert not app.watchdog.exists()
+    handle = app.watchdog.enqueue()
+    assert app.watchdog.exists()
+
+    with server.wire() as wire:
+        wire.ask([f"kick-job {handle}\r\n".encode()])
+    assert watchdog_of(server, app, "ready") is not None
+    assert app.watchdog.exists()
+
+    remove(server, handle)
+    assert not app.watchdog.exists()
+
+
+# ensure_watchdog!
+
+
+def test_ensuring_makes_a_watchdog_that_is_missing_and_no_second_one(
+    server: BeanstalkdServer, app: Sempre, clock: Hand
+) -> None:
+    app.watchdog.ensure()
+    first = watchdog_of(server, app)
+    assert first is not None
+
+    clock.move(seconds=61)
+    app.watchdog.ensure()
+
+    remove(server, first.handle)
+    assert watchdog_of(server, app) is None
+
+
+def test_a_check_is_not_repeated_within_a_minute_of_one_that_succeeded(
+    server: BeanstalkdServer, app: Sempre, clock: Hand
+) -> None:
+    app.watchdog.ensure()
+    found = watchdog_of(server, app)
+    assert found is not None
+    remove(server, found.handle)
+
+    clock.move(seconds=59)
+    app.watchdog.ensure()
+    assert not app.watchdog.exists()
+
+    clock.move(seconds=1)
+    app.watchdog.ensure()
+    assert app.watchdog.exists()
+
+
+def test_a_check_is_not_repeated_within_a_minute_of_one_that_failed(
+    own_server: BeanstalkdServer, clock: Hand
+) -> None:
+    app = app_on(own_server, clock)
+    told: list[Event] = []
+    app.events.listen(told.append, Happened.BROKER_DOWN)
+    assert not app.watchdog.exists()
+    own_server.kill()
+
+    app.watchdog.ensure()
+    own_server.start()
+    clock.move(seconds=59)
+    app.watchdog.ensure()
+    assert told
+    assert not app.watchdog.exists()
+
+    clock.move(seconds=1)
+    app.watchdog.ensure()
+    assert app.watchdog.exists()
+    app.close()
+
+
+class SlowBroker(MemoryBroker):
+    """Takes its time to say whether a lane has messages, and counts who asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+        self.asked, self.may_answer = Signal(), Signal()
+
+    def has_any(self, lane: str) -> bool:
+        self.looks += 1
+        if not self.asked.is_set():
+            self.asked.set()
+            self.may_answer.wait()
+        return super().has_any(lane)
+
+
+def test_only_one_thread_checks_at_a_time(clock: Hand) -> None:
+    broker = SlowBroker()
+    app = Sempre(MemoryStore(clock), broker=broker, clock=clock)
+    _ = app.engine
+    first = Thread(target=app.watchdog.ensure)
+    first.start()
+    broker.asked.wait()
+
+    app.watchdog.ensure()
+
+    assert broker.looks == 1
+    broker.may_answer.set()
+    first.join()
+
+
+# perform
+
+
+def test_a_pass_tells_that_it_begins_and_then_what_it_did(app: Sempre) -> None:
+    told: list[Event] = []
+    app.events.listen(told.append, Happened.PERFORM_STARTED, Happened.PERFORMED)
+    app.add("bill", Every("1h"), lambda: None)
+    app.sync()
+
+    app.watchdog.perform(interval=77)
+
+    began, ended = told
+    assert (began.name, dict(began.facts)) == ("perform_start", {"interval": 77})
+    assert ended.name == "perform"
+    assert ended.facts.keys() >= SEED_FACTS
+    assert ended.facts["interval"] == 77
+    assert ended.facts["lock_acquired"] is True
+    assert ended.facts["schedules_processed"] == 1
+    assert json.dumps(dict(ended.facts))
+
+
+def test_a_pass_that_another_has_begun_is_skipped_and_says_so(app: Sempre, clock: Hand) -> None:
+    assert app.watchdog.perform().lock_acquired
+    assert not app.watchdog.perform().lock_acquired
+
+    clock.move(seconds=300)
+
+    assert app.watchdog.perform().lock_acquired
+
+
+def test_a_watchdog_that_comes_twice_passes_once(server: BeanstalkdServer, clock: Hand) -> None:
+    app = app_on(server, clock)
+    worker = worker_of(app)
+    worker.turn()
+    for _ in range(2):
+        app.watchdog.enqueue(interval=300)
+    with server.wire() as wire:
+        wire.ask([f"use {tube_of(app)}\r\n".encode(), b"kick 10\r\n"])
+
+    for _ in range(2):
+        worker.turn()
+        worker.maintain()
+
+    passes = [event.facts["lock_acquired"] for event in worker.heard(Happened.PERFORMED)]
+    assert passes.count(True) == 1
+    app.close()
+
+
+def test_the_watchdog_is_in_its_queue_again_though_the_pass_failed(
+    server: BeanstalkdServer, clock: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_on(server, clock)
+    worker = worker_of(app)
+    worker.turn()
+    handle = app.watchdog.enqueue(interval=60)
+    with server.wire() as wire:
+        wire.ask([f"kick-job {handle}\r\n".encode()])
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the store is down.")
+
+    monkeypatch.setattr(app.engine.store, "begin_pass", fail)
+    worker.turn()
+    worker.maintain()
+
+    [told] = worker.heard(Happened.STORE_DOWN)
+    assert told.facts["error"] == "the store is down."
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert (found.handle, found.said["interval"], found.delay) == (handle, 60, 60)
+    assert (found.priority, found.time_to_run) == (100, 120)
+    app.close()
+
+
+def test_an_exhausted_pool_skips_the_pass_names_the_setting_and_the_next_one_is_run() -> None:
+    with postgresql_server() as conninfo:
+        dialect = Postgresql(conninfo, connections=1, connect_after=0.1)
+        app = Sempre(SqlStore(dialect))
+        app.engine.store.upgrade()
+        told: list[Event] = []
+        app.events.listen(told.append, Happened.STORE_DOWN)
+
+        report = dialect.read(lambda _: app.watchdog.perform())
+
+        assert not report.lock_acquired
+        assert "?connections=1" in told[0].facts["error"]
+        assert app.watchdog.perform().lock_acquired
+        app.close()
