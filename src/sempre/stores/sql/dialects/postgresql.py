@@ -38,6 +38,8 @@ __all__ = ["Postgresql"]
 
 T = TypeVar("T")
 TRIES = 5
+# The pool's pauses between tries to connect grow with this; each time it is begun anew.
+GIVES_UP_AFTER = 1.0
 # Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
 # repeated, the work finds what the other one wrote.
 _RACES = {"40001", "40P01", "23505"}
@@ -257,7 +259,8 @@ class Postgresql:
                     min_size=0,
                     max_size=self._connections,
                     timeout=self._connect_after,
-                    reconnect_timeout=self._connect_after,
+                    reconnect_timeout=min(GIVES_UP_AFTER, self._connect_after),
+                    reconnect_failed=_try_anew,
                     kwargs={
                         "autocommit": True,
                         "prepare_threshold": None,
@@ -288,6 +291,17 @@ class _NotBegun(Exception):
 
 # Pools of a parent process, kept from being closed by the garbage collection of a child.
 _LEFT_BY_PARENTS: list[object] = []
+
+
+def _try_anew(pool: "ConnectionPool[Connection]") -> None:
+    """Let a pool that has given up connect for those who still wait.
+
+    By itself it begins again only for the next who asks, and the others would wait in vain while
+    the server is long back.
+    """
+    if pool.get_stats().get("requests_waiting"):
+        with suppress(PoolTimeout, PoolClosed):
+            pool.putconn(pool.getconn(timeout=0.01))
 
 
 def _describe(conninfo: str) -> str:
