@@ -34,9 +34,14 @@ ISOLATIONS = ("thread", "async", "process")
 QUICK = {"lease": "3s", "beat": "1s", "sweep": "1s", "grace": "1s", "watchdog_interval": "5s"}
 
 
-def eventually(ask: Callable[[], T | None], *, otherwise: Callable[[], object] = str) -> T:
+def eventually(
+    ask: Callable[[], T | None],
+    *,
+    otherwise: Callable[[], object] = str,
+    patience: float = PATIENCE,
+) -> T:
     """Ask until the answer is something; return it. Fail with an account if it never is."""
-    until = CLOCK.elapsed() + PATIENCE
+    until = CLOCK.elapsed() + patience
     while not (answer := ask()):
         if CLOCK.elapsed() > until:
             pytest.fail(f"it did not happen: {otherwise()}")

@@ -98,6 +98,7 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
     "fatal": (Line("fatal", 1, ends_by="crash", may_skip=True),),
     "memory": (Line("thread-wait", 1), Line("async-wait", 2, "async")),
     "nursed": (Line("process-wait", 1, "process"),),
+    "limited": (Line("limited", 2, takes=1.0, policies={**PATIENT, "timeout": "2s"}),),
     "single": (Line("thread-wait", 1),),
     "alpha": (Line("alpha-line", 1), Line("alpha-process", 2, "process")),
     "beta": (Line("beta-line", 1, "async"),),

@@ -125,3 +125,27 @@ def test_a_worker_whose_other_process_is_killed_goes_on_or_is_replaced(
         assert len(targets) == 1
         assert not fleet.finding(until).early
         assert not fleet.finding(until).doubled
+
+
+@pytest.mark.long
+@pytest.mark.xfail(
+    reason="its pulse goes on, and nobody else knows of timeouts: it keeps its work for ever",
+    strict=True,
+)
+def test_a_run_past_its_timeout_in_a_frozen_worker_is_taken_over(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="limited") as fleet,
+    ):
+        fleet.join(2)
+        run = fleet.wait_for_running()
+        send(run["pid"], SIGSTOP)
+
+        # Several times its timeout, the lease and the sweep.
+        eventually(lambda: run["pid"] not in last_starts(fleet, run["id"]), patience=20)
+
+
+def last_starts(fleet: Fleet, execution: str) -> set[int]:
+    """Return the process of the last start of an execution."""
+    starts = [each for each in read_log(fleet.folder) if each["id"] == execution]
+    return {each["pid"] for each in starts[-1:]}
