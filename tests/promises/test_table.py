@@ -1,0 +1,104 @@
+"""Every promise of the seeds has one proof or one decision, and that exists."""
+
+import ast
+import importlib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import KNOWN
+from tests.promises.table import PAGE, ROOT, SEEDS, Promise, page_of, promises
+
+CONTRACTS = "src/sempre/testing/contracts/"
+PROVEN = sorted({each.kept_by for each in promises() if each.is_proven})
+DEPARTED = sorted({each.kept_by for each in promises() if each.is_departed_from})
+SET_ASIDE = ("skip", "skipif", "xfail")
+
+
+@cache
+def marks_in(path: str) -> dict[str, list[str]]:
+    """Return the functions of a file by name, with the last words of their decorators."""
+    tree = ast.parse((ROOT / path).read_text())
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    return {each.name: [_last_word(mark) for mark in each.decorator_list] for each in functions}
+
+
+def _last_word(decorator: ast.expr) -> str:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(called).rpartition(".")[2]
+
+
+@cache
+def suites_that_are_run() -> frozenset[str]:
+    """Return the contract suites that a test module imports as a whole, by dotted name."""
+    found = set()
+    for path in (ROOT / "tests" / "contract").glob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                found.add(node.module or "")
+    return frozenset(found)
+
+
+def test_every_promise_has_exactly_one_proof_or_decision() -> None:
+    for each in promises():
+        kinds = (each.is_proven, each.is_departed_from, each.is_for_later)
+        assert sum(kinds) == 1, each
+
+
+def test_every_promise_is_a_sentence_of_a_known_seed_said_once_in_its_section() -> None:
+    said = [(each.seed, each.section, each.words) for each in promises()]
+
+    assert {each.seed for each in promises()} == SEEDS.keys()
+    assert len(said) == len(set(said))
+    for each in promises():
+        assert each.words.endswith("."), each
+
+
+def test_only_pairs_are_for_later() -> None:
+    for each in promises():
+        if each.is_for_later:
+            assert (each.seed, each.kept_by) == ("pairs", "later: pairs")
+
+
+@pytest.mark.parametrize("proof", PROVEN)
+def test_a_named_test_exists_and_is_run(proof: str) -> None:
+    path, _, name = proof.partition("::")
+
+    assert name.startswith("test_")
+    marks = marks_in(path)[name]
+    assert not set(marks) & set(SET_ASIDE)
+    if path.startswith(CONTRACTS):
+        suite = f"sempre.testing.contracts.{path.removeprefix(CONTRACTS).partition('/')[0]}"
+        assert suite in suites_that_are_run()
+        assert name in importlib.import_module(suite).__all__
+        assert not [module for module, known in KNOWN.items() if name in known]
+    else:
+        assert Path(path).parts[0] == "tests"
+
+
+@pytest.mark.parametrize("decision", DEPARTED)
+def test_a_named_decision_exists_and_is_accepted(decision: str) -> None:
+    assert "\nStatus: accepted" in (ROOT / decision).read_text()
+
+
+def test_a_test_that_does_not_exist_would_be_found() -> None:
+    with pytest.raises(KeyError):
+        test_a_named_test_exists_and_is_run("tests/promises/test_table.py::test_nothing")
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text() == page_of(promises()), "run: python -m tests.promises.table"
+
+
+def test_the_page_links_a_test_and_a_decision() -> None:
+    proof = "tests/promises/test_table.py::test_the_page_is_up_to_date"
+    page = page_of(
+        [
+            Promise("allora", "Notes", "A | b.", proof),
+            Promise("allora", "Notes", "C.", "docs/adr/0009-the-pass-row-is-the-lock.md"),
+        ]
+    )
+
+    assert "| A \\| b. | [the page is up to date](../../tests/promises/test_table.py) |" in page
+    assert "| C. | departs: [ADR 9](../adr/0009-the-pass-row-is-the-lock.md) |" in page
