@@ -15,6 +15,7 @@ from sempre.stores.memory import MemoryStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
+from tests.integration.brokers.waiting import eventually
 from tests.integration.sql.postgresql_server import postgresql_server
 from tests.promises.driven import Hand, worker_of
 from tests.promises.tubes import Found, peek, remove
@@ -215,7 +216,7 @@ def test_only_one_thread_checks_at_a_time(clock: Hand) -> None:
     _ = app.engine
     first = Thread(target=app.watchdog.ensure)
     first.start()
-    broker.asked.wait()
+    eventually(broker.asked.is_set)
 
     app.watchdog.ensure()
 
