@@ -4,15 +4,22 @@ A job that holds the interpreter for minutes keeps every thread of its process f
 the one that shows life. So a supervised worker forks a small process that does nothing else. It
 ends its session when the worker is gone, so that others take its work back at once and need not
 wait for the lease.
+
+A worker may be silent for as long as the longest of its runs may take: a job holds the interpreter.
+One that is silent for longer is dead for all practical purposes, and is killed. For one that was
+stopped by a signal or a debugger nobody shows life meanwhile.
 """
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from sempre.engine.core import Engine
@@ -24,6 +31,7 @@ __all__ = ["DistantHeart", "PulseLost", "fork_pulse"]
 
 REGISTER = b"register"
 RETIRE = b"retire"
+HEARD = b"heard"
 # How long a worker waits for an answer of its pulse before it believes it dead.
 PATIENCE = 60.0
 LISTENING = 1.0
@@ -43,7 +51,7 @@ def fork_pulse(make_heart: Callable[[], Heart], *, beat: float) -> Connection:
     ours.close()
     code = 1
     try:
-        _beat_until_left(make_heart(), theirs, beat)
+        _Pulse(make_heart(), theirs, beat).beat_until_left()
         code = 0
     except BaseException:  # noqa: BLE001 - the child must not return into its parent's code
         sys.excepthook(*sys.exc_info())
@@ -58,10 +66,24 @@ class DistantHeart:
         """Speak to a pulse that was forked before."""
         self._engine = engine
         self._line = line
+        self._sending = Lock()
+        self._allowed = 0.0
         self._alive_at: float | None = None
         self.session = ""
         self.tick = Tick(alive=False)
         self.answered = False
+        self.heard = False
+
+    def allow(self, seconds: float, *, at_most: bool = False) -> None:
+        """Let the pulse bear so long a silence: a run may take that long, or none longer."""
+        if seconds > self._allowed or at_most:
+            self._allowed = seconds
+            with suppress(OSError):
+                self._send(HEARD + b" %d" % int(seconds))
+
+    def _send(self, message: bytes) -> None:
+        with self._sending:
+            self._line.send_bytes(message)
 
     @property
     def is_lost(self) -> bool:
@@ -87,7 +109,8 @@ class DistantHeart:
     def beat(self) -> Tick:
         """Wait a little for the next beat of the pulse and return what it heard."""
         try:
-            if self._line.poll(LISTENING):
+            self.heard = self._line.poll(LISTENING)
+            if self.heard:
                 self._hear(json.loads(self._line.recv_bytes()))
             else:
                 self.tick, self.answered = Tick(alive=not self.is_lost), False
@@ -103,7 +126,7 @@ class DistantHeart:
     def retire(self) -> None:
         """End the session and the pulse."""
         try:
-            self._line.send_bytes(RETIRE)
+            self._send(RETIRE)
             while self._line.poll(PATIENCE):
                 self._line.recv_bytes()
         except (EOFError, OSError):
@@ -112,7 +135,7 @@ class DistantHeart:
 
     def _ask(self, question: bytes, wanted: str) -> Mapping[str, Any]:
         try:
-            self._line.send_bytes(question)
+            self._send(question)
             while self._line.poll(PATIENCE):
                 answer: dict[str, Any] = json.loads(self._line.recv_bytes())
                 if wanted in answer or "error" in answer:
@@ -140,21 +163,59 @@ class PulseLost(SempreError):
     """The pulse is gone; the worker cannot show life any more and must end."""
 
 
-def _beat_until_left(heart: Heart, line: Connection, beat: float) -> None:
-    """Beat until the worker says so or is gone; then end the session."""
+class _Pulse:
+    """The side of the pulse: beats, and listens to its worker in between."""
+
+    def __init__(self, heart: Heart, line: Connection, beat: float) -> None:
+        self._heart = heart
+        self._line = line
+        self._beat = beat
+        self._worker = os.getppid()
+        self._silent_until: float | None = None
+
+    def beat_until_left(self) -> None:
+        """Beat until the worker says so, is gone or is silent for too long; end the session."""
+        try:
+            while self._listen() and not self._is_silent():
+                if not _is_stopped(self._worker):
+                    self._heart.beat()
+                    self._line.send_bytes(json.dumps(_told(self._heart)).encode())
+        except (EOFError, OSError):
+            pass
+        # A store that is down cannot be told; the lease ends the session.
+        with suppress(StoreUnavailable):
+            self._heart.retire()
+        if self._is_silent() and os.getppid() == self._worker:
+            os.kill(self._worker, signal.SIGKILL)
+
+    def _listen(self) -> bool:
+        """Hear what the worker says until the next beat; False if it is to be the last."""
+        until = self._heart.elapsed() + self._beat
+        while self._line.poll(self._wait(until)):
+            said = self._line.recv_bytes()
+            if said == RETIRE:
+                return False
+            if said == REGISTER:
+                self._line.send_bytes(json.dumps(_register(self._heart)).encode())
+                return True
+            self._silent_until = self._heart.elapsed() + float(said.split()[1])
+        return True
+
+    def _wait(self, until: float) -> float | None:
+        return max(0.0, until - self._heart.elapsed()) if self._heart.session else None
+
+    def _is_silent(self) -> bool:
+        until = self._silent_until
+        return until is not None and self._heart.elapsed() > until
+
+
+def _is_stopped(pid: int) -> bool:
+    """Tell whether a process was stopped by a signal, where the system says so."""
     try:
-        while True:
-            if line.poll(beat if heart.session else None):
-                if line.recv_bytes() == RETIRE:
-                    break
-                line.send_bytes(json.dumps(_register(heart)).encode())
-            heart.beat()
-            line.send_bytes(json.dumps(_told(heart)).encode())
-    except (EOFError, OSError):
-        pass
-    # A store that is down cannot be told; the lease ends the session.
-    with suppress(StoreUnavailable):
-        heart.retire()
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] in ("T", "t")
 
 
 def _register(heart: Heart) -> dict[str, object]:

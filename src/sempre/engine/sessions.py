@@ -38,6 +38,18 @@ class Heart:
         lease = self._engine.settings.lease.total_seconds()
         return self._engine.clock.elapsed() - self._alive_at >= lease
 
+    def allow(self, seconds: float, *, at_most: bool = False) -> None:
+        """Nothing: this heart beats in the worker's own process, and is silent when that is."""
+
+    @property
+    def heard(self) -> bool:
+        """Whether there is news since the last beat."""
+        return self.answered
+
+    def elapsed(self) -> float:
+        """Return the point of the steady clock by which it counts."""
+        return self._engine.clock.elapsed()
+
     @property
     def rest(self) -> float:
         """How long to rest before the next beat."""

@@ -5,26 +5,26 @@ finds work, the settler records how it ended, maintenance takes back and repairs
 of them is told of and the loop goes on.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from typing import TYPE_CHECKING
 
 from sempre.engine.capacity import Capacity
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
+from sempre.engine.crew import Crew
 from sempre.engine.events import Happened
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
+from sempre.engine.loops import REST_AFTER_ERROR, Loop
 from sempre.engine.pulse import DistantHeart, PulseLost
 from sempre.engine.sessions import Heart
 from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import SempreError, StoreError, StoreUnavailable
-from sempre.ports.executor import Executor, Outcome, Run, Task
-from sempre.ports.messages import Wanted
+from sempre.ports.executor import Executor, Outcome, Run
 
 if TYPE_CHECKING:
     from sempre.ports.messages import Tick
@@ -33,23 +33,8 @@ __all__ = ["Crew", "Worker"]
 
 SETTLE_WAIT = 0.02
 SETTLE_BATCH = 500
-REST_AFTER_ERROR = 1.0
 MOST_STUCK = 2
 BURST_REST = 0.05
-
-
-@dataclass(frozen=True)
-class Crew:
-    """What a worker is: its jobs, queues and number of hands."""
-
-    tasks: Mapping[str, Task]
-    queues: frozenset[str]
-    hands: int = 8
-
-    @property
-    def wanted(self) -> Wanted:
-        """The work it can do."""
-        return Wanted(self.queues, frozenset(self.tasks), self.hands)
 
 
 class Worker:
@@ -83,8 +68,7 @@ class Worker:
         self._stopping = Event()
         self._ending = Event()
         self.exhausted = Event()
-        self._calls = {name: Event() for name in ("heart", "fetcher", "maintenance")}
-        self._threads: list[Thread] = []
+        self._loops: dict[str, Loop] = {}
         # Whom to tell that this process should be replaced by a fresh one; nobody if embedded.
         self.leave: Callable[[str], None] | None = None
         self._sweep_at = 0.0
@@ -96,6 +80,8 @@ class Worker:
         if not self.heart.session:
             self.heart.register()
         tick = self.heart.beat()
+        if self.heart.heard:
+            self.heart.allow(self._longest_silence(), at_most=True)
         if not tick.alive:
             self._lose_session()
             return 0.0
@@ -103,7 +89,7 @@ class Worker:
         self.fetcher.expect(tick.next_due_at)
         if self.heart.answered:
             self._holdings.compare(tick.held)
-            self._calls["maintenance"].set()
+            self.call("maintenance")
         return self.heart.rest
 
     def fetch(self, *, patience: float = REST_AFTER_ERROR) -> float:
@@ -176,24 +162,20 @@ class Worker:
         """
         self.executor.start()
         self.heart.register()
-        steps: tuple[tuple[str, Callable[[], float]], ...] = (
-            ("heart", self.beat),
-            ("fetcher", self.fetch_due if burst else self.fetch),
-            ("settler", lambda: self.settle(wait=REST_AFTER_ERROR)),
-            ("maintenance", self.maintain),
-        )
-        for name, step in steps:
-            thread = Thread(target=self._loop, args=(name, step), name=f"sempre-{name}")
-            thread.daemon = True
-            self._threads.append(thread)
-            thread.start()
+        fetch = self.fetch_due if burst else self.fetch
+        # Until the last run is settled somebody has to show life and to settle.
+        self._begin_loop("heart", self.beat, self._ending)
+        self._begin_loop("fetcher", fetch, self._stopping)
+        self._begin_loop("settler", lambda: self.settle(wait=REST_AFTER_ERROR), self._ending)
+        self._begin_loop("maintenance", self.maintain, self._stopping)
 
     def stop(self, *, drain: float | None = None) -> None:
         """Stop claiming at once, wait for what runs, give back the rest, end the session."""
         self._stopping.set()
         self._wake_all()
         longest = self.engine.settings.drain.total_seconds() if drain is None else drain
-        self._wait_for_fetcher(longest)
+        # A claim may be under way: whatever it brings has to be given back or run.
+        self._join(("fetcher",), longest)
         for started in self.capacity.overstayed(everything=True):
             self._finished.put(Finished(started))
         self.capacity.wait_until_idle(longest)
@@ -202,19 +184,17 @@ class Worker:
         self.executor.stop()
         self._ending.set()
         self._wake_all()
-        for thread in self._threads:
-            thread.join(REST_AFTER_ERROR * 2)
+        self._join(self._loops, REST_AFTER_ERROR * 2)
         self._settle_last()
+
+    def _join(self, names: Iterable[str], seconds: float) -> None:
+        for name in names:
+            if name in self._loops:
+                self._loops[name].join(seconds)
 
     def hurry(self) -> None:
         """Let a stop that waits for running jobs wait no longer."""
         self.capacity.give_up()
-
-    def _wait_for_fetcher(self, longest: float) -> None:
-        """Wait for a claim that is under way: whatever it brings has to be given back or run."""
-        for thread in self._threads:
-            if thread.name == "sempre-fetcher":
-                thread.join(longest)
 
     def _settle_last(self) -> None:
         """Record what is left, and end the session; the lease heals what cannot be recorded."""
@@ -224,30 +204,26 @@ class Worker:
         except SempreError as error:
             self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
 
-    def _loop(self, name: str, step: Callable[[], float]) -> None:
-        call = self._calls.get(name, Event())
-        # Until the last run is settled somebody has to show life and to settle.
-        end = self._ending if name in ("heart", "settler") else self._stopping
-        while not end.is_set():
-            rest = self._guarded(name, step)
-            if rest > 0 and not end.is_set():
-                call.wait(rest)
-            call.clear()
+    def _begin_loop(self, name: str, step: Callable[[], float], end: Event) -> None:
+        self._loops[name] = Loop(name, step, end=end, failed=self._failed)
+        self._loops[name].start()
 
-    def _guarded(self, name: str, step: Callable[[], float]) -> float:
-        try:
-            return step()
-        except StoreError as error:
-            self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
-        except PulseLost as error:
+    def call(self, name: str) -> None:
+        """Let a loop of this worker step now, if it rests."""
+        if name in self._loops:
+            self._loops[name].call()
+
+    def _failed(self, name: str, error: Exception) -> None:
+        if isinstance(error, PulseLost):
             self._leave(str(error))
-        except Exception as error:  # noqa: BLE001 - a loop that ends would end the worker silently
+        elif isinstance(error, StoreError):
+            self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
+        else:
             self.engine.events.tell(Happened.BLUNDER, error=repr(error), where=name)
-        return REST_AFTER_ERROR
 
     def _wake_all(self) -> None:
-        for call in self._calls.values():
-            call.set()
+        for loop in self._loops.values():
+            loop.call()
         self.capacity.wake()
         self.engine.bell.broker.wake()
 
@@ -271,6 +247,7 @@ class Worker:
         execution = started.execution
         task = self.crew.tasks[execution.snapshot.job]
         timeout = execution.snapshot.timeout or self.engine.settings.timeout
+        self.heart.allow(timeout.total_seconds() + self._shortest_silence)
         self.executor.submit(Run(execution, task, timeout), self._done)
 
     def _done(self, outcome: Outcome) -> None:
@@ -314,7 +291,7 @@ class Worker:
 
     def _call_watchdog(self, interval: int) -> None:
         self._called = interval
-        self._calls["maintenance"].set()
+        self.call("maintenance")
 
     def _end_unwanted(self) -> None:
         """End what somebody wants to end, and what the store says is no longer ours."""
@@ -331,6 +308,17 @@ class Worker:
         """End a run that is not ours any more."""
         self._holdings.abandon(started.execution)
         self.executor.cancel(started.execution.id, reason=reason)
+
+    @property
+    def _shortest_silence(self) -> float:
+        return 2 * self.engine.settings.lease.total_seconds()
+
+    def _longest_silence(self) -> float:
+        """Return for how long a job may hold the interpreter, and with it this process."""
+        usual = self.engine.settings.timeout
+        limits = [each.execution.snapshot.timeout or usual for each in self.capacity.running()]
+        longest = max((limit.total_seconds() for limit in limits), default=0.0)
+        return longest + self._shortest_silence
 
     def _is_pass_due(self) -> bool:
         """Tell whether the last tick said so; each tick counts once."""

@@ -128,10 +128,6 @@ def test_a_worker_whose_other_process_is_killed_goes_on_or_is_replaced(
 
 
 @pytest.mark.long
-@pytest.mark.xfail(
-    reason="its pulse goes on, and nobody else knows of timeouts: it keeps its work for ever",
-    strict=True,
-)
 def test_a_run_past_its_timeout_in_a_frozen_worker_is_taken_over(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
