@@ -230,8 +230,3 @@ def a_lease_is_renewed_after_it_has_expired(patch: Patch) -> None:
         return session is not None
 
     patch.setattr(work, "is_alive", is_alive)
-
-
-@bug
-def a_clock_that_jumped_is_trusted(patch: Patch) -> None:
-    patch.setattr(sweeping.Sweeper, "_clock_is_in_doubt", lambda _self: False)

@@ -10,7 +10,7 @@ from sempre.testing.simulation.timeline import Actor
 
 __all__ = ["Chaos"]
 
-STEPS = (-90, -5, 5, 90, 600)
+STEPS = (-90, -5, 5, 90, 300)
 
 
 class Chaos:

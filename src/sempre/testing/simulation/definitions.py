@@ -28,7 +28,7 @@ def draw_definition(chance: Chance, now: datetime, tolerance: timedelta) -> Defi
     """Return a definition, mostly plain, with some policies."""
     plain = define(job=chance.choice(JOBS), grid=draw_grid(chance), tolerance=tolerance)
     given: dict[str, object] = {}
-    for name in chance.sample(sorted(_POLICIES), chance.randrange(5)):
+    for name in chance.sample(sorted(_POLICIES), chance.randrange(7)):
         given |= draw_edit(chance, now, name)
     return plain.edited(**given)
 
@@ -53,7 +53,7 @@ _POLICIES: dict[str, tuple[object, ...]] = {
     "jitter": ("0s", "2s", "30s"),
     "until": (None, 60, 300, 1200),
     "limit": (None, 1, 3, 20),
-    "retry": (0, 1, Retry(3, base="1s", cap="10s"), Retry(2, base="30s")),
+    "retry": (1, Retry(3, base="1s", cap="10s"), Retry(2, base="30s")),
     "timeout": (None, "2s", "30s"),
     "on_unknown": ("rerun", "skip", "hold"),
     "queue": ("default", "slow"),

@@ -33,7 +33,7 @@ class Script:
 def draw_script(chance: Chance, *, peace: bool) -> Script:
     """Return what a run will do; in times of peace it is quick, and at worst it fails."""
     if peace:
-        ends = Ended.FAILED if chance.happens(0.1) else Ended.SUCCEEDED
+        ends = Ended.FAILED if chance.happens(0.3) else Ended.SUCCEEDED
         return Script(chance.uniform(0.001, LONGEST_IN_PEACE), ends)
     seconds = chance.choice((0.01, 0.1, 0.5, 2.0, 7.0, 20.0, 60.0, FOREVER))
     ends = chance.choice((*[Ended.SUCCEEDED] * 6, Ended.FAILED, Ended.FAILED, Ended.CRASHED))

@@ -64,11 +64,15 @@ class Faults:
 
     @classmethod
     def drawn(cls, chance: Chance) -> Self:
-        """Return a mixture: each fault is in it or not, rare or frequent."""
+        """Return a mixture: each fault is in it or not, rare or frequent.
+
+        Some have few kinds of faults, so that one does not hide what another has broken.
+        """
+        density = chance.choice((0.15, 0.4, 0.7))
         given = {
             each.name: chance.choice((0.1, 0.3, 1.0)) * _MOST.get(each.name, 1.0)
             for each in fields(cls)
-            if chance.happens(0.6)
+            if chance.happens(density)
         }
         return cls(**given)
 
@@ -76,8 +80,8 @@ class Faults:
 _MOST = {
     "interleaving": 0.2,
     "latency": 0.05,
-    "store_fails": 0.03,
-    "reply_lost": 0.05,
+    "store_fails": 0.1,
+    "reply_lost": 0.1,
     "crash": 0.003,
     "freeze": 0.003,
     "ticket_lost": 0.2,

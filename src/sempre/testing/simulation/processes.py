@@ -146,7 +146,7 @@ class WorkerProcess(Client):
         }
         self._is_stopping = False
         self._spins = 0
-        self._spun_at = -1
+        self._spun_at = (-1, 0)
         for actor in self.loops.values():
             self.stage.timeline.call(actor, chance.uniform(0, 0.1))
 
@@ -208,8 +208,8 @@ class WorkerProcess(Client):
             self.stage.timeline.call(self.loops["settler"])
 
     def _checked_for_spinning(self, rest: float) -> float:
-        """Raise if the fetcher comes back again and again without waiting for anything."""
-        at = self.stage.time.now
+        """Raise if the fetcher comes back again and again, waits for nothing and finds nothing."""
+        at = self.stage.time.now, len(self.premises.judge.starts)
         self._spins = self._spins + 1 if at == self._spun_at else 0
         self._spun_at = at
         if self._spins > MOST_SPINS:
