@@ -7,7 +7,7 @@ import pytest
 from sempre.domain.states import Kind, State
 from sempre.testing.simulation.judge import Judge
 from sempre.testing.simulation.stores import Operation
-from tests.simulation.worlds import HANGING, QUICK, SmallWorld
+from tests.simulation.worlds import HANGING, LONG, QUICK, SmallWorld
 
 if TYPE_CHECKING:
     from sempre.testing.simulation.stage import Program
@@ -127,3 +127,24 @@ def test_what_was_claimed_before_a_pause_that_cost_the_lease_is_not_begun(
     runs = [start.execution.id for start in world.effects.starts.values()]
     assert frozen
     assert len(runs) == len(set(runs))
+
+
+def test_what_is_parked_when_the_session_is_lost_is_given_back_and_not_begun() -> None:
+    world = SmallWorld(hands=1)
+    for name in ("one", "two", "three"):
+        world.create(name)
+    world.pass_for(149.9)
+    world.premises.script = lambda _run: LONG
+    before = world.starts()
+    world.pass_for(0.2)
+    worker = world.fleet.workers[0]
+    lost = worker.worker.heart.session
+    assert (world.starts() - before, len(world.rows(State.RUNNING))) == (1, 3)
+
+    world.stage.step_clock(world.stage.settings.lease * 2)
+    world.stage.timeline.call(worker.loops["heart"])
+    world.pass_for(60)
+
+    sessions = [start.execution.session for start in world.effects.starts.values()]
+    assert sessions.count(lost) == before + 1
+    assert set(sessions) > {lost}

@@ -13,6 +13,7 @@ from sempre.testing.simulation.executors import Script
 from sempre.testing.simulation.faults import Faults
 
 QUICK = Script(0.01)
+LONG = Script(30.0)
 HANGING = Script(100.0, Ended.SUCCEEDED, obeys=False)
 
 

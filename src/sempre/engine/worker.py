@@ -333,6 +333,8 @@ class Worker:
     def _lose_session(self) -> None:
         """Others may have our work: stop it, and begin again under a new name."""
         self.engine.events.tell(Happened.SESSION_LOST, session=self.heart.session)
+        for started in self.capacity.overstayed(everything=True):
+            self._finished.put(Finished(started))
         for started in self.capacity.running():
             self._abandon(started, "the lease was lost")
         self.heart.session = ""
