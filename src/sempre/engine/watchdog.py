@@ -227,10 +227,12 @@ class Watchdog:
         if not bell.carries or bell.breaker.is_open:
             return
         gone = [queue for queue in sorted(self._queues) if not self._stands(report, queue)]
+        if not gone:
+            return
         # Posted before anything is rung, so that a loss while we ring is noticed too.
         posted = {queue: self._post_sentinel(queue) for queue in gone}
         bell.unheard = False
-        report.rung_again = self.ring_all(frozenset(gone)) if gone else 0
+        report.rung_again = self.ring_all(frozenset(gone))
         # One that is not noted down counts as gone: the next pass rings again.
         if not bell.unheard:
             report.sentinels |= {queue: sent for queue, sent in posted.items() if sent}

@@ -319,7 +319,9 @@ def test_a_statement_that_takes_too_long_is_given_up(url: str) -> None:
 def test_when_all_connections_are_in_use_that_is_told(url: str) -> None:
     dialect = Mariadb(url, connections=1, connect_after=0.05)
 
-    with pytest.raises(StoreUnavailable, match=r"all are in use: raise \?connections=1 of its URL\."):
+    with pytest.raises(
+        StoreUnavailable, match=r"all are in use: raise \?connections=1 of its URL\."
+    ):
         dialect.read(lambda _: dialect.read(lambda transaction: transaction.now))
     assert dialect.read(lambda transaction: transaction.now) > NOW
     dialect.close()
