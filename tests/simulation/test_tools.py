@@ -12,7 +12,7 @@ from sempre.testing.simulation.__main__ import main
 from sempre.testing.simulation.chance import Chance
 from sempre.testing.simulation.faults import NO_FAULTS, Faults
 from sempre.testing.simulation.stage import Broken, Killed, Program, Stage
-from sempre.testing.simulation.timeline import Actor, Timeline
+from sempre.testing.simulation.timeline import Actor, StandsStill, Timeline
 from tests.simulation.bugs import BUGS
 from tests.simulation.worlds import SmallWorld
 
@@ -170,3 +170,11 @@ def test_the_command_shows_how_to_see_a_failure_again(
 
 def test_a_failure_names_its_seed() -> None:
     assert Failure(7, 10, Broken("early"), "trace").seed == 7
+
+
+def test_an_actor_that_lets_no_time_pass_is_noticed() -> None:
+    timeline = Timeline(VirtualTime())
+    timeline.call(Actor("restless", lambda: 0.0))
+
+    with pytest.raises(StandsStill, match="restless"):
+        timeline.run_for(1)

@@ -50,10 +50,12 @@ class Sight:
     Attributes:
         lately: ids of executions.
         looked_at: when it last did, in true time.
+        swept_at: when it last asked for what has expired, in true time.
     """
 
     lately: deque[str] = field(default_factory=lambda: deque(maxlen=500))
     looked_at: int = 0
+    swept_at: int = 0
 
     def see(self, ids: Iterable[str], at: int) -> None:
         """Note that it looks at executions."""

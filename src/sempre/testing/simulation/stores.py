@@ -139,6 +139,8 @@ class FaultyStore:
             self._fail("store failures", "the store cannot be reached.")
         if name == "candidates":
             program.sight.see(cast("list[str]", arguments[0]), stage.time.now)
+        if name == "expired":
+            program.sight.swept_at = stage.time.now
         answer = operation(*arguments, **options)
         self._judge(Operation(program, name, arguments, options))
         if name in stage.unanswered or stage.chance.happens(stage.faults.reply_lost):

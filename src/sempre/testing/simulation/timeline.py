@@ -13,7 +13,14 @@ from typing import Protocol
 
 from sempre.testing.simulation.clock import MICROSECONDS, VirtualTime
 
-__all__ = ["Actor", "Owner", "Timeline"]
+__all__ = ["Actor", "Owner", "StandsStill", "Timeline"]
+
+
+MOST_REPEATS = 5000
+
+
+class StandsStill(AssertionError):
+    """An actor acts for ever at one instant."""
 
 
 class Owner(Protocol):
@@ -46,6 +53,8 @@ class Actor:
     at: int | None = field(default=None, init=False)
     is_busy: bool = field(default=False, init=False)
     is_called: bool = field(default=False, init=False)
+    acted_at: int = field(default=-1, init=False)
+    repeats: int = field(default=0, init=False)
 
 
 class Timeline:
@@ -91,6 +100,7 @@ class Timeline:
         if owner is not None and owner.frozen_until > self.time.now:
             self._push(actor, owner.frozen_until)
             return
+        self._check_time_passes(actor)
         actor.is_busy = True
         self.steps += 1
         try:
@@ -100,6 +110,12 @@ class Timeline:
         called, actor.is_called = actor.is_called, False
         if called or rest is not None:
             self.call(actor, 0.0 if called or rest is None else rest)
+
+    def _check_time_passes(self, actor: Actor) -> None:
+        actor.repeats = actor.repeats + 1 if actor.acted_at == self.time.now else 0
+        actor.acted_at = self.time.now
+        if actor.repeats > MOST_REPEATS:
+            raise StandsStill(f"{actor.name} comes back again and again and lets no time pass")
 
     def _push(self, actor: Actor, at: int) -> None:
         actor.at = at
