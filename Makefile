@@ -3,6 +3,8 @@
 
 BIN := .venv/bin
 STAMP := .venv/installed
+# Twice the cores: most tests wait for a server.
+JOBS := $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 export PYTHON
 
 help: ## list the targets
@@ -28,7 +30,7 @@ types: $(STAMP) ## mypy, strict
 	$(BIN)/mypy $(wildcard src tests tools bench examples)
 
 test: servers lint types ## everything that must pass: servers, lint, types, tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n $(JOBS)
 
 test-long: servers ## the tests that take minutes, with what they counted
 	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP

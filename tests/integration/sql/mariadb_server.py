@@ -17,6 +17,7 @@ import pymysql  # type: ignore[import-untyped]
 import pytest
 
 from tools.guardian import Guarded
+from tools.scratch import scratch_root
 from tools.servers import environment, locate
 
 __all__ = ["MariadbServer", "ask", "mariadb_server", "new_database", "running_mariadb"]
@@ -109,7 +110,9 @@ def running_mariadb(*options: str) -> Iterator[MariadbServer]:
     """Run a server; skip where there is none."""
     if locate("mariadbd") is None or locate("mariadb-install-db") is None:
         pytest.skip("MariaDB is not installed; `make servers` installs it")
-    folder = Path(tempfile.mkdtemp(prefix="sempre-", dir="/tmp"))  # the path of a socket is short
+    folder = Path(
+        tempfile.mkdtemp(prefix="sempre-", dir=scratch_root())
+    )  # the path of a socket is short
     server = MariadbServer(folder, options)
     try:
         server.initialize()

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from tools.guardian import Guarded
+from tools.scratch import scratch_root
 from tools.servers import environment, locate
 
 __all__ = ["PostgresqlServer", "postgresql_server", "running_postgresql"]
@@ -117,7 +118,9 @@ def running_postgresql(**settings: str) -> Iterator[PostgresqlServer]:
     """Run a server with settings such as `wal_level="replica"`; skip where there is none."""
     if locate("initdb") is None or locate("postgres") is None:
         pytest.skip("PostgreSQL is not installed; `make servers` installs it")
-    folder = Path(tempfile.mkdtemp(prefix="sempre-", dir="/tmp"))  # the path of a socket is short
+    folder = Path(
+        tempfile.mkdtemp(prefix="sempre-", dir=scratch_root())
+    )  # the path of a socket is short
     server = PostgresqlServer(folder, settings)
     try:
         server.initialize()

@@ -15,6 +15,7 @@ import pytest
 from sempre.errors import StoreUnavailable
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
+from tools.scratch import scratch_root
 
 # How long a call waits for a connection. The second caller asks later than the first.
 PATIENCE = 4.0
@@ -25,7 +26,7 @@ SOCKET = ".s.PGSQL.5432"
 @pytest.fixture
 def door() -> Iterator[Path]:
     """Return a folder in which a server can appear at once, by a link to its socket."""
-    with TemporaryDirectory(prefix="sempre-", dir="/tmp") as folder:
+    with TemporaryDirectory(prefix="sempre-", dir=scratch_root()) as folder:
         yield Path(folder) / SOCKET
 
 

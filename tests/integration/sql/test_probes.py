@@ -19,6 +19,7 @@ from sempre.testing.contracts.store.builders import LEASE
 from sempre.urls import open_store
 from tests.integration.sql.mariadb_server import ask, new_database
 from tests.integration.sql.postgresql_server import PostgresqlServer, running_postgresql
+from tools.scratch import scratch_root
 
 NUMBERS = count()
 SOUND = (False, "off", "on", "on")
@@ -33,7 +34,7 @@ def primary() -> Iterator[PostgresqlServer]:
 @contextmanager
 def standby_of(primary: PostgresqlServer) -> Iterator[PostgresqlServer]:
     """Run a server that follows another one, and can take its place."""
-    folder = Path(tempfile.mkdtemp(prefix="sempre-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="sempre-", dir=scratch_root()))
     standby = PostgresqlServer(folder, {})
     copied = ["-D", str(standby.data), "-R", "-X", "stream", "-c", "fast", "--no-sync"]
     try:
