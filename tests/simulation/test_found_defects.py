@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sempre.domain.states import Kind, State
+from sempre.engine.early import EarlyTickets
+from sempre.ports.broker import Delivery, Message
 from sempre.testing.simulation.judge import Judge
 from sempre.testing.simulation.stores import Operation
 from tests.simulation.worlds import HANGING, LONG, QUICK, SmallWorld
@@ -148,3 +150,14 @@ def test_what_is_parked_when_the_session_is_lost_is_given_back_and_not_begun() -
     sessions = [start.execution.session for start in world.effects.starts.values()]
     assert sessions.count(lost) == before + 1
     assert set(sessions) > {lost}
+
+
+def test_of_two_early_tickets_of_one_execution_each_is_finished() -> None:
+    early = EarlyTickets()
+    deliveries = [Delivery(Message("lane", "ticket"), "handle", receipt) for receipt in "ab"]
+    for delivery in deliveries:
+        early.keep("execution", delivery, until=1.0)
+
+    taken = [early.due(2.0, 10)["execution"] for _ in deliveries]
+
+    assert taken == deliveries

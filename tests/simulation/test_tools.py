@@ -144,6 +144,9 @@ def test_what_is_reserved_and_let_lie_is_noticed() -> None:
     broker = world.person.broker
     broker.put([Message(LANE, "body")])
     broker.reserve([LANE], limit=1, wait=0)
+    world.pass_for(10)
+    for _ in range(3):
+        broker.check_finished()
 
     with pytest.raises(Broken, match="let lie"):
         broker.check_finished()

@@ -31,9 +31,12 @@ class EarlyTickets:
         heappush(self._tickets, (until, next(self._order), execution, delivery))
 
     def due(self, elapsed: float, limit: int) -> dict[str, Delivery]:
-        """Take out what is due, at most `limit`, by the id of its execution."""
+        """Take out what is due, at most `limit`, by the id of its execution.
+
+        A second ticket of the same execution is left for the next time: each has to be finished.
+        """
         taken: dict[str, Delivery] = {}
-        while self._tickets and self._tickets[0][0] <= elapsed and len(taken) < limit:
+        while self.next <= elapsed and len(taken) < limit and self._tickets[0][2] not in taken:
             _, _, execution, delivery = heappop(self._tickets)
             taken[execution] = delivery
         return taken

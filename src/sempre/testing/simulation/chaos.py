@@ -91,6 +91,9 @@ class Chaos:
         seconds = self._stage.chance.choice(STEPS)
         self._tell("clock steps", f"the store's clock is set by {seconds} s")
         self._stage.step_clock(timedelta(seconds=seconds))
+        # Leases that were renewed by the wrong time may end at once.
+        for worker in self._fleet.workers:
+            self._fleet.premises.effects.expose(worker)
 
     @property
     def _lease(self) -> float:

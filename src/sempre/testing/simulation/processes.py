@@ -146,7 +146,7 @@ class WorkerProcess(Client):
         }
         self._is_stopping = False
         self._spins = 0
-        self._spun_at = (-1, 0)
+        self._spun_at = (-1, 0, 0)
         for actor in self.loops.values():
             self.stage.timeline.call(actor, chance.uniform(0, 0.1))
 
@@ -188,9 +188,13 @@ class WorkerProcess(Client):
         except StoreError:
             self.broker.unfinished.clear()
             raise
-        self.broker.check_finished()
         self._pass_calls_on()
-        if self.worker.capacity.appetite == 0:
+        is_full = self.worker.capacity.appetite == 0
+        if is_full or self.has_seen_fault or self.worker.heart.is_lost:
+            # What came early stays in hand until all is well, or comes again from the broker.
+            self.broker.unfinished.clear()
+        self.broker.check_finished()
+        if is_full:
             return REST
         return self._checked_for_spinning(max(rest, self.broker.waits or 0.0))
 
@@ -209,7 +213,7 @@ class WorkerProcess(Client):
 
     def _checked_for_spinning(self, rest: float) -> float:
         """Raise if the fetcher comes back again and again, waits for nothing and finds nothing."""
-        at = self.stage.time.now, len(self.premises.judge.starts)
+        at = self.stage.time.now, len(self.premises.judge.starts), self.broker.received
         self._spins = self._spins + 1 if at == self._spun_at else 0
         self._spun_at = at
         if self._spins > MOST_SPINS:

@@ -55,6 +55,7 @@ class Scene:
     Attributes:
         settings: of every worker.
         carries: whether the broker carries messages; if not, the store is its own broker.
+        precision: to how many seconds the broker rounds delays up.
         workers: how many.
         hands: of each worker; None for a random number.
         names: of the schedules that are made in the beginning, at random.
@@ -62,6 +63,7 @@ class Scene:
 
     settings: Settings
     carries: bool = True
+    precision: float = 0.0
     workers: int = 1
     hands: int | None = None
     names: tuple[str, ...] = ()
@@ -106,7 +108,7 @@ class World:
         self.store = WatchedStore(self.stage.store_clock, str(chance.identity()))
         self.effects = Effects()
         self.judge = Judge(self.store, self.effects)
-        self.exchange = Exchange(self.stage, carries=scene.carries)
+        self.exchange = Exchange(self.stage, carries=scene.carries, precision=scene.precision)
         self.premises = Premises(self.store, self.exchange, self.judge, self.effects)
         self.premises.script = lambda _run: draw_script(chance, peace=self.premises.peace)
         self.person = Client("ann", self.premises, like=Program("nobody", self.stage))
@@ -183,6 +185,7 @@ def draw_scene(chance: Chance) -> Scene:
     return Scene(
         settings=draw_settings(chance),
         carries=chance.happens(0.75),
+        precision=chance.choice((0.0, 0.0, 1.0)),
         workers=chance.choice((1, 2, 2, 3, 4)),
         names=NAMES[: chance.randint(1, len(NAMES))],
     )
