@@ -1,20 +1,13 @@
 """Settings of the whole suite: Hypothesis profiles, and skips that fail in CI."""
 
 import os
-import tempfile
 
 import pytest
 from hypothesis import settings
 
-from tools.scratch import scratch_root
-
 settings.register_profile("default", deadline=None, derandomize=False)
 settings.register_profile("long", deadline=None, derandomize=False, max_examples=20_000)
 settings.load_profile(os.environ.get("SEMPRE_HYPOTHESIS_PROFILE", "default"))
-
-# Folders of tests lie where waiting for a disk costs nothing, if there is such a place.
-tempfile.tempdir = scratch_root()
-os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.tempdir)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
