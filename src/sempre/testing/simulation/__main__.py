@@ -61,7 +61,8 @@ def _results(given: argparse.Namespace, clock: SystemClock, until: float) -> Ite
     seeds = ((seed, given.steps) for seed in count(given.first))
     in_time = iter(lambda: next(seeds) if clock.elapsed() < until else None, None)
     with Pool(given.processes) as pool:
-        batches = iter(lambda: [each for _, each in zip(range(20), in_time, strict=False)], [])
+        size = range(4 * given.processes)
+        batches = iter(lambda: [each for _, each in zip(size, in_time, strict=False)], [])
         for batch in batches:
             yield from pool.imap_unordered(_one, batch)
 
