@@ -26,6 +26,7 @@ COMMON = {"--json", "--utc", "--store", "--broker"}
 MASKS = (
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d+ [A-Z][a-z]{2}( \d{4})?", "<day>"),
+    (r"\b\d\d:\d\d(:\d\d(\.\d+)?)?", "<time>"),  # a time on a whole minute shows no seconds
     (r"\b\d+(\.\d+)? ?(ms|s|m|h|d)\b", "<length>"),
     (r"\d+", "0"),
     (r"\s+", " "),
