@@ -19,7 +19,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 
-__all__ = ["Definition", "define", "grid_of"]
+__all__ = ["Definition", "define", "grid_of", "read_fields"]
 
 SECOND = timedelta(seconds=1)
 # Of the settings' defaults: one lease of 30 s and two sweeps of 15 s.
@@ -82,7 +82,7 @@ class Definition:
 
     def edited(self, **changes: object) -> "Definition":
         """Return the definition with some fields set to what a user wrote."""
-        return replace(self, **_read(changes))
+        return replace(self, **read_fields(changes))
 
 
 def define(*, job: str, grid: Grid, **given: object) -> Definition:
@@ -92,7 +92,7 @@ def define(*, job: str, grid: Grid, **given: object) -> Definition:
     >>> nightly.jitter
     datetime.timedelta(seconds=30)
     """
-    return Definition(**_read({"job": job, "grid": grid, **given}))
+    return Definition(**read_fields({"job": job, "grid": grid, **given}))
 
 
 def grid_of(
@@ -120,7 +120,8 @@ def grid_of(
     return Every(interval, unit, anchor=anchor, **zone)
 
 
-def _read(given: Mapping[str, object]) -> dict[str, Any]:
+def read_fields(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return fields of a definition from what a user wrote; InvalidInput names the field."""
     return {name: _read_field(name, value) for name, value in given.items()}
 
 

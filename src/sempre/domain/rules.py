@@ -40,8 +40,7 @@ def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
     """Return the definition of its rules, without arguments. Equal texts share one value."""
     rules = _rules(text)
     until = rules["until"]
-    rules |= {"tags": tuple(rules["tags"]), "until": None if until is None else instant(until)}
-    return Definition(**rules)
+    return Definition(**rules | {"until": None if until is None else instant(until)})
 
 
 @lru_cache(maxsize=16_384)
@@ -73,4 +72,4 @@ def _rules(text: str) -> dict[str, Any]:
     rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
     if rules["grid"] is not None:
         rules["grid"] = read_grid(rules["grid"])
-    return rules
+    return rules | {"tags": tuple(rules["tags"])}

@@ -15,7 +15,8 @@ __all__ = ["Snapshot"]
 class Snapshot:
     """The part of a definition that decides how one execution runs.
 
-    One-off work has a snapshot too, without a grid.
+    One-off work has a snapshot too, without a grid, and with the tags of its job: it has no
+    schedule that could be asked for them.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Snapshot:
     overlap: Overlap = "skip"
     deadline: timedelta | None = None
     jitter: timedelta = timedelta(0)
+    tags: tuple[str, ...] = ()
     revision: int = 1
 
     def drift_from(self, other: "Snapshot") -> tuple[str, ...]:

@@ -41,7 +41,10 @@ class Switch:
         return self.mode == "hold"
 
     def stops(self, row: Draft, tags: Collection[str] = ()) -> bool:
-        """Tell whether it is meant for an execution, given the tags of its schedule."""
+        """Tell whether it is meant for an execution, given the tags of its schedule.
+
+        One-off work has those of its job.
+        """
         if row.kind is Kind.MANUAL:
             return False
         if self.target == "all":
@@ -50,8 +53,9 @@ class Switch:
         snapshot = row.snapshot
         if what == "pair":
             return row.schedule_id is not None and self._is_for_pair(snapshot.name)
-        named = {"job": snapshot.job, "queue": snapshot.queue}
-        return name in tags if what == "tag" else named.get(what) == name
+        if what == "tag":
+            return name in tags or name in snapshot.tags
+        return name == {"job": snapshot.job, "queue": snapshot.queue}.get(what)
 
     def is_same_stop(self, other: "Switch | None") -> bool:
         """Tell whether another switch stops the same in the same way, whatever its reason."""
