@@ -37,7 +37,7 @@ class Settings:
         lease: how long a worker that shows no life keeps its work.
         beat: how often it shows life; at most a third of the lease.
         sweep: how often overdue work is looked for in the store; at most half of the lease.
-        grace: how late a ticket may be before the sweep does not wait for it.
+        grace: how much later than a sweep a start may be before it is called late.
         watchdog_interval: how often the maintenance pass runs.
         watchdog_priority: the priority of its message on the broker.
         horizon: how far ahead the broker is told.

@@ -200,6 +200,13 @@ class ForgetsPriority(MemoryStore):
         return replace(found, value=sorted(found.value, key=lambda each: each.execution.due_at))
 
 
+class StarvesTheLast(MemoryStore):
+    """Takes by priority, however long the others have waited."""
+
+    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+        return super().take(replace(wanted, overdue=None), session=session)
+
+
 class TellsNobodyOfLeases(MemoryStore):
     """Finds what has expired by the session's absence alone."""
 

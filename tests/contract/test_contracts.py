@@ -36,6 +36,7 @@ from tests.contract.broken_stores import (
     RetriesBesideOthers,
     RoundsToMilliseconds,
     RunsForEverybody,
+    StarvesTheLast,
     TellsNobodyOfLeases,
 )
 
@@ -58,6 +59,7 @@ KEPT_BUGS: list[tuple[type[MemoryStore], str]] = [
     (ComparesWithoutCase, "test_names_are_told_apart_by_case_and_accent"),
     (PagesByCounting, "test_pages_of_history_are_complete_while_rows_come_in"),
     (ForgetsPriority, "test_due_rows_come_by_priority_and_then_by_time"),
+    (StarvesTheLast, "test_overdue_work_is_taken_by_time_whatever_its_priority"),
     (TellsNobodyOfLeases, "test_expired_executions_come_with_the_lease_that_ran_out"),
     (RunsForEverybody, "test_a_session_can_ask_what_it_runs"),
     (RemembersRequests, "test_a_request_to_cancel_ends_with_a_rescue"),

@@ -37,6 +37,8 @@ PAGE = {
 HOT: dict[str, dict[str, Any]] = {
     "due": DUE,
     "due_to_take": DUE,
+    "overdue": DUE,
+    "overdue_to_take": DUE,
     "next_due": {"lanes": DUE["lanes"], "jobs": DUE["jobs"]},
     "rows_by_id": {"ids": IDS},
     "guarded_executions": {"ids": IDS},

@@ -11,6 +11,7 @@ from datetime import datetime
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Claim, Moment, Verdict, plan_claim
 from sempre.domain.schedule import Schedule
+from sempre.domain.values import changed
 from sempre.engine.core import Engine, born_by
 from sempre.engine.events import Happened
 from sempre.errors import UnknownGrid
@@ -74,7 +75,7 @@ class Claims:
     def due(self, wanted: Wanted, *, session: str, past: int = 0) -> Catch:
         """Claim what is due of schedules, straight from the store, looking past so many more."""
         catch = Catch()
-        wider = Wanted(wanted.queues, wanted.jobs, wanted.limit + past)
+        wider = changed(wanted, limit=wanted.limit + past)
         self._claim(self._engine.store.due(wider), catch, session, most=wanted.limit)
         return catch
 

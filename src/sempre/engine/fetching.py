@@ -3,11 +3,17 @@
 With a broker that carries tickets a worker waits for those; every sweep it also looks into the
 store for what is overdue. With the store as broker, or while the broker is down, it looks into
 the store each time something is due, and sleeps in between.
+
+A sweep takes what is due at once, and does not wait for a ticket that may be on its way: the claim
+is safe either way, a ticket that comes too late is acknowledged, and nothing starts later than it
+must. What is most urgent goes first; but once in a sweep the row that has waited longest goes
+before it, if that is more than two sweeps, so that nothing waits for ever.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from sempre.domain.values import changed
 from sempre.engine.agenda import NEARLY, NEVER, Agenda
 from sempre.engine.claiming import Catch, Claims, Started
 from sempre.engine.core import Engine
@@ -46,6 +52,7 @@ class Fetcher:
         self._blocked: set[str] = set()
         self._past = 0
         self._turn = False
+        self._fair_at = {False: 0.0, True: 0.0}
         self._behind = False
         self._early = EarlyTickets()
         self._patience = engine.bell.broker.capabilities.precision * 2
@@ -90,7 +97,7 @@ class Fetcher:
 
     def look(self, *, session: str, limit: int) -> int:
         """Begin what is due in the store, at most `limit`, without waiting; return how many."""
-        return self._look_in_turn(Wanted(self._wanted.queues, self._wanted.jobs, limit), session)
+        return self._look_in_turn(changed(self._wanted, limit=limit), session)
 
     def _look(self, session: str, limit: int) -> float:
         """Claim what is due straight from the store.
@@ -110,11 +117,21 @@ class Fetcher:
         """Ask for slots and for one-off work, by turns the one or the other first."""
         begun, self._turn = 0, not self._turn
         for takes in (self._turn, not self._turn):
-            left = Wanted(wanted.queues, wanted.jobs, wanted.limit - begun)
-            if left.limit > 0:
-                find = self._find_one_off if takes else self._find_slots
-                begun += self._take_in(find(left, session))
+            find = self._find_one_off if takes else self._find_slots
+            if begun < wanted.limit and self._is_fair(takes=takes):
+                longest = changed(wanted, limit=1, overdue=2 * self._engine.settings.sweep)
+                begun += self._take_in(find(longest, session))
+            if begun < wanted.limit:
+                begun += self._take_in(find(changed(wanted, limit=wanted.limit - begun), session))
         return begun
+
+    def _is_fair(self, *, takes: bool) -> bool:
+        """Tell whether it is the turn of what has waited longest: once in a sweep for each kind."""
+        elapsed = self._engine.clock.elapsed()
+        if self._fair_at[takes] > elapsed:
+            return False
+        self._fair_at[takes] = elapsed + self._engine.settings.sweep.total_seconds()
+        return True
 
     def _find_one_off(self, wanted: Wanted, session: str) -> Catch:
         return self._claims.take(wanted, session=session)

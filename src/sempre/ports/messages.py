@@ -101,11 +101,17 @@ class Order:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which work a worker can do, and how much of it it wants now."""
+    """Which work a worker can do, and how much of it it wants now.
+
+    Attributes:
+        overdue: if set, only what has been due for at least so long is wanted, the one that has
+            waited longest first, whatever its priority.
+    """
 
     queues: frozenset[str]
     jobs: frozenset[str]
     limit: int
+    overdue: timedelta | None = None
 
 
 class Settled(StrEnum):

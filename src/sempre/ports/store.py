@@ -120,9 +120,9 @@ class Store(Protocol):
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due, by priority and then due_at, not held.
 
-        At most `limit`; only of the queues and jobs wanted. What a switch holds is left out; what
-        one rejects is there with that switch, so that its slot is skipped. Others may read the
-        same ones: the claim decides.
+        At most `limit`; only of the queues and jobs wanted. Where what is overdue is wanted, it
+        comes by due_at alone. What a switch holds is left out; what one rejects is there with that
+        switch, so that its slot is skipped. Others may read the same ones: the claim decides.
         """
         ...
 
@@ -143,6 +143,7 @@ class Store(Protocol):
     def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
         """Start one-off work that is due, in one round trip, past rows that others hold.
 
+        It goes by priority and then due_at; where what is overdue is wanted, by due_at alone.
         Not safe to repeat, for it would take more: after a lost reply ask `running` what was
         started for this session.
         """

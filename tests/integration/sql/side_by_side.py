@@ -403,7 +403,8 @@ class SideBySide:
     def wanted(self, limit: int) -> Wanted:
         jobs = self.random.choice([JOBS, JOBS[:2]])
         queues = self.random.choice([QUEUES, QUEUES[:1]])
-        return Wanted(frozenset(queues), frozenset(jobs), limit)
+        overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
+        return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
 
 
 def comparable(value: object) -> object:

@@ -1,6 +1,6 @@
 """The writing operations of the memory store, on tables that nobody else touches meanwhile."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
@@ -145,17 +145,20 @@ def due_rows(
 ) -> list[Execution]:
     """Return live rows that are due and wanted, most urgent first, but for what has to wait.
 
-    A slot that a switch rejects does not wait: it is to be skipped.
+    A slot that a switch rejects does not wait: it is to be skipped. What is wanted because it is
+    overdue comes by its age.
     """
     rows = (row for row in tables.executions.values() if _is_wanted(row, wanted))
+    by_age = wanted.overdue is not None
     due = [
         row
         for row in rows
-        if row.due_at <= now
+        if row.due_at <= now - (wanted.overdue or timedelta(0))
         and (row.schedule_id is not None) == of_schedules
         and not _waits_for_switch(stopping_now(tables, row, now), of_schedules=of_schedules)
     ]
-    return sorted(due, key=lambda row: (row.snapshot.priority, row.due_at, row.id))[: wanted.limit]
+    due.sort(key=lambda row: (0 if by_age else row.snapshot.priority, row.due_at, row.id))
+    return due[: wanted.limit]
 
 
 def _waits_for_switch(switch: Switch | None, *, of_schedules: bool) -> bool:

@@ -91,6 +91,7 @@ def wanted_work(wanted: Wanted) -> Arguments:
     yield from listed(wanted.queues)
     yield from listed(wanted.jobs)
     yield wanted.limit
+    yield "" if wanted.overdue is None else wanted.overdue // encoding.MICROSECOND
 
 
 def _order(order: Order) -> Arguments:

@@ -4,8 +4,8 @@
 -- Nobody else changes these rows before this transaction ends.
 FOR UPDATE
 
--- name: due
--- The ids of rows that are due, most urgent first.
+-- name: due_in_lanes
+-- The ids of rows that are due, some of each lane.
 WITH RECURSIVE {lanes}
 SELECT found.id FROM lanes
 CROSS JOIN LATERAL (
@@ -13,9 +13,8 @@ CROSS JOIN LATERAL (
     ORDER BY x.due_at, x.id LIMIT :limit
 ) AS found
 WHERE lanes.priority IS NOT NULL
-ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
--- name: due_to_take
+-- name: free_in_lanes
 -- The same, past rows that others hold.
 WITH RECURSIVE {lanes}
 SELECT found.id FROM lanes
@@ -24,7 +23,22 @@ CROSS JOIN LATERAL (
     ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE OF x SKIP LOCKED
 ) AS found
 WHERE lanes.priority IS NOT NULL
-ORDER BY found.priority, found.due_at, found.id LIMIT :limit
+
+-- name: due
+-- The ids of rows that are due, most urgent first.
+{due_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
+
+-- name: due_to_take
+-- The same, past rows that others hold.
+{free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
+
+-- name: overdue
+-- The ids of rows that are due, by age.
+{due_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
+
+-- name: overdue_to_take
+-- The same, past rows that others hold.
+{free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
 from sempre.domain.execution import Execution
@@ -23,6 +23,7 @@ from sempre.stores.sql.encoding import Lane, lane, read_execution, read_schedule
 from sempre.stores.sql.switches import Stops
 
 __all__ = [
+    "bounds",
     "candidates",
     "due",
     "executions",
@@ -70,13 +71,19 @@ def candidates(transaction: Transaction, ids: Sequence[str], stops: Stops) -> li
 
 
 def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidate]:
-    """Return rows of schedules that are due, most urgent first."""
+    """Return rows of schedules that are due, most urgent first, or overdue ones by age."""
     asked = stops.due(wanted)
     if asked is None:
         return []
-    limits = {"now": microseconds_of(transaction.now), "limit": wanted.limit}
-    ids = [row[0] for row in transaction.rows("due", **asked, **limits)]
+    name = "due" if wanted.overdue is None else "overdue"
+    ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
     return candidates(transaction, ids, stops) if ids else []
+
+
+def bounds(transaction: Transaction, wanted: Wanted) -> dict[str, int]:
+    """Return by when what is wanted has to have been due, and how much of it is wanted."""
+    latest = transaction.now - (wanted.overdue or timedelta(0))
+    return {"now": microseconds_of(latest), "limit": wanted.limit}
 
 
 def next_due_at(transaction: Transaction, wanted: Wanted) -> datetime | None:

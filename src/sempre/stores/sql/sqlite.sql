@@ -3,8 +3,8 @@
 -- name: lock
 -- Nothing: a transaction that writes has the whole file from its beginning.
 
--- name: due
--- The ids of rows that are due, most urgent first.
+-- name: due_in_lanes
+-- The ids of rows that are due, some of each lane.
 WITH RECURSIVE {lanes}
 SELECT e.id FROM lanes
 JOIN {executions} AS e ON e.id IN (
@@ -12,11 +12,22 @@ JOIN {executions} AS e ON e.id IN (
     ORDER BY x.due_at, x.id LIMIT :limit
 )
 WHERE lanes.priority IS NOT NULL
-ORDER BY e.priority, e.due_at, e.id LIMIT :limit
+
+-- name: due
+-- The ids of rows that are due, most urgent first.
+{due_in_lanes} ORDER BY e.priority, e.due_at, e.id LIMIT :limit
 
 -- name: due_to_take
 -- The same; nobody else can take them meanwhile.
 {due}
+
+-- name: overdue
+-- The ids of rows that are due, by age.
+{due_in_lanes} ORDER BY e.due_at, e.id LIMIT :limit
+
+-- name: overdue_to_take
+-- The same; nobody else can take them meanwhile.
+{overdue}
 
 -- name: next_fences
 -- The last of as many new fences as are wanted.

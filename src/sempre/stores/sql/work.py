@@ -25,6 +25,7 @@ from sempre.stores.sql import encoding
 from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.keys import Keys
+from sempre.stores.sql.reading import bounds
 from sempre.stores.sql.records import write_attempt
 from sempre.stores.sql.switches import Decisions, switches_off
 
@@ -112,8 +113,8 @@ def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Executi
     if asked is None or lease is None:
         return []
     now = transaction.now
-    limits = {"now": microseconds_of(now), "limit": wanted.limit}
-    ids = [row[0] for row in transaction.rows("due_to_take", **asked, **limits)]
+    name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
+    ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
     if not ids:
         return []
     found = {row[0]: row for row in transaction.rows("rows_by_id", ids=ids)}

@@ -36,6 +36,8 @@ class MariadbTransaction:
         """Run a statement and return its rows."""
         if name in ("due", "due_to_take"):
             return self._due(name, parameters)
+        if name in ("overdue", "overdue_to_take"):
+            return self._overdue(name.removeprefix("over"), parameters)
         text = self._statements[name]
         if name == "view_rows":
             text = self._with_bounds(text, parameters)
@@ -85,6 +87,14 @@ class MariadbTransaction:
                 rows += self._run(self._statements[name], {**parameters, **where})[0]
             found += sorted(rows, key=lambda row: (row[1], row[0]))[:limit]
         return found
+
+    def _overdue(self, name: str, parameters: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """Look into every lane and keep the oldest."""
+        rows: list[Sequence[Any]] = []
+        for lane, priority in self.rows("waiting_lanes", lanes=parameters["lanes"]):
+            where = {"lane": lane, "priority": priority}
+            rows += self._run(self._statements[name], {**parameters, **where})[0]
+        return sorted(rows, key=lambda row: (row[1], row[0]))[: parameters["limit"]]
 
     def _with_bounds(self, text: str, parameters: Mapping[str, Any]) -> str:
         """Put ranges into a statement: of a bound in another table MariaDB makes none."""

@@ -12,6 +12,7 @@ from sempre.testing.contracts.engine import (
     crashing,
     declaring,
     failing,
+    fairness,
     one_off,
     operating,
     overlapping,
@@ -26,6 +27,7 @@ from sempre.testing.contracts.engine.catching_up import *  # noqa: F403
 from sempre.testing.contracts.engine.crashing import *  # noqa: F403
 from sempre.testing.contracts.engine.declaring import *  # noqa: F403
 from sempre.testing.contracts.engine.failing import *  # noqa: F403
+from sempre.testing.contracts.engine.fairness import *  # noqa: F403
 from sempre.testing.contracts.engine.one_off import *  # noqa: F403
 from sempre.testing.contracts.engine.operating import *  # noqa: F403
 from sempre.testing.contracts.engine.overlapping import *  # noqa: F403
@@ -41,6 +43,7 @@ __all__ += catching_up.__all__
 __all__ += crashing.__all__
 __all__ += declaring.__all__
 __all__ += failing.__all__
+__all__ += fairness.__all__
 __all__ += one_off.__all__
 __all__ += operating.__all__
 __all__ += overlapping.__all__

@@ -10,6 +10,7 @@ from sempre.testing.contracts.store import (
     claiming,
     coalescing,
     due,
+    fairness,
     history,
     holding,
     lifecycle,
@@ -35,6 +36,7 @@ from sempre.testing.contracts.store.cancelling import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
 from sempre.testing.contracts.store.coalescing import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
+from sempre.testing.contracts.store.fairness import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
 from sempre.testing.contracts.store.holding import *  # noqa: F403
 from sempre.testing.contracts.store.lifecycle import *  # noqa: F403
@@ -61,6 +63,7 @@ __all__ += cancelling.__all__
 __all__ += claiming.__all__
 __all__ += coalescing.__all__
 __all__ += due.__all__
+__all__ += fairness.__all__
 __all__ += history.__all__
 __all__ += holding.__all__
 __all__ += lifecycle.__all__

@@ -2,7 +2,11 @@
 -- not with what waits.
 
 local function wanted_work()
-    return { queues = set(), jobs = set(), limit = number() }
+    local wanted = { queues = set(), jobs = set(), limit = number() }
+    local overdue = argument()
+    wanted.by_age = overdue ~= ""
+    wanted.latest = wanted.by_age and later(-tonumber(overdue)) or now
+    return wanted
 end
 
 -- Whether a switch is off for everything in a lane, so that nobody looks at its rows.
@@ -35,11 +39,11 @@ local function by_priority(one, other)
     return one.priority < other.priority
 end
 
--- Add the first due rows of a lane that no switch stops, as many as may be of use.
-local function add_due(into, lane, limit)
+-- Add the first rows of a lane, due by an instant, that no switch stops: as many as may be of use.
+local function add_due(into, lane, latest, limit)
     local after, count, switches = "-", 0, lane.switches
     while count < limit do
-        local last = "(" .. now .. PAST_ALL
+        local last = "(" .. latest .. PAST_ALL
         local page = redis.call("ZRANGEBYLEX", lane.key, after, last, "LIMIT", 0, limit)
         for _, member in ipairs(page) do
             local stopped = #switches > 0
@@ -56,14 +60,15 @@ local function add_due(into, lane, limit)
     end
 end
 
--- The ids of what is due in lanes, by priority, then by due_at and id.
+-- The ids of what is due in lanes, by priority, or by age alone; then by due_at and id.
 local function due(lanes, wanted)
     local found, group = {}, {}
     table.sort(lanes, by_priority)
     for place, lane in ipairs(lanes) do
-        add_due(group, lane, wanted.limit - #found)
+        add_due(group, lane, wanted.latest, wanted.limit - #found)
         local following = lanes[place + 1]
-        if not following or following.priority ~= lane.priority then
+        local is_over = not wanted.by_age and following and following.priority ~= lane.priority
+        if is_over or not following then
             table.sort(group, precedes)
             for _, member in ipairs(group) do
                 if #found < wanted.limit then
