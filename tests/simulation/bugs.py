@@ -23,6 +23,7 @@ from sempre.engine.core import Engine
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.settling import Settler
+from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
 from sempre.engine.worker import Worker
 from sempre.errors import StoreUnavailable
@@ -31,7 +32,7 @@ from sempre.ports.messages import Candidate, Order, Reading, Settled, Settlement
 from sempre.stores.memory import MemoryStore, work
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["BUGS"]
+__all__ = ["BUGS", "Patch", "bug"]
 
 Patch = pytest.MonkeyPatch
 BUGS: dict[str, Callable[[Patch], None]] = {}
@@ -230,3 +231,51 @@ def a_lease_is_renewed_after_it_has_expired(patch: Patch) -> None:
         return session is not None
 
     patch.setattr(work, "is_alive", is_alive)
+
+
+@bug
+def the_ticket_of_a_superseded_row_is_deleted(patch: Patch) -> None:
+    original = Engine.carry_out
+
+    def carry_out(
+        self: Engine, plan_again: Callable[[], Plan | None], *, tries: int = 5
+    ) -> Order | None:
+        order = original(self, plan_again, tries=tries)
+        for change in order.plan.changes if order else ():
+            if change.after.state is State.SUPERSEDED:
+                message = self.bell._message(change.before, self.time.now())
+                stale = [Delivery(message, "1", "1")]
+                self.bell.tell(lambda broker, stale=stale: broker.acknowledge(stale))  # type: ignore[misc]
+        return order
+
+    patch.setattr(Engine, "carry_out", carry_out)
+
+
+@bug
+def what_has_expired_is_taken_back_without_comparing(patch: Patch) -> None:
+    patch.setattr(Tables, "_stands", lambda self, before: before.id in self.executions)
+
+
+@bug
+def only_the_pass_takes_leases_back(patch: Patch) -> None:
+    rescue, run = Sweeper.rescue, Watchdog._run
+    patch.setattr(Sweeper, "rescue", lambda _self: 0)
+
+    def run_and_rescue(self: Watchdog, report: Any, begun: Any, every: Any) -> None:  # noqa: ANN401
+        rescue(Sweeper(self._engine))
+        run(self, report, begun, every)
+
+    patch.setattr(Watchdog, "_run", run_and_rescue)
+
+
+@bug
+def the_watchdog_is_seen_to_only_when_idle(patch: Patch) -> None:
+    maintain = Worker.maintain
+
+    def when_idle(self: Worker) -> float:
+        if self.capacity.is_idle:
+            return maintain(self)
+        self._sweeper.rescue()
+        return 1.0
+
+    patch.setattr(Worker, "maintain", when_idle)

@@ -109,6 +109,7 @@ class FaultyBroker:
         self._acknowledged = acknowledged
         self._woken = woken
         self.unfinished: dict[str, _Held] = {}
+        self._reserved: set[str] = set()
         self.waits: float | None = None
         self.is_rung = False
         self.received = 0
@@ -147,6 +148,7 @@ class FaultyBroker:
         found = self._exchange.inner.reserve(lanes, limit=limit, wait=0)
         self.received += len(found)
         at = self._program.stage.time.seconds
+        self._reserved |= {each.receipt for each in found}
         self.unfinished |= {each.receipt: _Held(each.message.body, at) for each in found}
         self.waits = None if found else min(wait, self._exchange.next_delay(lanes))
         self._part("reserve")
@@ -156,6 +158,8 @@ class FaultyBroker:
         """Forget messages."""
         self._meet("acknowledge")
         for each in deliveries:
+            if each.receipt not in self._reserved:
+                raise Broken(f"{self._program.name} deleted a ticket that it had not reserved")
             last = self._exchange.inner.copies(each.message.body) == 1
             self._acknowledged(self._program, each, last=last)
         self._finish(deliveries)

@@ -38,6 +38,12 @@ class Healing:
         return (waits + settings.grace).total_seconds() + BREAKER + MARGIN
 
     @property
+    def leases(self) -> float:
+        """Seconds within which all that the dead held is taken back, also after a clock jumped."""
+        settings = self._stage.settings
+        return (2 * settings.lease + 2 * settings.sweep).total_seconds() + MARGIN
+
+    @property
     def bound(self) -> float:
         """How late anything may start while the store is up and hands are free."""
         return (self._stage.settings.grace + self._stage.settings.sweep).total_seconds()
@@ -50,15 +56,20 @@ class Healing:
             calm_at: the same in true time.
         """
         now = self._store.clock.now()
+        self.check_leases()
         for row in self._store.tables.executions.values():
-            if row.state is State.RUNNING and not self._fleet.runs(row):
-                raise Broken(f"{_shown(row)} counts as running, and nobody runs it")
             if row.is_live and not row.held_by:
                 self._check_waiting(row, now)
         self._check_prompt(calm_since)
         self._check_untouched(calm_at)
         self._check_watchdog(now)
         self._check_sessions(now)
+
+    def check_leases(self) -> None:
+        """Raise if somebody who is gone still holds something."""
+        for row in self._store.tables.executions.values():
+            if row.state is State.RUNNING and not self._fleet.runs(row):
+                raise Broken(f"{_shown(row)} counts as running, and nobody runs it")
 
     def _check_waiting(self, row: Execution, now: datetime) -> None:
         late = (now - row.due_at).total_seconds()

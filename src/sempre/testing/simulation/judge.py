@@ -16,6 +16,7 @@ from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Work
 from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.policies import PolicyBook
 from sempre.testing.simulation.slots import SlotBook
 from sempre.testing.simulation.stage import Broken, Program
 from sempre.testing.simulation.stores import Operation, WatchedStore
@@ -46,6 +47,7 @@ class Judge:
         self._remembered: list[str] = []
         self.latest = store.clock.now()
         self.book = SlotBook(store.tables)
+        self._policies = PolicyBook(store.tables, self.book)
         self.sessions: dict[str, Program] = {}
         self.asked_to_end: set[str] = set()
         self._of_key: defaultdict[str, set[str]] = defaultdict(set)
@@ -80,9 +82,10 @@ class Judge:
         for identity, before, after in rows:
             self._judge_row(operation, now, before, after)
             self.book.note_row(identity, before, after)
-        self.book.judge(
-            rows, self._store.changed_schedules(), self._store.new_ranges(), self.latest
-        )
+        schedules = self._store.changed_schedules()
+        self.book.judge(rows, schedules, self._store.new_ranges(), self.latest)
+        doubt = operation.program.stage.is_clock_in_doubt()
+        self._policies.judge(rows, schedules, self.latest, doubt=doubt)
         self._trace(operation, rows)
 
     def hear_ticket(self, program: Program, delivery: Delivery, *, last: bool) -> None:

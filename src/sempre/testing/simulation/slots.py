@@ -15,7 +15,7 @@ from sempre.grids.grid import following
 from sempre.stores.memory.tables import Tables
 from sempre.testing.simulation.stage import Broken
 
-__all__ = ["SlotBook"]
+__all__ = ["RowChange", "ScheduleChange", "SlotBook"]
 
 TICK = timedelta(microseconds=1)
 ROW, RANGE = "row", "range"
@@ -160,6 +160,11 @@ class SlotBook:
         """Return the live rows of kind scheduled after the cursor that were never tried."""
         rows = (self._tables.executions.get(each) for each in self._untried[schedule.id])
         return [row for row in rows if row and row.run_at > schedule.cursor]
+
+    def of_slot(self, schedule_id: str, run_at: datetime) -> list[Execution]:
+        """Return the rows of kind scheduled that a slot has, as far as they are kept."""
+        rows = (self._tables.executions.get(each) for each in self._occupied[schedule_id][run_at])
+        return [row for row in rows if row is not None]
 
     def wanted_slot(self, schedule: Schedule, waiting: Iterable[datetime]) -> datetime | None:
         """Return the first eligible slot by the grid; None if there should be no next row."""

@@ -131,6 +131,11 @@ class Stage:
         self.store_clock.step(by)
         self.clock_in_doubt_until = max(*known, self.store_clock.now())
 
+    def is_clock_in_doubt(self) -> bool:
+        """Tell whether processes may not yet know that the store's clock was set."""
+        passed = (self.time.now - self.clock_stepped_at) / MICROSECONDS
+        return passed < 2 * self.settings.lease.total_seconds()
+
     def later(self, seconds: float) -> int:
         """Return the true time in so many seconds."""
         return self.time.now + round(seconds * MICROSECONDS)

@@ -143,7 +143,10 @@ class World:
         self.stage.trace.count("heals")
         # A clock that was set back has first to come to where it was: leases end by it.
         behind = self.judge.latest - self.store.clock.now()
-        self._pass(self.healing.patience + behind.total_seconds())
+        self._pass(self.healing.leases + behind.total_seconds())
+        self._pass_until_idle()
+        self.healing.check_leases()
+        self._pass(self.healing.patience - self.healing.leases)
         calm_since, calm_at = self.store.clock.now(), self.stage.time.now
         interval = self.stage.settings.watchdog_interval.total_seconds()
         self._pass(max(60.0, interval))

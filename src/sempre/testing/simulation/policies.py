@@ -1,0 +1,188 @@
+"""The policies as a judge sees them: catch-up, overlap, deadline, disable, pause and backfill.
+
+Each is worked out from the grid and the rows, never by asking planning. What planning decided is
+judged by the now it was decided at, which the row itself carries.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, Reason, State
+from sempre.stores.memory.tables import Tables
+from sempre.testing.simulation.slots import RowChange, ScheduleChange, SlotBook
+from sempre.testing.simulation.stage import Broken
+
+__all__ = ["PolicyBook"]
+
+TICK = timedelta(microseconds=1)
+DECIDED = (State.RUNNING, State.SKIPPED, State.MISSED)
+# Between two readings a process only guesses the store's time.
+GUESSED = timedelta(seconds=1)
+MOST_ENDED = 50
+
+
+class PolicyBook:
+    """Judges what was decided, operation by operation."""
+
+    def __init__(self, tables: Tables, book: SlotBook) -> None:
+        """Begin with no schedules."""
+        self._tables = tables
+        self._book = book
+        self._live: defaultdict[str, set[str]] = defaultdict(set)
+        self._ended: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=MOST_ENDED))
+
+    def judge(
+        self,
+        rows: Sequence[RowChange],
+        schedules: Sequence[ScheduleChange],
+        latest: datetime,
+        *,
+        doubt: bool,
+    ) -> None:
+        """Check whatever one operation decided; in doubt about the clock, not what overlapped."""
+        for _, before, after in rows:
+            self._note(before, after)
+        for _, before, after in schedules:
+            if before is not None and after is not None and before.cursor != after.cursor:
+                _judge_move(before, after, rows)
+        for _, before, after in rows:
+            if before is None and after is not None and after.kind is Kind.BACKFILL:
+                self._judge_backfill(after)
+            if before is not None and after is not None and _is_decided(before, after):
+                _judge_deadline(before, after)
+                if not doubt:
+                    self._judge_overlap(before, after)
+        touched = {identity for identity, _, _ in schedules}
+        touched |= {row.schedule_id for _, _, row in rows if row and row.schedule_id}
+        for identity in sorted(touched):
+            self._judge_stopped(self._tables.schedules.get(identity), latest)
+
+    def _note(self, before: Execution | None, after: Execution | None) -> None:
+        row = after or before
+        if row is None or row.schedule_id is None:
+            return
+        live = self._live[row.schedule_id]
+        if after is not None and after.is_live:
+            live.add(row.id)
+        else:
+            live.discard(row.id)
+        if before and before.state is State.RUNNING and row.state is not State.RUNNING:
+            self._ended[row.schedule_id].append(row.id)
+
+    def _judge_stopped(self, schedule: Schedule | None, latest: datetime) -> None:
+        """9: of a schedule that is disabled or paused nothing waits but what it resumes with."""
+        if schedule is None or schedule.deleted:
+            return
+        pause = schedule.pause
+        if schedule.definition.enabled and not (pause and pause.holds(latest + GUESSED)):
+            return
+        resumes = pause.until if pause and schedule.definition.enabled else None
+        for identity in sorted(self._live[schedule.id]):
+            row = self._tables.executions[identity]
+            to_come = row.is_untried and row.occupies_slot and resumes and row.run_at >= resumes
+            if row.kind is not Kind.MANUAL and not to_come:
+                told = f"{row.kind} {identity} of {row.run_at} waits"
+                raise Broken(f"9: {schedule.name} is stopped, and {told}")
+
+    def _judge_backfill(self, row: Execution) -> None:
+        """Judge a new backfill: its slot has neither succeeded nor is under way."""
+        rows = self._book.of_slot(row.schedule_id or "", row.run_at)
+        for other in rows:
+            if other.is_live or other.state in (State.RUNNING, State.SUCCEEDED):
+                told = f"{other.id}, which is {other.state}"
+                raise Broken(f"2: a backfill of {row.run_at} was made beside {told}")
+
+    def _judge_overlap(self, before: Execution, after: Execution) -> None:
+        """Judge by when the row was due; what came late, or is tried again, never skips."""
+        skipped = after.state is State.SKIPPED and after.reason == Reason.OVERLAP
+        if before.snapshot.overlap != "skip" or not (skipped or after.state is State.RUNNING):
+            return
+        on_time = before.created_at <= before.due_at
+        if skipped and not on_time:
+            raise Broken(f"{after.id} was made up for, and yet skipped because of overlap")
+        others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
+        if not skipped and on_time and others:
+            raise Broken(f"{after.id} started, though {others} ran when it was due")
+        if skipped and not any(self._ran_at(before)):
+            raise Broken(f"{after.id} was skipped, though nothing ran when it was due")
+
+    def _ran_at(self, due: Execution) -> Iterable[Execution]:
+        schedule_id = due.schedule_id or ""
+        known = [*sorted(self._book.running[schedule_id]), *self._ended[schedule_id]]
+        rows = (self._tables.executions.get(each) for each in dict.fromkeys(known))
+        for row in rows:
+            if row is None or row.id == due.id or row.kind is Kind.BACKFILL:
+                continue
+            began = row.started_at is not None and row.started_at <= due.due_at
+            over = row.finished_at is not None and row.finished_at <= due.due_at
+            if began and (row.state is State.RUNNING or not over):
+                yield row
+
+
+def _is_decided(before: Execution, after: Execution) -> bool:
+    first = before.is_untried and before.kind is Kind.SCHEDULED
+    return first and before.state is not after.state and after.state in DECIDED
+
+
+def _judge_deadline(before: Execution, after: Execution) -> None:
+    deadline, decided_at = before.snapshot.deadline, _decided_at(after)
+    past = deadline is not None and decided_at > before.due_at + deadline
+    if after.state is State.MISSED and not past:
+        raise Broken(f"{after.id}, due at {after.due_at}, was missed before its deadline")
+    if after.state is State.RUNNING and past:
+        raise Broken(f"{after.id}, due at {after.due_at}, started after its deadline")
+
+
+def _judge_move(before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
+    """5: a cursor moves when its next row is decided, or by a real change, and just so far."""
+    if _is_really_changed(before, after):
+        return
+    decided = [
+        row
+        for _, old, row in rows
+        if old and row and row.schedule_id == after.id and _is_decided(old, row)
+    ]
+    moving = [row for row in decided if row.run_at > before.cursor]
+    if len(moving) != 1:
+        raise Broken(f"5: the cursor of {after.name} moved, and {len(moving)} slots were decided")
+    if after.broken or before.broken:
+        return
+    wanted = _cursor_after(before, moving[0])
+    if after.cursor != wanted:
+        raise Broken(f"5: the cursor of {after.name} went to {after.cursor}, not to {wanted}")
+
+
+def _is_really_changed(before: Schedule, after: Schedule) -> bool:
+    names = ("grid", "until", "limit", "enabled")
+    one, other = before.definition, after.definition
+    declared = any(getattr(one, name) != getattr(other, name) for name in names)
+    return declared or before.pause != after.pause or before.deleted != after.deleted
+
+
+def _cursor_after(schedule: Schedule, row: Execution) -> datetime:
+    """Return where the rules of catch-up put the cursor when a next row has been decided."""
+    declared, now = schedule.definition, _decided_at(row)
+    late = now - row.due_at > declared.tolerance
+    missed = row.state is State.MISSED and declared.deadline is not None
+    if not (late or missed):
+        return row.run_at
+    newest = min(now, declared.until + TICK) if declared.until else now
+    slots = declared.grid.between(row.run_at, newest - TICK) if newest > row.run_at + TICK else []
+    dropped: list[datetime] = []
+    if missed and declared.deadline:
+        dropped += [slot for slot in slots if slot + declared.deadline < now]
+    elif late and not declared.catch_up:
+        dropped += slots
+    if late and declared.catch_up:
+        within, most = declared.catch_up_within, declared.catch_up_max
+        dropped += [slot for slot in slots if within is not None and slot < now - within]
+        dropped += slots[: len(slots) - most] if most is not None and most < len(slots) else []
+    return max(dropped, default=row.run_at)
+
+
+def _decided_at(row: Execution) -> datetime:
+    at = row.started_at if row.state is State.RUNNING else row.finished_at
+    return at or row.due_at

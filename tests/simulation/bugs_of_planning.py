@@ -1,0 +1,224 @@
+"""Kept bugs of planning: the wrong slot, the wrong cursor, the wrong answer to a policy."""
+
+# ruff: noqa: SLF001 - a bug sits where nobody else reaches
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sempre.app import schedules
+from sempre.domain.execution import Execution
+from sempre.domain.planning import Claim, Moment, Plan, claiming, settling, single_slots, slots
+from sempre.domain.planning import plan_enable, plan_reconcile, verbs
+from sempre.domain.planning.sheet import TICK, Sheet
+from sempre.domain.planning.slots import advance
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind, Reason, State
+from sempre.domain.values import changed
+from sempre.engine.claiming import Catch, Claims
+from sempre.engine.core import Engine
+from sempre.ports.messages import Candidate, Order
+from sempre.stores.memory.tables import Tables
+from tests.simulation.bugs import Patch, bug
+
+__all__: list[str] = []
+
+Judged = Sequence[tuple[Candidate, Claim, Order]]
+
+
+@bug
+def only_live_rows_count_as_having_a_slot(patch: Patch) -> None:
+    def taken(self: Sheet) -> set[datetime]:
+        rows = [row for row in self.rows.values() if row.kind is Kind.SCHEDULED and row.is_live]
+        return {row.run_at for row in rows if row.run_at > self.schedule.cursor}
+
+    patch.setattr(Sheet, "taken", taken)
+    patch.setattr(Tables, "_slots_stay_unique", lambda _self, _plan, _schedule: True)
+
+
+@bug
+def the_successor_is_written_after_the_claim(patch: Patch) -> None:
+    order, start = Engine.order, Claims._start
+
+    def without(self: Engine, plan: Plan) -> Order:
+        return order(self, changed(plan, creates=()) if plan.has_start else plan)
+
+    def and_then(self: Claims, judged: Judged, catch: Catch, session: str) -> None:
+        start(self, judged, catch, session)
+        for name in sorted({each.execution.snapshot.name for each in catch.started}):
+            self._engine.carry_out(lambda name=name: _reconciled(self._engine, name))  # type: ignore[misc]
+
+    patch.setattr(Engine, "order", without)
+    patch.setattr(Claims, "_start", and_then)
+
+
+def _reconciled(engine: Engine, name: str) -> Plan | None:
+    reading = engine.store.views([name])
+    for view in engine.read(reading):
+        return plan_reconcile(view.schedule, view.rows, Moment(reading.now, engine.tzdata))
+    return None
+
+
+@bug
+def the_cursor_goes_back_when_the_clock_does(patch: Patch) -> None:
+    def move(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
+        if to <= sheet.schedule.cursor:
+            sheet.update(cursor=to)
+        else:
+            advance(sheet, to, reason)
+
+    patch.setattr(verbs, "advance", move)
+
+
+@bug
+def a_manual_run_moves_the_cursor(patch: Patch) -> None:
+    original = claiming._count_start
+
+    def count(sheet: Sheet, row: Execution) -> None:
+        if row.kind is Kind.MANUAL:
+            advance(sheet, row.run_at)
+        original(sheet, row)
+
+    patch.setattr(claiming, "_count_start", count)
+
+
+@bug
+def catch_up_begins_at_now(patch: Patch) -> None:
+    def last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
+        return claiming._last_before(schedule, row, now - TICK)
+
+    patch.setattr(claiming, "_last_dropped", last_dropped)
+
+
+@bug
+def what_is_caught_up_is_skipped_if_it_overlaps(patch: Patch) -> None:
+    def came_on_time(row: Execution) -> bool:
+        return row.kind is Kind.SCHEDULED and row.is_untried
+
+    patch.setattr(claiming, "_came_on_time", came_on_time)
+
+
+@bug
+def an_unskip_is_blocked_by_the_row_it_takes_back(patch: Patch) -> None:
+    original = Tables._slots_stay_unique
+
+    def stay_unique(self: Tables, plan: Plan, schedule_id: str) -> bool:
+        kept = [each for each in plan.changes if each.before.state is not State.SKIPPED]
+        return original(self, replace(plan, changes=tuple(kept)), schedule_id)
+
+    patch.setattr(Tables, "_slots_stay_unique", stay_unique)
+
+
+@bug
+def a_retry_counts_as_the_next_row(patch: Patch) -> None:
+    def next_rows(self: Sheet) -> list[Execution]:
+        rows = (row for row in self.rows.values() if row.is_live and row.occupies_slot)
+        return sorted(rows, key=lambda row: row.run_at)
+
+    patch.setattr(Sheet, "next_rows", next_rows)
+
+
+@bug
+def a_disable_forgets_the_row_that_is_due(patch: Patch) -> None:
+    original = verbs._stop_rows
+
+    def stop(sheet: Sheet, reason: Reason) -> None:
+        due = {key: row for key, row in sheet.rows.items() if row.is_due(sheet.now)}
+        sheet.rows = {key: row for key, row in sheet.rows.items() if key not in due}
+        original(sheet, reason)
+        sheet.rows |= due
+
+    patch.setattr(verbs, "_stop_rows", stop)
+
+
+@bug
+def a_retry_is_born_after_a_disable(patch: Patch) -> None:
+    patch.setattr(settling, "_why_stopped", lambda _schedule, _row, _moment: "")
+
+
+@bug
+def enabling_what_is_enabled_moves_the_cursor(patch: Patch) -> None:
+    def enable(
+        schedule: Schedule, rows: Sequence[Execution], moment: Moment, *, actor: str = ""
+    ) -> Plan:
+        if not schedule.definition.enabled or schedule.deleted:
+            return plan_enable(schedule, rows, moment, actor=actor)
+        sheet = Sheet(schedule, rows, moment, actor=actor)
+        advance(sheet, sheet.now)
+        verbs.reconcile(sheet)
+        return sheet.plan()
+
+    patch.setattr(schedules, "plan_enable", enable)
+
+
+@bug
+def overlap_is_judged_by_the_slot_and_not_by_when_it_is_due(patch: Patch) -> None:
+    original = claiming._judge_overlap
+
+    def judge(
+        row: Execution, others: list[Execution], now: datetime
+    ) -> tuple[claiming.Verdict, str]:
+        return original(changed(row, due_at=row.run_at), others, now)
+
+    patch.setattr(claiming, "_judge_overlap", judge)
+
+
+@bug
+def the_deadline_is_counted_from_the_slot_and_not_from_when_it_is_due(patch: Patch) -> None:
+    original = claiming._is_past_deadline
+
+    def is_past(row: Execution, now: datetime) -> bool:
+        return original(changed(row, due_at=row.run_at), now)
+
+    patch.setattr(claiming, "_is_past_deadline", is_past)
+
+
+@bug
+def a_range_lies_over_slots_that_have_a_row(patch: Patch) -> None:
+    def between_rows(
+        after: datetime, last: datetime, _taken: set[datetime]
+    ) -> Iterator[tuple[datetime, datetime]]:
+        if after < last:
+            yield after, last
+
+    patch.setattr(slots, "_between_rows", between_rows)
+
+
+@bug
+def a_slot_that_still_runs_is_backfilled(patch: Patch) -> None:
+    def needs_none(row: Execution) -> bool:
+        of_slot = row.kind in (Kind.SCHEDULED, Kind.BACKFILL)
+        return of_slot and (row.is_live or row.state is State.SUCCEEDED)
+
+    patch.setattr(single_slots, "_needs_no_backfill", needs_none)
+
+
+@bug
+def a_slot_is_due_before_its_jitter(patch: Patch) -> None:
+    patch.setattr(Execution, "is_due", lambda self, now: self.run_at <= now)
+
+
+@bug
+def a_deadline_is_forgotten_for_those_who_wait(patch: Patch) -> None:
+    patch.setattr(claiming, "_is_past_deadline", lambda _row, _now: False)
+
+
+@bug
+def a_pause_until_an_instant_never_resumes(patch: Patch) -> None:
+    original = slots.first_eligible
+
+    def first(schedule: Schedule, taken: set[datetime]) -> datetime | None:
+        return None if schedule.pause else original(schedule, taken)
+
+    patch.setattr("sempre.domain.planning.reconciling.first_eligible", first)
+
+
+@bug
+def tolerance_counts_for_nothing(patch: Patch) -> None:
+    original = claiming._last_dropped
+
+    def last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
+        strict = changed(schedule.definition, tolerance=timedelta(0))
+        return original(changed(schedule, definition=strict), row, now)
+
+    patch.setattr(claiming, "_last_dropped", last_dropped)
