@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -130,6 +131,21 @@ def test_a_child_that_closes_its_broker_does_not_disturb_a_waiting_parent(broker
     put_one(broker, lane)
 
     assert bodies_of(answer()) == ["ring"]
+
+
+def test_a_child_is_born_while_a_thread_of_its_parent_holds_a_lock_of_the_driver() -> None:
+    """A fork collects what other threads had: a subscription must not wait for that lock."""
+    lane = new_lane()
+    with redis() as broker, ThreadPoolExecutor(1) as thread:
+        assert isinstance(broker, RedisBroker)
+        thread.submit(broker.reserve, [lane], limit=1, wait=0.01).result()
+        pool = broker._process.get().server._client.connection_pool  # noqa: SLF001
+
+        with pool._lock, forked(lambda: put_one(broker, lane)):  # noqa: SLF001
+            pass
+
+        assert bodies_of([only(broker, lane)]) == ["ring"]
+        broker.close()
 
 
 def test_a_child_rings_for_its_parent_by_a_file(tmp_path: Path) -> None:

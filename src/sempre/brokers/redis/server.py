@@ -6,6 +6,7 @@ the driver connects again at the next call. Each process has its own: a lock of 
 thread held in the moment of a fork would be held in the child for ever.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -100,7 +101,9 @@ class Subscription:
     def __init__(self, driver: Any, lanes: Iterable[str]) -> None:  # noqa: ANN401
         """Begin without a connection."""
         self._driver = driver
+        self._pid = os.getpid()
         self.lanes = frozenset(lanes)
+        _OPEN.add(driver)
 
     def begin(self, channel: str, *, answer_after: float) -> None:
         """Subscribe to the channels of the lanes, and wait until the server has confirmed it."""
@@ -133,6 +136,17 @@ class Subscription:
         """Hang up."""
         with suppress(Exception):
             self._driver.close()
+        _OPEN.discard(self._driver)
+
+    def __del__(self) -> None:
+        """Hang up when the thread ends that had it, but not in a child, whose it is not."""
+        if self._pid == os.getpid():
+            self.close()
+
+
+# What subscriptions have open. A fork collects what other threads had, and the driver would then
+# wait in the child for a lock that one of them may have held.
+_OPEN: set[Any] = set()
 
 
 def _read_url(url: str) -> tuple[str, str]:
