@@ -45,7 +45,7 @@ SNAPSHOT_TEXT = (
     '{"job":"bill","queue":"slow","priority":5,"grid":{"grid":"cron","text":"0 2 * * *",'
     '"timezone":"Europe/Rome","gap":"shift","fold":"first"},"retry":[2,5000000,60000000],'
     '"timeout":1200000000,"on_unknown":"rerun","overlap":"skip","deadline":30000000,'
-    '"jitter":10000000}'
+    '"jitter":10000000,"tags":[]}'
 )
 
 
@@ -68,7 +68,8 @@ def test_a_snapshot_is_stored_as_it_always_was() -> None:
 
 def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
     plain = define(job="bill", grid=Cron("@daily"))
-    one_off = changed(SNAPSHOT, grid=None)
+    one_off = changed(SNAPSHOT, grid=None, tags=("eu", "us"))
 
     assert read_definition(write_rules(plain)).until is None
     assert read_snapshot(write_rules(one_off)).grid is None
+    assert read_snapshot(write_rules(one_off)).tags == ("eu", "us")

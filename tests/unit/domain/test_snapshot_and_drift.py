@@ -25,6 +25,7 @@ OTHER: dict[str, object] = {
     "overlap": "wait",
     "deadline": 5,
     "jitter": 6,
+    "tags": ("eu",),
     "name": "renamed",
 }
 
