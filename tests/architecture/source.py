@@ -18,7 +18,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 @dataclass(frozen=True)
 class Import:
-    """One imported name, absolute; lazy when it happens inside a function."""
+    """One imported name, absolute; lazy inside a function, or if only type checkers see it."""
 
     target: str
     line: int
@@ -58,7 +58,8 @@ class Module:
         for child in ast.iter_child_nodes(node):
             for target in self._targets(child):
                 yield Import(target, getattr(child, "lineno", 0), lazy)
-            yield from self._imports(child, lazy=lazy or isinstance(child, FUNCTIONS))
+            waits = isinstance(child, FUNCTIONS) or is_for_types_only(child)
+            yield from self._imports(child, lazy=lazy or waits)
 
     def _targets(self, node: ast.AST) -> list[str]:
         match node:
@@ -111,6 +112,11 @@ def dotted(node: ast.expr) -> str | None:
             return f"{prefix}.{attribute}" if (prefix := dotted(value)) else None
         case _:
             return None
+
+
+def is_for_types_only(node: ast.AST) -> bool:
+    """Tell whether a block is `if TYPE_CHECKING:`, which no program enters."""
+    return isinstance(node, ast.If) and dotted(node.test) == "TYPE_CHECKING"
 
 
 def _read(path: Path) -> Module:

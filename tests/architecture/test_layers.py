@@ -87,6 +87,7 @@ def test_an_import_that_does_not_point_downward_is_found(name: str, text: str) -
         ("sempre.stores.sql.store", "from sempre.stores.memory import MemoryStore"),
         ("sempre.app", "def f():\n    from sempre.web import site"),
         ("sempre.app", "async def f():\n    importlib.import_module('sempre.testing')"),
+        ("sempre.app", "if TYPE_CHECKING:\n    from sempre.testing import TimeTravel"),
         ("sempre.testing.plugin", "from sempre.cli import main"),
         ("sempre", "from sempre.app import Sempre"),
     ],

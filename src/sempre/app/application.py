@@ -12,6 +12,7 @@ from sempre.app.jobs import AsyncJob, Call, Job, Receipt, is_async
 from sempre.app.options import Duration, GridOptions, JobOptions, ScheduleOptions, SettingOptions
 from sempre.app.running import Running, start_processes
 from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
 from sempre.config import read_settings
 from sempre.domain.definition import Definition, define
@@ -53,7 +54,7 @@ class Decorator(Protocol):
     def __call__(self, function: Callable[P, R], /) -> Job[P, R]: ...
 
 
-class Sempre:
+class Sempre(TimeTraveller):
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")

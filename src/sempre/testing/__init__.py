@@ -1,3 +1,17 @@
 """What users and authors of adapters test with; nothing here is needed to run jobs."""
 
-__all__: list[str] = []
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sempre.testing.travel import TimeTravel
+
+__all__ = ["TimeTravel"]
+
+
+def __getattr__(name: str) -> object:
+    # When it is first asked for: pytest imports this package whether or not a test travels.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module("sempre.testing.travel"), name)
+    return value

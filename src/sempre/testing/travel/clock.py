@@ -1,0 +1,29 @@
+"""The clock of a journey: it stands still until the traveller moves it."""
+
+from datetime import datetime
+
+__all__ = ["TravelClock"]
+
+
+class TravelClock:
+    """A clock by the port's promise, at whatever instant it was moved to."""
+
+    def __init__(self, start: datetime) -> None:
+        """Stand at an instant."""
+        self._start = start
+        self._now = start
+        self._elapsed = 0.0
+
+    def now(self) -> datetime:
+        """Return the instant that it stands at."""
+        return self._now
+
+    def elapsed(self) -> float:
+        """Return the seconds it was moved by so far."""
+        return self._elapsed
+
+    def move_to(self, instant: datetime) -> None:
+        """Stand at a later instant from now on; an earlier one moves nothing."""
+        if instant > self._now:
+            self._now = instant
+            self._elapsed = (instant - self._start).total_seconds()

@@ -1,0 +1,143 @@
+"""The executor of a journey: it calls jobs here and now, in the thread that travels.
+
+A run takes no virtual time, unless somebody has said how long runs of its job take: then its
+function is called at the start, and its end is told when the clock has got there.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextvars import Context
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from inspect import iscoroutinefunction, unwrap
+from threading import Thread
+
+from sempre.clock import Clock
+from sempre.executors.calling import Report, cancelled, perform, perform_async
+from sempre.executors.current import Current, Link
+from sempre.ports.executor import Ended, Outcome, Progress, Run
+
+__all__ = ["InlineExecutor"]
+
+NOTHING = Report(Ended.SUCCEEDED)
+ZERO = timedelta(0)
+
+
+@dataclass(eq=False)
+class _Flight:
+    """A run whose function was called, and whose end is still to come."""
+
+    run: Run
+    done: Callable[[Outcome], None]
+    report: Report
+    began: datetime
+    ends: datetime
+    link: Link = field(default_factory=Link)
+
+
+class InlineExecutor:
+    """Runs everything inline, whatever its isolation.
+
+    Attributes:
+        takes: how long runs take, by name of the job.
+        begun: how many runs were begun so far.
+    """
+
+    stuck = 0
+
+    def __init__(self, clock: Clock, *, call_jobs: bool = True) -> None:
+        """Run by a clock; without calling jobs each succeeds and has done nothing."""
+        self.takes: dict[str, timedelta] = {}
+        self.begun = 0
+        self._clock = clock
+        self._call_jobs = call_jobs
+        self._flights: list[_Flight] = []
+        self._runner: asyncio.Runner | None = None
+
+    def start(self) -> None:
+        """Nothing to get ready."""
+
+    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+        """Call the function; tell how it ended now, or when its time is over."""
+        self.begun += 1
+        link, now = Link(), self._clock.now()
+        report = self._called(run, link) if self._call_jobs else NOTHING
+        takes = self.takes.get(run.task.name, ZERO)
+        if not takes:
+            done(Outcome(run, *report))
+            return
+        if run.timeout is not None and run.timeout < takes:
+            report = Report(Ended.TIMED_OUT, error=f"timed out after {run.timeout}")
+            takes = run.timeout
+        self._flights.append(_Flight(run, done, report, now, now + takes, link))
+
+    def cancel(self, execution_id: str, *, reason: str) -> bool:
+        """End a run that takes its time; False if there is none."""
+        asked = [each for each in self._flights if each.run.execution.id == execution_id]
+        for flight in asked:
+            flight.report, flight.ends = cancelled(reason), self._clock.now()
+        return bool(asked)
+
+    def progress(self) -> Mapping[str, Progress]:
+        """Nobody asks how far runs have come."""
+        return {}
+
+    def stop(self) -> None:
+        """Forget what takes its time, without telling anyone."""
+        self._flights.clear()
+
+    def close(self) -> None:
+        """End the event loop of async jobs."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+    @property
+    def ends(self) -> list[datetime]:
+        """When each run that takes its time will end."""
+        return [flight.ends for flight in self._flights]
+
+    def land(self) -> None:
+        """Tell of the runs whose time is over, in the order of their ends."""
+        now = self._clock.now()
+        over = sorted((each for each in self._flights if each.ends <= now), key=lambda f: f.ends)
+        for flight in over:
+            self._flights.remove(flight)
+            seconds = (flight.ends - flight.began).total_seconds()
+            flight.done(Outcome(flight.run, *flight.report, seconds))
+
+    def _called(self, run: Run, link: Link) -> Report:
+        current = Current.of(run, clock=self._clock, link=link)
+        if iscoroutinefunction(unwrap(run.task.function)):
+            report = self._awaited(run, current)
+        else:
+            # A context of its own, as everywhere: what a job sets is gone with it.
+            report = Context().run(perform, run.task, current)
+        if report.error.startswith("KeyboardInterrupt"):
+            # Of the person who runs the tests, not of the job.
+            raise KeyboardInterrupt
+        return report
+
+    def _awaited(self, run: Run, current: Current) -> Report:
+        """Run a coroutine to its end on a loop of our own, also if this thread has one running."""
+        runner = self._runner = self._runner or asyncio.Runner()
+        reports: list[Report] = []
+
+        def complete() -> None:
+            reports.append(runner.run(perform_async(run.task, current), context=Context()))
+
+        if _has_running_loop():
+            thread = Thread(target=complete)
+            thread.start()
+            thread.join()
+        else:
+            complete()
+        return reports[0]
+
+
+def _has_running_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,173 @@
+"""A journey: the real engine on virtual time, moved from one instant that matters to the next.
+
+Nothing ticks. The clock goes to when a row is due, a run ends, the watchdog's pass is due, or a
+sweep would find what the broker has forgotten; there the worker takes its usual steps.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sempre.app.application import Sempre
+from sempre.config import Settings
+from sempre.domain.execution import Execution
+from sempre.engine.bell import Bell
+from sempre.engine.core import Engine
+from sempre.engine.sweeping import Sweeper
+from sempre.engine.worker import Crew, Worker
+from sempre.errors import Refused
+from sempre.grids.zones import tzdata_version
+from sempre.testing.travel.broker import TravelBroker
+from sempre.testing.travel.clock import TravelClock
+from sempre.testing.travel.executor import InlineExecutor
+from sempre.testing.travel.store import TravelStore
+
+__all__ = ["Journey"]
+
+# Renewed at every pass; the sweeps that matter are those of the application's own settings.
+LEASE = timedelta(days=366)
+SWEEP = LEASE / 2
+# A pass that finds nothing to heal changes nothing, so that one in a while is enough.
+RARELY = timedelta(hours=12)
+HANDS = 10_000
+LOOK = 200
+MOST_AT_ONE_INSTANT = 100_000
+
+
+class Journey:
+    """An engine with one worker, its store, its broker and its clock."""
+
+    def __init__(self, app: Sempre, start: datetime, *, call_jobs: bool) -> None:
+        """Begin at an instant, with an empty store."""
+        self.clock = TravelClock(start)
+        self.store = TravelStore(self.clock)
+        self.executor = InlineExecutor(self.clock, call_jobs=call_jobs)
+        self._app = app
+        self._start = start
+        self._broker = TravelBroker(self.clock)
+        settings = _unhurried(app.settings)
+        bell = Bell(
+            self.store,
+            self._broker,
+            horizon=settings.horizon,
+            clock=self.clock,
+            events=app.events,
+        )
+        self.engine = Engine(self.store, bell, settings, self.clock, app.events, tzdata_version())
+        self._worker: Worker | None = None
+        # Whether a sweep has found nothing to begin since something last happened.
+        self._swept = False
+        self._sweep_at: datetime | None = None
+
+    def travel_to(self, instant: datetime) -> None:
+        """Let time pass until an instant, and do what is due meanwhile, at that instant too.
+
+        Raises:
+            Refused: more begins at one instant than any application means to.
+        """
+        self._swept = False
+        self._act()
+        while (stop := self._next_stop()) is not None and stop <= instant:
+            self.clock.move_to(stop)
+            self._act()
+        self.clock.move_to(instant)
+
+    def lose_broker(self) -> None:
+        """Lose every ticket; the watchdog finds out at its next pass, sweeps find the work."""
+        self._broker.forget()
+        self.store.call_pass(self.clock.now() + self._app.settings.watchdog_interval)
+
+    def outage(self, duration: timedelta) -> None:
+        """Let the worker crash, time pass without one, and a new one begin."""
+        worker, self._worker = self._worker, None
+        self.executor.stop()
+        if worker is not None:
+            self.store.retire(worker.heart.session)
+        self.clock.move_to(self.clock.now() + duration)
+        Sweeper(self.engine).rescue()
+        self.travel_to(self.clock.now())
+
+    # How
+
+    @property
+    def worker(self) -> Worker:
+        """The worker, which begins its session when it is first needed."""
+        if self._worker is None:
+            crew = Crew(self._app.declarations.tasks, frozenset({"default"}), HANDS)
+            self._worker = Worker(self.engine, crew, self.executor)
+            self._worker.heart.register()
+        return self._worker
+
+    def _act(self) -> None:
+        """Do at this instant whatever a worker would do."""
+        known = self.executor.begun
+        self._record()
+        self._heal()
+        self._sweep()
+        while self._broker.has_due:
+            self.worker.fetch(patience=0)
+            self.worker.settle()
+            self._check_progress(known)
+        self._swept = self._swept and self.executor.begun == known
+        self.store.file_away()
+
+    def _record(self) -> None:
+        """Record runs that have ended, or that somebody wants to end."""
+        if self.executor.ends:
+            self.executor.land()
+            self.worker.settle()
+            self.worker.beat()
+            self.executor.land()
+            self._swept = False
+        self.worker.settle()
+
+    def _heal(self) -> None:
+        """Run the watchdog's pass if it is due."""
+        if self.store.pass_due_at <= self.clock.now():
+            self.worker.beat()
+            self.worker.watchdog.perform()
+
+    def _sweep(self) -> None:
+        """Look into the store, if it is time to, for what the broker does not tell of."""
+        if self._sweep_at is None or self._sweep_at > self.clock.now():
+            return
+        self._swept, known = True, self.executor.begun
+        while self.worker.fetcher.look(session=self.worker.heart.session, limit=LOOK):
+            self.worker.settle()
+            self._check_progress(known)
+
+    def _check_progress(self, known: int) -> None:
+        if self.executor.begun - known > MOST_AT_ONE_INSTANT:
+            message = f"over {MOST_AT_ONE_INSTANT:,} executions began at {self.clock.now()}"
+            raise Refused(f"{message}; does a job enqueue itself without a delay?")
+
+    def _next_stop(self) -> datetime | None:
+        """Return the next instant at which there is something to do."""
+        now = self.clock.now()
+        stops = [*self.store.stops(now), *self.executor.ends]
+        sweeps: list[datetime] = []
+        for row in self.store.waiting():
+            if row.due_at > now:
+                stops.append(row.due_at)
+            elif not row.held_by:
+                sweeps += self._sweeps_for(row, now)
+        self._sweep_at = min(sweeps, default=None)
+        return min([*stops, *sweeps], default=None)
+
+    def _sweeps_for(self, row: Execution, now: datetime) -> Iterator[datetime]:
+        """Yield when a sweep may do something about a row that is due and was not begun."""
+        if not self._swept:
+            yield self._sweep_after(now)
+        deadline = row.snapshot.deadline
+        if deadline is not None and row.is_untried and now <= row.due_at + deadline:
+            yield self._sweep_after(row.due_at + deadline)
+
+    def _sweep_after(self, instant: datetime) -> datetime:
+        sweep = self._app.settings.sweep
+        return self._start + ((instant - self._start) // sweep + 1) * sweep
+
+
+def _unhurried(settings: Settings) -> Settings:
+    """Return settings by which a worker that is visited rarely keeps its session."""
+    rarely = max(settings.watchdog_interval, min(RARELY, settings.horizon / 2))
+    return replace(settings, lease=LEASE, beat=LEASE / 3, sweep=SWEEP, watchdog_interval=rarely)

@@ -1,0 +1,176 @@
+"""The store of a journey: the memory store, quick enough for a year of a hundred schedules.
+
+Planning looks at rows that wait, run or have just ended. All others are filed away: they are still
+found by whoever asks for history, until the watchdog purges them, but cost nothing at a claim. The
+file itself is never purged; it is what `TimeTravel.executions` reads.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Any
+
+from sempre.clock import Clock
+from sempre.domain.execution import Execution
+from sempre.domain.states import LIVE, State
+from sempre.domain.values import changed
+from sempre.ports.messages import (
+    Candidate,
+    ExecutionQuery,
+    Page,
+    Reading,
+    Tick,
+    Wanted,
+)
+from sempre.stores.memory import MemoryStore, history
+from sempre.stores.memory.keys import forget_key
+from sempre.stores.memory.tables import Tables
+
+__all__ = ["TravelStore"]
+
+ACTIVE = LIVE | {State.RUNNING}
+FIELDS = tuple(each.name for each in fields(Execution))
+Filed = tuple[Any, ...]
+_filed = attrgetter(*FIELDS)
+_SCHEDULE, _SNAPSHOT, _RUN, _FINISHED = map(
+    FIELDS.index, ("schedule_id", "snapshot", "run_at", "finished_at")
+)
+
+
+@dataclass
+class _TravelTables(Tables):
+    """The tables, which note what has ended since it was last filed away."""
+
+    ended: dict[str, None] = field(default_factory=dict)
+    queues: set[str] = field(default_factory=set)
+
+    def put(self, row: Execution) -> None:
+        """Write one execution."""
+        super().put(row)
+        self.queues.add(row.snapshot.queue)
+        if row.state not in ACTIVE:
+            self.ended[row.id] = None
+
+
+class TravelStore(MemoryStore):
+    """A memory store whose one worker serves every queue."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Begin empty."""
+        super().__init__(clock)
+        self._travel = self._tables = _TravelTables()
+        self._file: list[Filed] = []
+        self._purged = 0
+        self._snapshots: dict[tuple[str, int], Any] = {}
+
+    # What a journey asks
+
+    def waiting(self) -> list[Execution]:
+        """Return every row that waits to be run."""
+        return [row for row in self._travel.executions.values() if row.state in LIVE]
+
+    def everything(self) -> Iterator[Execution]:
+        """Go through all executions that ever were, purged or not, in no particular order."""
+        yield from map(_unfiled, self._file)
+        yield from map(self._travel.leased, list(self._travel.executions.values()))
+
+    def stops(self, now: datetime) -> list[datetime]:
+        """Return when the next pass is due, and when a switch is on again by itself."""
+        switches = self._travel.switches.values()
+        ends = [each.until for each in switches if each.until is not None and each.until > now]
+        return [self.pass_due_at, *ends]
+
+    @property
+    def pass_due_at(self) -> datetime:
+        """When the next pass of the watchdog is due."""
+        return history.maintenance(self._travel, self._clock.now()).due_at
+
+    def call_pass(self, at: datetime) -> None:
+        """Let the next pass be due no later than this."""
+        known = history.maintenance(self._travel, at)
+        self._travel.maintenance = changed(known, due_at=min(known.due_at, at))
+
+    def file_away(self) -> None:
+        """Take out of the way what has ended and matters to no plan any more."""
+        tables = self._travel
+        for identity in list(tables.ended):
+            row = tables.executions.get(identity)
+            if row is not None and self._still_matters(row):
+                continue
+            del tables.ended[identity]
+            if row is not None:
+                self._file_row(row)
+
+    def _still_matters(self, row: Execution) -> bool:
+        """Tell whether planning, or the uniqueness of keys, may still ask for an ended row."""
+        tables, unique = self._travel, self._travel.unique_of.get(row.id)
+        if unique is not None and unique.mode == "period":
+            return row.created_at > self._clock.now() - unique.period
+        schedule = tables.schedules.get(row.schedule_id or "")
+        if schedule is None:
+            return False
+        if row.run_at > schedule.cursor and row.occupies_slot:
+            return True
+        ended = row.finished_at or row.run_at
+        return any(each.is_live and each.due_at < ended for each in tables.rows_of(schedule.id))
+
+    def _file_row(self, row: Execution) -> None:
+        tables = self._travel
+        forget_key(tables, row.id)
+        del tables.executions[row.id]
+        tables.cancelled.pop(row.id, None)
+        if row.schedule_id is not None:
+            tables.of_schedule[row.schedule_id].discard(row.id)
+            key = row.schedule_id, row.snapshot.revision
+            # One for all rows of a schedule, or a year of them would take far more memory.
+            row = changed(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
+        self._file.append(_filed(row))
+
+    # What the engine asks
+
+    def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
+        """Return rows of schedules that are due, of any queue."""
+        return super().due(self._of_any_queue(wanted))
+
+    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+        """Start one-off work that is due, of any queue."""
+        return super().take(self._of_any_queue(wanted), session=session)
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        """Renew a session, which serves any queue."""
+        return super().tick(session, self._of_any_queue(wanted), lease=lease)
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        """Return a page of history, of what is filed away too."""
+        if query.states and query.states <= ACTIVE:
+            return super().executions(query)
+        with self._at_once() as (tables, now):
+            known = {row.id: row for row in self._unpurged(query)} | tables.executions
+            seen = Tables(executions=known, sessions=tables.sessions)
+            return Reading(now, history.executions(seen, query))
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        """Delete rows that ended before an instant, of what is filed away too."""
+        with self._at_once() as (tables, now):
+            for filed in self._file[self._purged : self._purged + limit]:
+                if (filed[_FINISHED] or filed[_RUN]) >= before:
+                    break
+                self._purged += 1
+                Tables.put(tables, _unfiled(filed))
+            return history.purge(tables, before, limit, now)
+
+    def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
+        for filed in self._file[self._purged :]:
+            of_schedule = query.schedule_id in (None, filed[_SCHEDULE])
+            if of_schedule and query.job in (None, filed[_SNAPSHOT].job):
+                yield _unfiled(filed)
+
+    def _of_any_queue(self, wanted: Wanted) -> Wanted:
+        return changed(wanted, queues=wanted.queues | self._travel.queues)
+
+
+def _unfiled(filed: Filed) -> Execution:
+    row = object.__new__(Execution)
+    vars(row).update(zip(FIELDS, filed, strict=True))
+    return row
