@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Lock
 
 import pytest
 
@@ -135,14 +136,23 @@ def test_a_child_that_closes_its_broker_does_not_disturb_a_waiting_parent(broker
 
 def test_a_child_is_born_while_a_thread_of_its_parent_holds_a_lock_of_the_driver() -> None:
     """A fork collects what other threads had: a subscription must not wait for that lock."""
-    lane = new_lane()
-    with redis() as broker, ThreadPoolExecutor(1) as thread:
-        assert isinstance(broker, RedisBroker)
-        thread.submit(broker.reserve, [lane], limit=1, wait=0.01).result()
-        pool = broker._process.get().server._client.connection_pool  # noqa: SLF001
+    lane, held, free = new_lane(), Event(), Event()
 
-        with pool._lock, forked(lambda: put_one(broker, lane)):  # noqa: SLF001
+    def hold(lock: Lock) -> None:
+        with lock:
+            held.set()
+            free.wait()
+
+    with redis() as broker, ThreadPoolExecutor(2) as threads:
+        assert isinstance(broker, RedisBroker)
+        threads.submit(broker.reserve, [lane], limit=1, wait=0.01).result()
+        pool = broker._process.get().server._client.connection_pool  # noqa: SLF001
+        holding = threads.submit(hold, pool._lock)  # noqa: SLF001
+        held.wait()
+        with forked(lambda: put_one(broker, lane)):
             pass
+        free.set()
+        holding.result()
 
         assert bodies_of([only(broker, lane)]) == ["ring"]
         broker.close()
