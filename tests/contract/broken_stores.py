@@ -25,6 +25,7 @@ from sempre.ports.messages import (
     Session,
     Settled,
     Settlement,
+    Switch,
     Tick,
     View,
     Wanted,
@@ -251,6 +252,14 @@ class DecidesPastSwitches(MemoryStore):
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         ignorant = [replace(each, plan=replace(each.plan, decides="")) for each in orders]
         return super().apply(ignorant)
+
+
+class ListsWhatIsOver(MemoryStore):
+    """Lists switches that are on again by themselves."""
+
+    def switches(self) -> Reading[list[Switch]]:
+        now = super().switches().now
+        return Reading(now, sorted(self._tables.switches.values(), key=lambda each: each.name))
 
 
 class RetriesBesideOthers(MemoryStore):

@@ -73,6 +73,11 @@ class Store(Protocol):
         """The store's own identity, made once when it is set up; tickets carry it."""
         ...
 
+    @property
+    def weaker_promises(self) -> tuple[str, ...]:
+        """What this store, as it is set up, promises less than others: a sentence each."""
+        ...
+
     def upgrade(self) -> None:
         """Set the store up, or bring its schema to this version; nothing if it is current.
 
@@ -280,5 +285,12 @@ class Store(Protocol):
         Once it has returned, no claim of what it stops commits, but of kind manual. On again, held
         rows are free; where it goes on by itself they are so by the next tick of any session.
         Switches come by name.
+        """
+        ...
+
+    def switches(self) -> Reading[list[Switch]]:
+        """Return the switches that are off, by name.
+
+        One whose time is over is not among them, though what it held may wait for the next tick.
         """
         ...

@@ -70,9 +70,7 @@ def _trouble(store: Store) -> str:
 
 
 def _tell(output: Output, url: str, store: Store, *, word: str) -> None:
-    can = store.capabilities
-    # Not every store can be set up so that it promises less.
-    weaker: tuple[str, ...] = getattr(store, "weaker_promises", ())
+    can, weaker = store.capabilities, store.weaker_promises
     if output.as_json:
         answer = {"store": masked(url), "current": True, "did": word, "uuid": store.uuid}
         output.json({**answer, "capabilities": dict(vars(can)), "weaker": list(weaker)})

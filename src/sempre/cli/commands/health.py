@@ -14,7 +14,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.states import LIVE
 from sempre.engine.events import Event, Happened
 from sempre.engine.watchdog import Report
-from sempre.ports.messages import ExecutionQuery, View, Wanted
+from sempre.ports.messages import ExecutionQuery, View
 
 __all__ = ["examine", "reconcile", "status"]
 
@@ -85,12 +85,8 @@ def examine(desk: Desk) -> Facts:
         unrung=_unrung(desk),
         expired=[candidate.execution for candidate in expired],
         sessions=sessions,
-        # A tick of no session renews nothing, and tells which switches are off.
-        switches=desk.read(store.tick("", _NOTHING, lease=settings.lease)).switches,
+        switches=tuple(desk.read(store.switches())),
     )
-
-
-_NOTHING = Wanted(frozenset(), frozenset(), 0)
 
 
 def _lacks_next_row(view: View) -> bool:

@@ -50,6 +50,7 @@ class MemoryStore:
     """A store in this process, for this process."""
 
     capabilities = Capabilities(durable=False, shared=False, own_clock=False, transactional=False)
+    weaker_promises: tuple[str, ...] = ()
 
     def __init__(self, clock: Clock | None = None) -> None:
         """Begin empty, on the host's clock or another one."""
@@ -281,3 +282,8 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             switches.turn(tables, switch, off=off)
             return Reading(now, list(switches.active_switches(tables, now)))
+
+    def switches(self) -> Reading[list[Switch]]:
+        """Return the switches that are off."""
+        with self._at_once() as (tables, now):
+            return Reading(now, switches.in_force(tables, now))

@@ -9,7 +9,7 @@ from sempre.domain.values import changed
 from sempre.ports.messages import Candidate
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["active_switches", "candidate", "decision_stands", "stopping_now", "turn"]
+__all__ = ["active_switches", "candidate", "decision_stands", "in_force", "stopping_now", "turn"]
 
 
 def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
@@ -26,9 +26,15 @@ def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
 def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
     """Return the switches that are off; one whose time is over is on again."""
     for switch in list(tables.switches.values()):
-        if switch.until is not None and switch.until <= now:
+        if _is_over(switch, now):
             turn(tables, switch, off=False)
-    return tuple(sorted(tables.switches.values(), key=lambda switch: switch.name))
+    return tuple(in_force(tables, now))
+
+
+def in_force(tables: Tables, now: datetime) -> list[Switch]:
+    """Return the switches that are off, by name, and change nothing."""
+    found = (each for each in tables.switches.values() if not _is_over(each, now))
+    return sorted(found, key=lambda switch: switch.name)
 
 
 def stopping_now(tables: Tables, row: Execution, now: datetime) -> Switch | None:
@@ -57,3 +63,7 @@ def candidate(tables: Tables, identity: str, now: datetime) -> Candidate:
         return found
     tags = found.view.schedule.definition.tags if found.view else ()
     return changed(found, stopped_by=stopping(switches, found.execution, tags))
+
+
+def _is_over(switch: Switch, now: datetime) -> bool:
+    return switch.until is not None and switch.until <= now

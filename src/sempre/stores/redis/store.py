@@ -281,6 +281,10 @@ class RedisStore:
         told = [switch.name, int(off), *arguments.pairs(records.write_switch(switch))]
         return self._read_each("switch", told, records.read_switch)
 
+    def switches(self) -> Reading[list[Switch]]:
+        """Return the switches that are off."""
+        return self._read_each("switches", (), records.read_switch)
+
     # Scripts
 
     def _run(self, script: str, told: Iterable[str | int] = ()) -> Any:  # noqa: ANN401

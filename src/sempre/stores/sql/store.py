@@ -34,7 +34,13 @@ from sempre.ports.messages import (
 )
 from sempre.stores.sql import encoding, maintenance, migrations, reading, records, work
 from sempre.stores.sql.dialects import Dialect, Transaction
-from sempre.stores.sql.switches import Stops, switches_off, turn, with_switches
+from sempre.stores.sql.switches import (
+    Stops,
+    switches_in_force,
+    switches_off,
+    turn,
+    with_switches,
+)
 
 __all__ = ["SqlStore"]
 
@@ -302,6 +308,10 @@ class SqlStore:
             return list(switches_off(transaction, lock=False).switches)
 
         return with_switches(lambda: self._read(ask), self._dialect)
+
+    def switches(self) -> Reading[list[Switch]]:
+        """Return the switches that are off."""
+        return self._read(switches_in_force)
 
     # Transactions
 

@@ -11,7 +11,7 @@ from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.encoding import lane, tag_text, tags_within
 from sempre.stores.sql.records import read_switch, write_switch
 
-__all__ = ["Decisions", "Stops", "switches_off", "turn", "with_switches"]
+__all__ = ["Decisions", "Stops", "switches_in_force", "switches_off", "turn", "with_switches"]
 
 T = TypeVar("T")
 
@@ -98,6 +98,13 @@ def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
     if _over(switches, transaction):
         raise _TimeIsOver
     return Stops(switches)
+
+
+def switches_in_force(transaction: Transaction) -> list[Switch]:
+    """Return the switches that are off and whose time is not over; nothing is changed."""
+    switches = list(map(read_switch, transaction.rows("all_switches")))
+    over = _over(switches, transaction)
+    return [switch for switch in switches if switch not in over]
 
 
 def with_switches(run: Callable[[], T], dialect: Dialect) -> T:

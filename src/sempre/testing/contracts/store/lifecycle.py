@@ -19,6 +19,7 @@ __all__ = [
     "test_a_store_can_be_closed_twice",
     "test_a_store_declares_what_it_can_do",
     "test_a_store_has_an_identity_that_stays",
+    "test_a_store_tells_what_it_promises_less_than_others",
     "test_reading_changes_nothing",
     "test_setting_up_again_changes_nothing",
 ]
@@ -53,6 +54,15 @@ def test_a_store_declares_what_it_can_do(store: Store) -> None:
     assert store.capabilities.durable or not store.capabilities.transactional
 
 
+def test_a_store_tells_what_it_promises_less_than_others(store: Store) -> None:
+    """A sentence for each, the same ones as long as it is set up as it is; normally none."""
+    told = store.weaker_promises
+
+    assert isinstance(told, tuple)
+    assert all(sentence.strip() for sentence in told)
+    assert store.weaker_promises == told
+
+
 def test_reading_changes_nothing(store: Store) -> None:
     """However often somebody looks, nothing is made due, leased or renewed."""
     view = due_schedule(store)
@@ -64,6 +74,7 @@ def test_reading_changes_nothing(store: Store) -> None:
         store.expired(10)
         store.astray(tzdata="2999.1", limit=10)
         store.slice(after="", limit=10)
+        store.switches()
         assert store.last_pass().value.holder == ""
 
     assert view_of(store) == view

@@ -10,17 +10,27 @@ local function turn_on(name)
     end
 end
 
--- The switches that are off, by name, each as an answer: its name and its fields.
-local function switches_off()
-    local found = {}
+-- The switches that are off, by name, each as an answer: its name and its fields. Besides, the
+-- names of those whose time is over.
+local function known_switches()
+    local found, over = {}, {}
     for _, name in ipairs(redis.call("ZRANGE", key("switches"), 0, -1)) do
         local values = redis.call("HMGET", key("switch", name), unpack(SWITCH))
         if values[5] ~= "" and values[5] <= now then
-            turn_on(name)
+            table.insert(over, name)
         else
             table.insert(values, 1, name)
             table.insert(found, values)
         end
+    end
+    return found, over
+end
+
+-- The switches that are off, after those whose time is over went on again.
+local function switches_off()
+    local found, over = known_switches()
+    for _, name in ipairs(over) do
+        turn_on(name)
     end
     return found
 end
