@@ -70,6 +70,7 @@ def examine(desk: Desk) -> Facts:
     schedules = list(desk.app.schedules)
     expired = desk.read(store.expired(MOST))
     sessions = desk.read(store.sessions())
+    switches = desk.read(store.switches())
     return Facts(
         now=now,
         skew=host - now,
@@ -85,7 +86,7 @@ def examine(desk: Desk) -> Facts:
         unrung=_unrung(desk),
         expired=[candidate.execution for candidate in expired],
         sessions=sessions,
-        switches=tuple(desk.read(store.switches())),
+        switches=switches,
     )
 
 

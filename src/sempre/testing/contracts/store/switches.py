@@ -212,6 +212,7 @@ def test_a_switch_whose_time_is_over_frees_what_it_held(store: Store) -> None:
     """As if somebody had turned it on again."""
     _off(store, "all", mode="hold")
     held = enqueued(store)
+    assert read(store, held).held_by == "maintenance"
 
     over = Switch("maintenance", "all", "hold", until=now_of(store) - MINUTE)
     assert store.switch(over, off=True).value == []
