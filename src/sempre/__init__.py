@@ -14,9 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sempre.app import AsyncJob, Call, Job, Sempre
+    from sempre.app import AsyncJob, Call, Job, Receipt, Sempre
     from sempre.domain.policies import Retry
-    from sempre.errors import SempreError
+    from sempre.domain.unique import Unique
+    from sempre.errors import SempreError, Skip
     from sempre.executors.current import current
     from sempre.grids import Cron, Every, Grid
 
@@ -27,9 +28,12 @@ __all__ = [
     "Every",
     "Grid",
     "Job",
+    "Receipt",
     "Retry",
     "Sempre",
     "SempreError",
+    "Skip",
+    "Unique",
     "current",
 ]
 
@@ -42,9 +46,12 @@ _HOMES = {
     "Every": "sempre.grids",
     "Grid": "sempre.grids",
     "Job": "sempre.app",
+    "Receipt": "sempre.app",
     "Retry": "sempre.domain.policies",
     "Sempre": "sempre.app",
     "SempreError": "sempre.errors",
+    "Skip": "sempre.errors",
+    "Unique": "sempre.domain.unique",
     "current": "sempre.executors.current",
 }
 

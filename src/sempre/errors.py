@@ -18,9 +18,14 @@
     ├── Refused                 a valid request that the present state does not allow
     ├── NotInJob                `current()` was asked outside of a job
     ├── RunCancelled            a job ends itself because it was asked to
+    ├── Skip                    a job ends itself because there is nothing to do
+    ├── WorkFailed              work that was waited for did not succeed
+    ├── NotFinished             work that was waited for is not done in time
     ├── NotFound                nothing of that name
     ├── Contended               others were faster every time; asking once more is harmless
     ├── MissingExtra            a driver that is not installed
+    ├── TransactionError        a transaction of the caller's that cannot be joined
+    │   └── NotSameDatabase     it belongs to another database than the store
     ├── BrokerError             the broker
     │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
     └── StoreError              the store
@@ -52,17 +57,22 @@ __all__ = [
     "MissingExtra",
     "NamingError",
     "NeverFires",
+    "NotFinished",
     "NotFound",
     "NotInJob",
+    "NotSameDatabase",
     "PolicyError",
     "Refused",
     "ResultError",
     "RunCancelled",
     "SempreError",
+    "Skip",
     "StoreError",
     "StoreRefused",
     "StoreUnavailable",
+    "TransactionError",
     "UnknownGrid",
+    "WorkFailed",
     "ZoneError",
     "nearest",
 ]
@@ -179,6 +189,18 @@ class RunCancelled(SempreError):
     """The run was asked to end; raised by `current().raise_if_cancelled()`, for nobody to catch."""
 
 
+class Skip(SempreError):
+    """Raised inside a job: there is nothing to do; the execution is skipped with this reason."""
+
+
+class WorkFailed(SempreError):
+    """Work that somebody waited for has failed, or was cancelled or skipped."""
+
+
+class NotFinished(SempreError, TimeoutError):
+    """Work that somebody waited for is not done in time; it goes on."""
+
+
 class MissingExtra(SempreError):
     """An optional dependency is asked for and not installed; the message says what to install."""
 
@@ -187,6 +209,29 @@ class MissingExtra(SempreError):
         self.package = package
         self.extra = extra
         super().__init__(f'{package} is not installed; run: pip install "sempre[{extra}]"')
+
+
+class TransactionError(SempreError):
+    """Work was to commit with the caller's own rows, and cannot; nothing was written."""
+
+
+class NotSameDatabase(TransactionError):
+    """The caller's connection leads to another database than the store's, or cannot see it there.
+
+    Attributes:
+        store: where the store is.
+        found: what the caller's connection leads to.
+    """
+
+    def __init__(self, *, store: str, found: str) -> None:
+        """Name both places and the remedy."""
+        self.store = store
+        self.found = found
+        super().__init__(
+            f"the store is {store}, but the transaction is in {found}: two databases cannot commit "
+            "together. Give a connection to the store's database, or enqueue without tx= after "
+            "your own commit."
+        )
 
 
 class NotFound(SempreError, LookupError):

@@ -3,36 +3,43 @@
 import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from datetime import datetime, timedelta
+from contextlib import AbstractContextManager
+from datetime import datetime
 from getpass import getuser
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from sempre.app.declaring import Declarations, Synced, task_of
-from sempre.app.jobs import AsyncJob, Call, Job, Receipt, is_async
-from sempre.app.options import Duration, GridOptions, JobOptions, ScheduleOptions, SettingOptions
+from sempre.app.enqueuing import Enqueuer, Manner, read_spread
+from sempre.app.jobs import AsyncJob, Call, Job, is_async
+from sempre.app.options import (
+    Duration,
+    GridOptions,
+    JobOptions,
+    PolicyOptions,
+    ScheduleOptions,
+    Sending,
+    SendOptions,
+    SettingOptions,
+    WorkOptions,
+)
+from sempre.app.receipts import Receipt
 from sempre.app.running import Running, start_processes
 from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.app.transactions import transaction
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
 from sempre.config import read_settings
 from sempre.domain.definition import Definition, define
-from sempre.domain.execution import Execution
-from sempre.domain.names import check_word
-from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import Kind, State
+from sempre.domain.work import read_policy
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events, Happened, Listener
-from sempre.engine.ids import new_id
 from sempre.engine.watchdog import Watchdog
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
-from sempre.grids.instants import read_instant
-from sempre.grids.intervals import read_duration
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
-from sempre.ports.messages import Work
 from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
 from sempre.urls import open_broker, open_store
@@ -42,6 +49,7 @@ __all__ = ["Decorator", "Sempre"]
 P = ParamSpec("P")
 R = TypeVar("R")
 JOB_OPTIONS = frozenset(JobOptions.__annotations__)
+SCHEDULE_OPTIONS = frozenset({*WorkOptions.__annotations__, *PolicyOptions.__annotations__})
 GRID_OPTIONS = ("timezone", "gap", "fold")
 
 
@@ -175,31 +183,37 @@ class Sempre(TimeTraveller):
             for name, grid, call in wanted
         )
 
-    def send(
-        self,
-        call: Call[R],
-        *,
-        delay: Duration | None = None,
-        at: datetime | str | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-    ) -> Receipt[R]:
+    def send(self, call: Call[R], sending: Sending) -> Receipt[R]:
         """Put a call in as an execution of its own; see `Job.enqueue`."""
-        now = self.engine.store.last_pass().now if self._knows_no_time() else self.engine.time.now()
-        due_at = now if at is None else read_instant("at", at)
-        due_at += read_duration("delay", delay) if delay is not None else timedelta(0)
-        snapshot = Snapshot(
-            name=call.job.name,
-            job=call.job.name,
-            args=call.args,
-            queue="default" if queue is None else check_word("queue", queue),
-            priority=1000 if priority is None else priority,
-        )
-        row = self._born(snapshot, due_at, now)
-        [receipt] = self.engine.store.enqueue([Work(row)])
-        if receipt.created:
-            self.engine.bell.ring([row], now)
-        return Receipt(receipt.id, receipt.created, receipt.rejected_by)
+        return Enqueuer(self).send(call, sending)
+
+    def enqueue_many(
+        self,
+        calls: Iterable[Call[Any] | Job[..., Any]],
+        *,
+        spread: Duration | None = None,
+        **options: Unpack[SendOptions],
+    ) -> list[Receipt[Any]]:
+        """Put many calls in, a thousand in one round trip, as they come out of an iterator.
+
+        Args:
+            calls: jobs with their arguments: `job.bind(...)`.
+            spread: over how long their starts are spread, evenly.
+            options: as for `job.options(...)`.
+
+        Returns:
+            A receipt for each, in order. If the store fails, the thousands before stay put in;
+            without a transaction of the caller's own there is no other way.
+        """
+        manner = Manner(Sending(**options), spread=read_spread(spread))
+        return [each for batch in Enqueuer(self).send_many(calls, manner) for each in batch]
+
+    def transaction(self, connection: object) -> AbstractContextManager[None]:
+        """Return a block that commits at its end, or rolls back if it raises, and then rings.
+
+        What is enqueued in it commits with the caller's own rows. See `sempre.app.transactions`.
+        """
+        return transaction(self, connection)
 
     def sync(self) -> Synced:
         """Bring the store to what this code declares; workers do it when they start."""
@@ -280,12 +294,12 @@ class Sempre(TimeTraveller):
         asynchronous = is_async(function)
         chosen = str(options.get("name", function.__name__))
         task = task_of(function, name=chosen, is_async=asynchronous, options=options)
-        self.declarations.add_task(task)
+        self.declarations.add_task(task, read_policy(options))
         return AsyncJob(task, self) if asynchronous else Job(task, self)
 
     def _scheduled(self, grid: Grid, options: GridOptions) -> Decorator:
         own = {key: value for key, value in options.items() if key in JOB_OPTIONS}
-        others = (*JOB_OPTIONS, *GRID_OPTIONS)
+        others = {*JOB_OPTIONS, *GRID_OPTIONS} - SCHEDULE_OPTIONS
         policies = {key: value for key, value in options.items() if key not in others}
 
         def decorate(function: Callable[..., Any]) -> Job[..., Any]:
@@ -310,21 +324,6 @@ class Sempre(TimeTraveller):
             job=call.job.name, grid=grid, args=call.args, **{**defaults, **policies}
         )
         return Declared(name, definition)
-
-    def _born(self, snapshot: Snapshot, due_at: datetime, now: datetime) -> Execution:
-        told = State.PENDING if self.engine.bell.carries else State.SCHEDULED
-        return Execution(
-            id=new_id(now),
-            kind=Kind.ENQUEUED,
-            run_at=due_at,
-            due_at=due_at,
-            snapshot=snapshot,
-            state=told,
-            created_at=now,
-        )
-
-    def _knows_no_time(self) -> bool:
-        return not self.engine.time.is_known
 
     def _compose(self) -> Engine:
         store = self._given_store or open_store(self.settings.store)

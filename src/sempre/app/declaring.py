@@ -8,6 +8,7 @@ from sempre.app.schedules import Declared, ScheduleHandle, Schedules
 from sempre.domain.declaration import plan_declare
 from sempre.domain.names import check_name
 from sempre.domain.planning import Moment, Plan
+from sempre.domain.work import WorkPolicy
 from sempre.engine.core import Engine
 from sempre.errors import NamingError, PolicyError
 from sempre.ports.executor import Isolation, Task
@@ -33,9 +34,10 @@ class Declarations:
     """The jobs and schedules that an application's code declares."""
 
     tasks: dict[str, Task] = field(default_factory=dict)
+    policies: dict[str, WorkPolicy] = field(default_factory=dict)
     schedules: dict[str, Declared] = field(default_factory=dict)
 
-    def add_task(self, task: Task) -> None:
+    def add_task(self, task: Task, policy: WorkPolicy | None = None) -> None:
         """Register a job; a second function under the same name is refused."""
         known = self.tasks.get(check_name("job", task.name))
         if known is not None and known.function is not task.function:
@@ -43,6 +45,7 @@ class Declarations:
             hint = f"{_place(known.function)} has it already: pass name=."
             raise NamingError("job", task.name, allowed=allowed, hint=hint)
         self.tasks[task.name] = task
+        self.policies[task.name] = policy or WorkPolicy()
 
     def add_schedule(self, declared: Declared) -> None:
         """Declare a schedule; a second one under the same name is refused."""

@@ -1,17 +1,18 @@
 """Jobs: the user's functions under a name, with their signatures kept for the type checker."""
 
+import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
 
-from sempre.app.options import Duration
+from sempre.app.options import Sending, SendOptions
+from sempre.app.receipts import Receipt
 from sempre.domain.arguments import Json, check_arguments
-from sempre.errors import ArgumentsError
+from sempre.errors import ArgumentsError, InvalidInput
 from sempre.ports.executor import Task
 
-__all__ = ["AsyncJob", "Call", "Job", "Receipt", "Sender", "Sending", "is_async"]
+__all__ = ["AsyncJob", "Call", "Job", "Sender", "is_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,45 +26,12 @@ class Call(Generic[R]):
     args: Mapping[str, Json]
 
 
-@dataclass(frozen=True)
-class Receipt(Generic[R]):
-    """What became of an enqueue.
-
-    Attributes:
-        id: of the execution; of the one that already exists, if this was a duplicate.
-        created: whether a new execution came into being.
-        rejected_by: the switch that refused it, or an empty text.
-    """
-
-    id: str
-    created: bool = True
-    rejected_by: str = ""
-
-
 class Sender(Protocol):
     """What puts a call in: the application."""
 
-    def send(
-        self,
-        call: Call[R],
-        *,
-        delay: Duration | None = None,
-        at: datetime | str | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-    ) -> Receipt[R]:
+    def send(self, call: Call[R], sending: Sending) -> Receipt[R]:
         """Put one call in as an execution of its own."""
         ...
-
-
-@dataclass(frozen=True)
-class Sending:
-    """How a call is put in; nothing said means now, on the job's own queue."""
-
-    delay: Duration | None = None
-    at: datetime | str | None = None
-    queue: str | None = None
-    priority: int | None = None
 
 
 class Job(Generic[P, R]):
@@ -75,6 +43,7 @@ class Job(Generic[P, R]):
         self._sender = sender
         self._sending = sending or Sending()
         self._signature = _checked_signature(task)
+        self._defaults = _stored_defaults(self._signature)
         self.__name__ = task.function.__name__
         self.__doc__ = task.function.__doc__
         self.__wrapped__ = task.function
@@ -95,26 +64,31 @@ class Job(Generic[P, R]):
         Raises:
             ArgumentsError: they do not fit its signature, or are no JSON.
         """
-        return Call(self, self._arguments(args, kwargs))
+        return self.called(args, kwargs)
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Receipt[R]:
-        """Put it in as a piece of work of its own, besides any schedule."""
-        sending = self._sending
-        return self._sender.send(Call(self, self._arguments(args, kwargs)), **vars(sending))
+        """Put it in as a piece of work of its own, besides any schedule.
 
-    def options(
-        self,
-        *,
-        delay: Duration | None = None,
-        at: datetime | str | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-    ) -> "Job[P, R]":
+        A duplicate of unique work, or work that a switch rejects, is a receipt and no error.
+
+        Raises:
+            ArgumentsError: the arguments do not fit its signature, or are no JSON.
+            StoreUnavailable: nobody knows whether it was put in.
+            TransactionError: it cannot be part of the transaction given by `options(tx=...)`.
+        """
+        return self._sender.send(self.called(args, kwargs), self._sending)
+
+    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Receipt[R]:
+        """Do as `enqueue` does without blocking the event loop."""
+        call = self.called(args, kwargs)
+        return await asyncio.to_thread(self._sender.send, call, self._sending)
+
+    def options(self, **options: Unpack[SendOptions]) -> "Job[P, R]":
         """Return the same job, whose `enqueue` goes by these options."""
-        sending = Sending(delay=delay, at=at, queue=queue, priority=priority)
-        return type(self)(self.task, self._sender, sending)
+        return type(self)(self.task, self._sender, Sending(**options))
 
-    def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Json]:
+    def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call[R]:
+        """Do as `bind` does for arguments that no type checker has seen."""
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -125,7 +99,16 @@ class Job(Generic[P, R]):
         for parameter in self._signature.parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
                 named |= named.pop(parameter.name, {})
-        return check_arguments(named)
+        return Call(self, check_arguments(named))
+
+    def complete(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return arguments together with the defaults of those that were left out."""
+        return {**self._defaults, **args} if self._defaults else args
+
+    def takes(self, name: str) -> bool:
+        """Tell whether it can be called with an argument of this name."""
+        parameters = self._signature.parameters.values()
+        return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 class AsyncJob(Job[P, R]):
@@ -148,6 +131,18 @@ def _checked_signature(task: Task) -> inspect.Signature:
             shown = f"{task.name}{signature}"
             raise ArgumentsError("job", shown, allowed=allowed)
     return signature
+
+
+def _stored_defaults(signature: inspect.Signature) -> dict[str, Json]:
+    """Return the defaults of a signature that could have been given as arguments."""
+    defaults: dict[str, Json] = {}
+    for parameter in signature.parameters.values():
+        if parameter.default is not parameter.empty:
+            try:
+                defaults |= check_arguments({parameter.name: parameter.default})
+            except InvalidInput:
+                continue
+    return defaults
 
 
 def is_async(function: Callable[..., object]) -> bool:

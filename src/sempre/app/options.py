@@ -1,38 +1,66 @@
 """The options of jobs and schedules, typed, so that a type checker knows a misspelt one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypedDict
 
 from sempre.domain.policies import OnUnknown, Overlap, Retry
+from sempre.domain.unique import Unique
 from sempre.ports.executor import Isolation
 
-__all__ = ["Duration", "GridOptions", "JobOptions", "ScheduleOptions", "SettingOptions"]
+__all__ = [
+    "Duration",
+    "GridOptions",
+    "JobOptions",
+    "ScheduleOptions",
+    "SendOptions",
+    "Sending",
+    "SettingOptions",
+    "UniqueOption",
+]
 
 Duration = timedelta | float | str
 """A length of time: a timedelta, seconds, or a text such as "90s" or "2 hours"."""
 
+UniqueOption = bool | Sequence[str] | Unique
+"""True for all arguments, the names of those that count, or a `Unique`."""
 
-class JobOptions(TypedDict, total=False):
+
+class WorkOptions(TypedDict, total=False):
+    """What jobs and schedules have in common; docs/concepts/schedules.md explains each.
+
+    Given to a job, they hold for work that is put in by itself; a schedule has its own.
+    """
+
+    queue: str
+    priority: int
+    retry: Retry | int
+    timeout: Duration | None
+    on_unknown: OnUnknown
+    tags: Sequence[str]
+
+
+class FunctionOptions(TypedDict, total=False):
     """How a job's function is registered and run, whoever asks for it.
 
     name: under which it is registered; by default the function's own.
     isolation: "thread" (default for def), "async" (for async def) or "process", a child per run.
     memory: the most memory a child process may have, as bytes or text such as "512MB".
     redact: further names of arguments and keys whose values are never stored.
+    unique: of which work there may be one at a time, among what is put in by itself.
     """
 
     name: str
     isolation: Isolation
     memory: int | str
     redact: Sequence[str]
+    unique: UniqueOption
 
 
-class ScheduleOptions(TypedDict, total=False):
-    """The policies of a schedule; docs/concepts/schedules.md explains each."""
+class PolicyOptions(TypedDict, total=False):
+    """The policies that only a schedule has; docs/concepts/schedules.md explains each."""
 
-    queue: str
-    priority: int
     enabled: bool
     catch_up: bool
     catch_up_within: Duration | None
@@ -43,20 +71,54 @@ class ScheduleOptions(TypedDict, total=False):
     jitter: Duration
     until: datetime | str | None
     limit: int | None
-    retry: Retry | int
-    timeout: Duration | None
-    on_unknown: OnUnknown
-    tags: Sequence[str]
     owner: str | None
     note: str
 
 
-class GridOptions(ScheduleOptions, JobOptions, total=False):
+class JobOptions(WorkOptions, FunctionOptions, total=False):
+    """What `app.job` takes."""
+
+
+class ScheduleOptions(WorkOptions, PolicyOptions, total=False):
+    """What `app.add` takes besides a name, a grid and a call."""
+
+
+class GridOptions(WorkOptions, FunctionOptions, PolicyOptions, total=False):
     """What `app.every` and `app.cron` take besides their rule."""
 
     timezone: str
     gap: str
     fold: str
+
+
+class SendOptions(TypedDict, total=False):
+    """How a call is put in, by `job.options(...)` and `app.enqueue_many(...)`.
+
+    delay: how long from now on it waits.
+    at: from which instant on it may start; a delay is counted from there.
+    queue, priority: instead of those of the job.
+    unique: instead of that of the job; False for none.
+    tx: a transaction of the caller's own, with which it commits or is rolled back.
+    """
+
+    delay: Duration | None
+    at: datetime | str | None
+    queue: str | None
+    priority: int | None
+    unique: UniqueOption | None
+    tx: object
+
+
+@dataclass(frozen=True)
+class Sending:
+    """How a call is put in, as given; nothing said means now, as the job is declared."""
+
+    delay: Duration | None = None
+    at: datetime | str | None = None
+    queue: str | None = None
+    priority: int | None = None
+    unique: UniqueOption | None = None
+    tx: object = None
 
 
 class SettingOptions(TypedDict, total=False):

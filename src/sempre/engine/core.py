@@ -23,6 +23,8 @@ __all__ = ["Engine", "StoreTime", "born_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
+# Two clocks may part by some parts in ten thousand: this long apart, by a few milliseconds.
+FRESH = 60.0
 
 
 class StoreTime:
@@ -34,9 +36,9 @@ class StoreTime:
         self._heard: tuple[datetime, float] | None = None
 
     @property
-    def is_known(self) -> bool:
-        """Whether the store has told its time."""
-        return self._heard is not None
+    def is_fresh(self) -> bool:
+        """Whether the store has told its time not long ago."""
+        return self._heard is not None and self._clock.elapsed() - self._heard[1] < FRESH
 
     def now(self) -> datetime:
         """Return the last reading and what has passed here since; the host's now before one."""
@@ -71,6 +73,12 @@ class Engine:
         """Return the value of a reading and note what the store's clock said."""
         self.time.hear(reading.now)
         return reading.value
+
+    def present(self) -> datetime:
+        """Return the store's now, which is asked for if it was not told for a while."""
+        if not self.time.is_fresh:
+            self.read(self.store.last_pass())
+        return self.time.now()
 
     def moment(self) -> Moment:
         """Return the present by the store's clock, as planning takes it."""

@@ -15,6 +15,7 @@ from sempre.domain.switch import Switch
 
 __all__ = [
     "Attempt",
+    "Backoff",
     "Birth",
     "Cancelled",
     "Candidate",
@@ -181,20 +182,49 @@ class Unique:
 
 
 @dataclass(frozen=True)
+class Backoff:
+    """How long unique work is refused after the last one of its key has failed.
+
+    The wait doubles with each failure in a row, but is never longer than `cap`.
+    """
+
+    base: timedelta
+    cap: timedelta
+
+    def wait(self, failures: int) -> timedelta:
+        """Return how long to wait after the n-th failure in a row, counting from 1."""
+        # Beyond this many doublings the cap decides; a larger power would only overflow.
+        doublings = min(failures - 1, (self.cap // self.base).bit_length())
+        return min(self.cap, self.base * (1 << doublings))
+
+
+@dataclass(frozen=True)
 class Work:
-    """A piece of one-off work to be put in: an execution without a schedule."""
+    """A piece of one-off work to be put in: an execution without a schedule.
+
+    Attributes:
+        backoff: for unique work: how long to refuse it after the last one of its key has failed.
+    """
 
     execution: Execution
     unique: Unique | None = None
+    backoff: Backoff | None = None
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a piece of work: its own id, or that of the one that already exists."""
+    """What became of a piece of work: its own id, or that of the one that already exists.
+
+    Attributes:
+        failures: of unique work, how many before it have failed in a row.
+        waits_until: if it was refused for those, when it will be accepted.
+    """
 
     id: str
     created: bool = True
     rejected_by: str = ""
+    failures: int = 0
+    waits_until: datetime | None = None
 
 
 class Cancelled(StrEnum):

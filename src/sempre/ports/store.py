@@ -43,7 +43,7 @@ from sempre.ports.messages import (
     Work,
 )
 
-__all__ = ["Capabilities", "Store"]
+__all__ = ["Capabilities", "Store", "Transactional"]
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,9 @@ class Store(Protocol):
         """Put one-off work in, in one round trip. A duplicate is a receipt, not an error.
 
         Uniqueness holds under races, by the mode that the newcomer asks for. A switch that rejects
-        gives a receipt that names it; one that holds lets the row be born held.
+        gives a receipt that names it, and is counted; one that holds lets the row be born held.
+        Each receipt of unique work tells how many of its key have failed in a row, of those that
+        are not purged; work with a backoff is refused until the time after the last one is over.
         """
         ...
 
@@ -292,5 +294,21 @@ class Store(Protocol):
         """Return the switches that are off, by name.
 
         One whose time is over is not among them, though what it held may wait for the next tick.
+        """
+        ...
+
+
+class Transactional(Protocol):
+    """What a store also promises whose capabilities say that it is transactional."""
+
+    def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:
+        """Put one-off work in through a transaction that the caller has begun and will end.
+
+        As `enqueue` does, but nothing of it is there before that transaction commits, nor after
+        it was rolled back. Errors of the driver come through as they are.
+
+        Raises:
+            TransactionError: the connection is of another driver, or has begun no transaction.
+            NotSameDatabase: it is a connection to a database that does not hold this store.
         """
         ...
