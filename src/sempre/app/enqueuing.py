@@ -1,0 +1,171 @@
+"""Enqueuing: calls become executions of their own, one or many thousands in a few round trips."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sempre.app.jobs import Call, Job
+from sempre.app.options import Duration, Sending
+from sempre.app.receipts import Receipt
+from sempre.app.transactions import caller_transaction, transactional
+from sempre.domain.definition import read_fields
+from sempre.domain.execution import Execution
+from sempre.domain.states import Kind, State
+from sempre.domain.unique import Unique, read_unique
+from sempre.domain.work import WorkPolicy
+from sempre.engine.core import Engine
+from sempre.engine.ids import new_id
+from sempre.grids.instants import read_instant
+from sempre.grids.intervals import read_duration
+from sempre.ports import messages
+from sempre.ports.messages import Backoff, Work
+
+if TYPE_CHECKING:
+    from sempre.app.application import Sempre
+
+__all__ = ["BATCH", "Enqueuer"]
+
+R = TypeVar("R")
+BATCH = 1000
+# The fractions of its multiples lie evenly between 0 and 1, however many there are.
+GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How calls are put in, read from what a user wrote."""
+
+    sending: Sending
+    kind: Kind = Kind.ENQUEUED
+    spread: timedelta = timedelta(0)
+    backoff: Backoff | None = None
+
+    def due_at(self, now: datetime, number: int) -> datetime:
+        """Return when the n-th call may start."""
+        at, delay = self.sending.at, self.sending.delay
+        due_at = now if at is None else read_instant("at", at)
+        if delay is not None:
+            due_at += read_duration("delay", delay)
+        return due_at + self.spread * (number * GOLDEN % 1) if self.spread else due_at
+
+    def policy(self, declared: WorkPolicy) -> WorkPolicy:
+        """Return what a job declares, with what was given in its place."""
+        names = ("queue", "priority")
+        given = {name: getattr(self.sending, name) for name in names}
+        chosen = read_fields({name: value for name, value in given.items() if value is not None})
+        if self.sending.unique is not None:
+            chosen["unique"] = read_unique(self.sending.unique)
+        return replace(declared, **chosen) if chosen else declared
+
+
+class Enqueuer:
+    """Puts calls of one application in."""
+
+    def __init__(self, app: "Sempre") -> None:
+        """Work on the store of an application."""
+        self._app = app
+
+    def send(self, call: Call[R], sending: Sending) -> Receipt[R]:
+        """Put one call in."""
+        [receipts] = self.send_many([call], Manner(sending))
+        return receipts[0]
+
+    def send_many(
+        self, calls: Iterable[Call[Any] | Job[..., Any]], manner: Manner, *, batch: int = BATCH
+    ) -> Iterator[list[Receipt[Any]]]:
+        """Put calls in as they come, a batch at a time; yield the receipts of each batch.
+
+        A batch is put in as a whole or not at all. Those before one that fails stay.
+        """
+        rest, number = iter(calls), 0
+        policies = _Policies(self._app.declarations.policies, manner)
+        while taken := [_call(each) for each in islice(rest, batch)]:
+            yield self._send_batch(taken, manner, policies, number)
+            number += len(taken)
+
+    def _send_batch(
+        self, calls: Sequence[Call[Any]], manner: Manner, policies: "_Policies", first: int
+    ) -> list[Receipt[Any]]:
+        engine = self._app.engine
+        now = engine.present()
+        works = [
+            self._work(call, policies.of(call), manner, now, number)
+            for number, call in enumerate(calls, first)
+        ]
+        joined = caller_transaction(self._app, manner.sending.tx)
+        if joined is None:
+            answers = engine.store.enqueue(works)
+            self._ring(engine, works, answers, now)
+        else:
+            answers = transactional(engine.store).enqueue_within(joined.connection, works)
+            joined.after_commit(lambda: self._ring(engine, works, answers, now))
+        return [self._receipt(each) for each in answers]
+
+    def _work(
+        self, call: Call[Any], policy: WorkPolicy, manner: Manner, now: datetime, number: int
+    ) -> Work:
+        due_at = manner.due_at(now, number)
+        told = State.PENDING if self._app.engine.bell.carries else State.SCHEDULED
+        row = Execution(
+            id=new_id(now),
+            kind=manner.kind,
+            run_at=due_at,
+            due_at=due_at,
+            snapshot=policy.snapshot(call.job.name, call.args),
+            state=told,
+            created_at=now,
+        )
+        return Work(row, _unique(policy.unique, call), manner.backoff)
+
+    def _ring(
+        self,
+        engine: Engine,
+        works: Sequence[Work],
+        answers: Sequence[messages.Receipt],
+        now: datetime,
+    ) -> None:
+        born = [
+            work.execution
+            for work, answer in zip(works, answers, strict=True)
+            if answer.created and answer.id == work.execution.id
+        ]
+        engine.bell.ring(born, now)
+
+    def _receipt(self, answer: messages.Receipt) -> Receipt[Any]:
+        said = answer.rejected_by, answer.failures, answer.waits_until
+        return Receipt(answer.id, answer.created, *said, _engine=lambda: self._app.engine)
+
+
+class _Policies:
+    """What jobs declare, with what was given instead; read once for all calls of a job."""
+
+    def __init__(self, declared: dict[str, WorkPolicy], manner: Manner) -> None:
+        self._declared = declared
+        self._manner = manner
+        self._known: dict[str, WorkPolicy] = {}
+
+    def of(self, call: Call[Any]) -> WorkPolicy:
+        name = call.job.name
+        known = self._known.get(name)
+        if known is None:
+            declared = self._declared.get(name, WorkPolicy())
+            known = self._known[name] = self._manner.policy(declared)
+        return known
+
+
+def read_spread(spread: Duration | None) -> timedelta:
+    """Return over how long starts are spread."""
+    return timedelta(0) if spread is None else read_duration("spread", spread)
+
+
+def _call(given: Call[Any] | Job[..., Any]) -> Call[Any]:
+    return given if isinstance(given, Call) else given.bind()
+
+
+def _unique(unique: Unique | None, call: Call[Any]) -> messages.Unique | None:
+    if unique is None:
+        return None
+    key = unique.key(call.job.name, call.job.complete(call.args))
+    return messages.Unique(key, unique.mode, unique.period)

@@ -1,0 +1,97 @@
+"""Receipts: what became of work that was put in, and how to wait for it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Event
+from typing import Generic, TypeVar, cast
+
+from sempre.app.options import Duration
+from sempre.domain.execution import Execution
+from sempre.domain.states import LIVE, State
+from sempre.engine.core import Engine
+from sempre.errors import NotFinished, Refused, WorkFailed
+from sempre.grids.intervals import read_duration
+from sempre.ports.messages import Cancelled
+
+__all__ = ["Receipt"]
+
+R = TypeVar("R")
+SHORTEST_PAUSE = 0.01
+LONGEST_PAUSE = 1.0
+
+
+@dataclass(frozen=True)
+class Receipt(Generic[R]):
+    """What became of an enqueue, and a handle on the execution.
+
+    Attributes:
+        id: of the execution; of the one that already exists, if this was a duplicate.
+        created: whether a new execution came into being.
+        rejected_by: the switch or gate that refused it, or an empty text.
+        failures: how often in a row work of the same unique key has failed before.
+        waits_until: if it was refused because the last one failed, from when on it is accepted.
+    """
+
+    id: str
+    created: bool = True
+    rejected_by: str = ""
+    failures: int = 0
+    waits_until: datetime | None = None
+    _engine: Callable[[], Engine] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def execution(self) -> Execution | None:
+        """The execution as it is now; None if there is none, or its transaction is open yet."""
+        engine = self._work()
+        found = engine.read(engine.store.candidates([self.id]))
+        return found[0].execution if found else None
+
+    def wait(self, timeout: Duration | None = None) -> R:
+        """Wait until the work is done and return what the job returned.
+
+        Raises:
+            NotFinished: it is not done within the timeout.
+            WorkFailed: it failed, or was cancelled or skipped; the message says why.
+            Refused: it was rejected, so that there is nothing to wait for.
+        """
+        engine, pause, quiet = self._work(), SHORTEST_PAUSE, Event()
+        longest = None if timeout is None else read_duration("timeout", timeout).total_seconds()
+        began = engine.clock.elapsed()
+        while (ended := self._ended()) is None:
+            passed = engine.clock.elapsed() - began
+            if longest is not None and passed >= longest:
+                raise NotFinished(f"execution {self.id} is not done after {passed:.1f} s.")
+            left = LONGEST_PAUSE if longest is None else longest - passed
+            quiet.wait(min(pause, left))
+            pause = min(pause * 2, LONGEST_PAUSE)
+        return self._result(ended)
+
+    async def wait_async(self, timeout: Duration | None = None) -> R:
+        """Do as `wait` does without blocking the event loop."""
+        return await asyncio.to_thread(self.wait, timeout)
+
+    def cancel(self) -> bool:
+        """End it if it waits, ask for its end if it runs; False if it was over before."""
+        [answer] = self._work().store.cancel([self.id])
+        return answer in (Cancelled.ENDED, Cancelled.ASKED)
+
+    def _work(self) -> Engine:
+        if self.rejected_by or self._engine is None:
+            raise Refused(f"there is no such work: it was rejected by {self.rejected_by}.")
+        return self._engine()
+
+    def _ended(self) -> Execution | None:
+        execution = self.execution
+        waits = execution is None or execution.state in (*LIVE, State.RUNNING)
+        return None if waits else execution
+
+    def _result(self, execution: Execution) -> R:
+        if execution.state is not State.SUCCEEDED:
+            reason = execution.reason or "no reason"
+            raise WorkFailed(f"execution {execution.id} is {execution.state}: {reason}.")
+        engine = self._work()
+        attempts = engine.read(engine.store.attempts(execution.id))
+        results = [each.result for each in attempts if each.state is State.SUCCEEDED]
+        return cast("R", results[-1] if results else None)

@@ -1,0 +1,40 @@
+"""Work without a schedule: how a job runs when somebody puts it in by itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+
+from sempre.domain.arguments import Json
+from sempre.domain.definition import read_fields
+from sempre.domain.policies import OnUnknown, Retry
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.unique import Unique, read_unique
+
+__all__ = ["WorkPolicy", "read_policy"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkPolicy:
+    """What a job declares for work that is put in by itself; see `Definition` for the fields."""
+
+    queue: str = "default"
+    priority: int = 1000
+    retry: Retry = Retry()  # noqa: RUF009 - an immutable value
+    timeout: timedelta | None = None
+    on_unknown: OnUnknown = "rerun"
+    tags: tuple[str, ...] = ()
+    unique: Unique | None = None
+
+    def snapshot(self, job: str, args: Mapping[str, Json]) -> Snapshot:
+        """Return what an execution of the job carries."""
+        chosen = {name: getattr(self, name) for name in CARRIED}
+        return Snapshot(name=job, job=job, args=args, **chosen)
+
+
+CARRIED = tuple(each.name for each in fields(WorkPolicy) if each.name != "unique")
+
+
+def read_policy(given: Mapping[str, object]) -> WorkPolicy:
+    """Return a policy from what a user wrote, among other options; InvalidInput names the field."""
+    known = {name: value for name, value in given.items() if name in CARRIED}
+    return WorkPolicy(**read_fields(known), unique=read_unique(given.get("unique")))
