@@ -298,17 +298,56 @@ class Store(Protocol):
         ...
 
 
+class Effects(Protocol):
+    """A transaction of the store's own database, for what a job writes and the end of its run.
+
+    It is on a connection of its own, which holds up nobody but those who want the same rows; in
+    SQLite, everybody who writes.
+    """
+
+    @property
+    def connection(self) -> object:
+        """The driver's own connection, in a transaction that the job must not end."""
+        ...
+
+    def keep(self, result: Json) -> None:
+        """Record that the run succeeded, commit that with what the job has written, and close.
+
+        A later `settle` of the same claim finds it done, whatever it reports.
+
+        Raises:
+            TransactionError: the run has lost its claim, or the job ended the transaction or
+                broke it; nothing that was still in the transaction is kept. Or the commit was not
+                answered: then nobody knows, and a later `settle` finds out.
+        """
+        ...
+
+    def drop(self) -> None:
+        """Keep nothing, and close. It never raises, and may be repeated."""
+        ...
+
+
 class Transactional(Protocol):
-    """What a store also promises whose capabilities say that it is transactional."""
+    """What a store promises besides, if its capabilities say that it is transactional."""
 
     def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in through a transaction that the caller has begun and will end.
 
-        As `enqueue` does, but nothing of it is there before that transaction commits, nor after
-        it was rolled back. Errors of the driver come through as they are.
+        As `enqueue`: the work is there once the caller has committed, and never if not. Who wants
+        the same unique key waits until then, or gets an error of the database; so may this call.
+        A switch that is turned while the transaction is open stops the start, not the birth.
 
         Raises:
-            TransactionError: the connection is of another driver, or has begun no transaction.
-            NotSameDatabase: it is a connection to a database that does not hold this store.
+            TransactionError: the connection is of another driver, or in no transaction.
+            NotSameDatabase: it leads elsewhere. Nothing was written.
+            Exception: whatever the driver raises, as it is: the transaction is the caller's.
+        """
+        ...
+
+    def effects(self, execution_id: str, fence: int) -> Effects:
+        """Begin the transaction of a run, which a claim with this fence has started.
+
+        Raises:
+            StoreUnavailable: the database cannot be reached.
         """
         ...
