@@ -270,7 +270,8 @@ class Tick:
 
     Attributes:
         alive: whether the session still holds its leases; if not, it must stop what it runs.
-        next_due_at: when the next live row that it could run is due, stopped by a switch or not.
+        next_due_at: when the next live row that it could run is due, stopped by a switch or not:
+            a worker that looks once in a beat for what is stopped loses little.
         pass_due_at: when the next maintenance pass is due.
         cancelled: which of the executions it runs somebody wants to end, in this very attempt.
         held: the fences of what the session runs; no two claims ever have the same one.
