@@ -26,6 +26,7 @@ class Switch:
             `pair:job`, with its shards `pair:job/1` and so on.
         mode: "reject" refuses new work and skips slots when they are due; "hold" keeps it waiting.
         until: when it goes on again by itself; None is when somebody does it.
+        rejected: how much one-off work it has refused since it went off, as far as was asked for.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Switch:
     reason: str = ""
     actor: str = ""
     until: datetime | None = None
+    rejected: int = 0
 
     @property
     def holds(self) -> bool:

@@ -25,6 +25,7 @@ __all__ = [
     "Pass",
     "Reading",
     "Receipt",
+    "Report",
     "Rollup",
     "ScheduleQuery",
     "Session",
@@ -284,6 +285,26 @@ class Tick:
     cancelled: tuple[str, ...] = ()
     held: frozenset[int] = frozenset()
     switches: tuple[Switch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a run had come when its worker last told of it.
+
+    Attributes:
+        fence: of the claim that it is about; an execution that was begun again has a higher one.
+        done: how much was done, in a unit of the job's own.
+        total: how much there is to do, if the job knows.
+        note: what was being done.
+        told_at: set by the store.
+    """
+
+    execution_id: str
+    fence: int
+    done: float
+    total: float | None = None
+    note: str = ""
+    told_at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from sempre.ports.messages import (
     Pass,
     Reading,
     Receipt,
+    Report,
     Rollup,
     ScheduleQuery,
     Session,
@@ -199,6 +200,13 @@ class Store(Protocol):
         """Renew a session that has not expired and tell it what it has to know, in one trip."""
         ...
 
+    def report(self, reports: Sequence[Report], *, session: str) -> None:
+        """Keep how far runs have come, in one round trip: the last report of each execution.
+
+        One of a claim that the session does not hold any more is dropped without a word.
+        """
+        ...
+
     def retire(self, session: str) -> None:
         """End a session; whatever it still runs counts as expired at once."""
         ...
@@ -275,6 +283,13 @@ class Store(Protocol):
         """Return every try at an execution, lost ones and late results included, in order."""
         ...
 
+    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
+        """Return the last report of each of these executions that has any, by execution id.
+
+        It stays when the run is over, until the execution is purged or reports anew.
+        """
+        ...
+
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return what is left of purged rows, by day."""
         ...
@@ -291,7 +306,7 @@ class Store(Protocol):
         ...
 
     def switches(self) -> Reading[list[Switch]]:
-        """Return the switches that are off, by name.
+        """Return the switches that are off, by name, with how much each has rejected.
 
         One whose time is over is not among them, though what it held may wait for the next tick.
         """

@@ -10,7 +10,7 @@ from sempre.domain.states import State
 from sempre.ports.messages import Order, Unique
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["coalesced", "forget_key", "hold_key", "in_the_way"]
+__all__ = ["coalesced", "failures_before", "forget_key", "hold_key", "in_the_way"]
 
 
 def in_the_way(tables: Tables, unique: Unique, now: datetime, besides: str = "") -> str:
@@ -25,8 +25,20 @@ def in_the_way(tables: Tables, unique: Unique, now: datetime, besides: str = "")
     return last.id if last else ""
 
 
+def failures_before(tables: Tables, key: str) -> tuple[int, datetime | None]:
+    """Return how many of a key have failed in a row, and when the newest one did, if it did."""
+    newest = tables.executions.get(tables.unique.get(key, ""))
+    if newest is None:
+        return 0, None
+    if newest.state is State.FAILED:
+        return tables.streaks.get(key, 0) + 1, newest.finished_at
+    over = not (newest.is_live or newest.state is State.RUNNING)
+    return 0 if over else tables.streaks.get(key, 0), None
+
+
 def hold_key(tables: Tables, unique: Unique, identity: str) -> None:
     """Let an execution that is put in be the newest of its key."""
+    tables.streaks[unique.key] = failures_before(tables, unique.key)[0]
     tables.unique[unique.key] = identity
     tables.keyed[unique.key].add(identity)
     tables.unique_of[identity] = unique
@@ -40,10 +52,13 @@ def forget_key(tables: Tables, identity: str) -> None:
     tables.keyed[unique.key].discard(identity)
     if tables.unique.get(unique.key) == identity:
         del tables.unique[unique.key]
+        tables.streaks.pop(unique.key, None)
 
 
 def coalesced(tables: Tables, order: Order, now: datetime) -> Order:
     """Return an order in which no execution is tried again whose key is taken."""
+    if not tables.unique_of:
+        return order
     changes = tuple(_coalesced(tables, change, now) for change in order.plan.changes)
     return replace(order, plan=replace(order.plan, changes=changes))
 

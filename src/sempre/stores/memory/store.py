@@ -28,6 +28,7 @@ from sempre.ports.messages import (
     Pass,
     Reading,
     Receipt,
+    Report,
     Rollup,
     ScheduleQuery,
     Session,
@@ -167,6 +168,11 @@ class MemoryStore:
                 ),
             )
 
+    def report(self, reports: Sequence[Report], *, session: str) -> None:
+        """Keep how far runs have come."""
+        with self._at_once() as (tables, now):
+            work.report(tables, reports, session, now)
+
     def retire(self, session: str) -> None:
         """End a session."""
         with self._at_once() as (tables, _):
@@ -269,6 +275,12 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return Reading(now, list(tables.attempts.get(execution_id, ())))
 
+    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
+        """Return the last report of each of these executions."""
+        with self._at_once() as (tables, now):
+            wanted = sorted(tables.reports.keys() & set(ids))
+            return Reading(now, [tables.reports[each] for each in wanted])
+
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return what is left of purged rows."""
         with self._at_once() as (tables, now):
@@ -286,4 +298,7 @@ class MemoryStore:
     def switches(self) -> Reading[list[Switch]]:
         """Return the switches that are off."""
         with self._at_once() as (tables, now):
-            return Reading(now, switches.in_force(tables, now))
+            found = switches.in_force(tables, now)
+            return Reading(
+                now, [changed(each, rejected=tables.rejections[each.name]) for each in found]
+            )

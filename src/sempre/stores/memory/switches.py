@@ -18,6 +18,7 @@ def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
         tables.switches[switch.name] = switch
         return
     tables.switches.pop(switch.name, None)
+    tables.rejections.pop(switch.name, None)
     for row in list(tables.executions.values()):
         if row.held_by == switch.name:
             tables.put(changed(row, held_by=""))

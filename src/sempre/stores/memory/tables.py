@@ -4,7 +4,7 @@ Owns what a database's constraints own: which rows may stand beside each other, 
 plan still fits what it was made from.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +19,7 @@ from sempre.ports.messages import (
     Candidate,
     Order,
     Pass,
+    Report,
     Rollup,
     Session,
     Switch,
@@ -42,10 +43,13 @@ class Tables:
     sessions: dict[str, Session] = field(default_factory=dict)
     switches: dict[str, Switch] = field(default_factory=dict)
     rollups: dict[tuple[str, str, State], Rollup] = field(default_factory=dict)
+    rejections: Counter[str] = field(default_factory=Counter)
     unique: dict[str, str] = field(default_factory=dict)
+    streaks: dict[str, int] = field(default_factory=dict)
     unique_of: dict[str, Unique] = field(default_factory=dict)
     keyed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cancelled: dict[str, int] = field(default_factory=dict)
+    reports: dict[str, Report] = field(default_factory=dict)
     fence: int = 0
     maintenance: Pass | None = None
 

@@ -1,5 +1,6 @@
 """The writing operations of the memory store, on tables that nobody else touches meanwhile."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
@@ -11,6 +12,7 @@ from sempre.ports.messages import (
     Cancelled,
     Order,
     Receipt,
+    Report,
     Session,
     Settled,
     Settlement,
@@ -18,7 +20,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
-from sempre.stores.memory.keys import coalesced, hold_key, in_the_way
+from sempre.stores.memory.keys import coalesced, failures_before, hold_key, in_the_way
 from sempre.stores.memory.switches import decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
@@ -32,6 +34,7 @@ __all__ = [
     "is_alive",
     "is_held",
     "next_due_at",
+    "report",
     "running_under",
     "settle",
     "take",
@@ -116,14 +119,32 @@ def enqueue(tables: Tables, work: Work, now: datetime) -> Receipt:
         return Receipt(row.id)
     switch = stopping_now(tables, row, now)
     if switch and switch.mode == "reject":
+        tables.rejections[switch.name] += 1
         return Receipt(row.id, created=False, rejected_by=switch.name)
+    failures = 0
     if work.unique:
+        key = work.unique.key
+        failures, failed_at = failures_before(tables, key)
         if other := in_the_way(tables, work.unique, now):
-            return Receipt(other, created=False)
+            return Receipt(other, created=False, failures=failures)
+        until = failed_at + work.backoff.wait(failures) if work.backoff and failed_at else None
+        if until is not None and until > now:
+            newest = tables.unique[key]
+            return Receipt(newest, created=False, failures=failures, waits_until=until)
         hold_key(tables, work.unique, row.id)
     held_by = switch.name if switch else ""
     tables.put(changed(row, created_at=now, held_by=held_by))
-    return Receipt(row.id)
+    return Receipt(row.id, failures=failures)
+
+
+def report(tables: Tables, reports: Sequence[Report], session: str, now: datetime) -> None:
+    """Keep how far runs have come that a session still holds."""
+    held: set[tuple[str, int]] = set()
+    if is_alive(tables.sessions.get(session), now):
+        held = {(row.id, row.fence) for row in running_under(tables, session)}
+    for each in reports:
+        if (each.execution_id, each.fence) in held:
+            tables.reports[each.execution_id] = changed(each, told_at=now)
 
 
 def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelled:

@@ -20,7 +20,7 @@ active:ID  finished:ID       live and running rows of a schedule; those with a f
 slots:KIND:ID                the rows that occupy slots: scheduled, and active backfill
 audit                        schedules that may be wrong, by the stamp of their next row
 history  history-of-schedule:ID  history-of-job:JOB  ended      rows by run_at, and by end
-attempts:ID  ranges:ID  ranges  rollups:ID  unique  cancellations
+attempts:ID  ranges:ID  ranges  rollups:ID  unique  cancellations  reports
 sessions  leases  switches  switch:NAME  pass
 
 An index is a sorted set of score 0 whose members are an instant and an id, so that no double ever

@@ -1,17 +1,28 @@
 """Plans, births, work and settlements as the arguments that the scripts read, in their order."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.sheet import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
-from sempre.ports.messages import Birth, Order, Settlement, Wanted, Work
+from sempre.ports.messages import Birth, Order, Report, Settlement, Wanted, Work
 from sempre.stores.redis import encoding
-from sempre.stores.redis.records import write_attempt, write_loss
+from sempre.stores.redis.records import write_attempt, write_loss, write_report
 
-__all__ = ["births", "claims", "listed", "orders", "pairs", "settlements", "wanted_work", "works"]
+__all__ = [
+    "births",
+    "claims",
+    "listed",
+    "orders",
+    "pairs",
+    "reports",
+    "settlements",
+    "wanted_work",
+    "works",
+]
 
 Argument = str | int
 Arguments = Iterator[Argument]
@@ -84,6 +95,16 @@ def works(given: Sequence[Work]) -> Arguments:
             yield from ("", "", 0)
         else:
             yield from (unique.mode, unique.key, unique.period // encoding.MICROSECOND)
+        backoff = work.backoff
+        waits = (backoff.base, backoff.cap) if backoff else (timedelta(0), timedelta(0))
+        yield from (wait // encoding.MICROSECOND for wait in waits)
+
+
+def reports(given: Sequence[Report]) -> Arguments:
+    """Yield how far runs have come."""
+    yield len(given)
+    for each in given:
+        yield from (each.execution_id, each.fence, write_report(each))
 
 
 def wanted_work(wanted: Wanted) -> Arguments:

@@ -170,6 +170,7 @@ def write_draft(draft: Draft) -> Fields:
         "tzdata": draft.tzdata,
         "stamp": audit_stamp(draft.tzdata),
         "ended_at": stamp(draft.run_at) if draft.state in _ENDS else "",
+        "tags": "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
         **_UNTRIED,
     }
 

@@ -13,6 +13,8 @@ from sempre.ports.messages import (
     Attempt,
     Candidate,
     Pass,
+    Receipt,
+    Report,
     Rollup,
     Session,
     Settlement,
@@ -33,6 +35,8 @@ __all__ = [
     "read_candidate",
     "read_pass",
     "read_range",
+    "read_receipt",
+    "read_report",
     "read_rollups",
     "read_session",
     "read_switch",
@@ -40,6 +44,7 @@ __all__ = [
     "read_view",
     "write_attempt",
     "write_loss",
+    "write_report",
     "write_session",
     "write_switch",
 ]
@@ -93,6 +98,18 @@ def _read_attempt(execution_id: str, text: str, ending: str) -> Attempt:
     return Attempt(execution_id, fence, session, *times, State(state), result, error, *how)
 
 
+def write_report(report: Report) -> str:
+    """Return how far a run has come, but for when that was."""
+    return json_text([report.done, report.total, report.note])
+
+
+def read_report(found: Sequence[str]) -> Report:
+    """Return the report of an execution: its instant, its fence and the rest."""
+    identity, text = found
+    fence, _, rest = text[WIDTH:].partition(" ")
+    return Report(identity, int(fence), *json.loads(rest), told_at=instant(text[:WIDTH]))
+
+
 def write_session(session: Session) -> str:
     """Return what a session says of itself."""
     told = session.host, session.pid, session.queues, session.jobs, session.tzdata, session.release
@@ -119,9 +136,17 @@ def write_switch(switch: Switch) -> dict[str, str]:
 
 
 def read_switch(found: Sequence[Any]) -> Switch:
-    """Return the switch of a name and its fields."""
-    name, target, mode, reason, actor, until = found
-    return Switch(name, target, mode, reason, actor, instant(until) if until else None)
+    """Return the switch of a name and its fields, and perhaps how much it has rejected."""
+    name, target, mode, reason, actor, until, *rejected = found
+    ends = instant(until) if until else None
+    return Switch(name, target, mode, reason, actor, ends, *map(int, rejected))
+
+
+def read_receipt(found: Sequence[Any]) -> Receipt:
+    """Return what became of a piece of work."""
+    identity, created, rejected_by, failures, until = found
+    waits_until = instant(until) if until else None
+    return Receipt(identity, created == 1, rejected_by, failures, waits_until)
 
 
 def read_tick(found: Sequence[Any]) -> Tick:

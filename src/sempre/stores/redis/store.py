@@ -21,6 +21,7 @@ from sempre.ports.messages import (
     Pass,
     Reading,
     Receipt,
+    Report,
     Rollup,
     ScheduleQuery,
     Session,
@@ -169,7 +170,7 @@ class RedisStore:
     def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in."""
         found = self._run("enqueue", arguments.works(works))
-        return [Receipt(identity, created == 1, rejected) for identity, created, rejected in found]
+        return list(map(records.read_receipt, found))
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""
@@ -188,6 +189,10 @@ class RedisStore:
         """Renew a session and tell it what it has to know."""
         told = [session, lease // MICROSECOND, *arguments.wanted_work(wanted)]
         return self._read("tick", told, records.read_tick)
+
+    def report(self, reports: Sequence[Report], *, session: str) -> None:
+        """Keep how far runs have come."""
+        self._run("report", [session, *arguments.reports(reports)])
 
     def retire(self, session: str) -> None:
         """End a session."""
@@ -265,6 +270,10 @@ class RedisStore:
             return records.read_attempts(execution_id, _paired(found))
 
         return self._read("attempts", [execution_id], read)
+
+    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
+        """Return the last report of each of these executions."""
+        return self._read_each("reports", arguments.listed(sorted(set(ids))), records.read_report)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return what is left of purged rows."""

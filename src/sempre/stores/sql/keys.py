@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
+from sempre.domain.execution import Execution
 from sempre.domain.states import LIVE, State
-from sempre.grids.instants import instant_of
-from sempre.ports.messages import Unique
+from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import Receipt, Unique, Work
 from sempre.stores.sql.dialects import Transaction
 
 __all__ = ["Keys"]
@@ -21,6 +22,8 @@ class _Holder(NamedTuple):
     created_at: int
     id: str
     state: str
+    failures: int = 0
+    finished_at: int | None = None
 
 
 class Keys:
@@ -31,13 +34,16 @@ class Keys:
         asked = sorted(set(keys))
         self._newest: dict[str, _Holder] = {}
         self._rows: dict[str, dict[str, _Holder]] = defaultdict(dict)
-        self._put_in: dict[str, str] = {}
+        self._put_in: dict[str, _Holder] = {}
         if not asked:
             return
         transaction.run("reserve_keys", keys=asked)
         transaction.rows("lock_keys", keys=asked)
-        for key, identity, state, created_at, newest in transaction.rows("keyed_rows", keys=asked):
-            holder = _Holder(created_at, identity, state)
+        for key, identity, *known, newest, failures, finished_at in transaction.rows(
+            "keyed_rows", keys=asked
+        ):
+            state, created_at = known
+            holder = _Holder(created_at, identity, state, failures, finished_at)
             self._rows[key][identity] = holder
             if newest:
                 self._newest[key] = holder
@@ -53,11 +59,30 @@ class Keys:
         others = [row for row in self._rows[key].values() if row.id != besides]
         return max((row for row in others if row.state in states), default=_NOBODY).id
 
-    def put_in(self, key: str, identity: str, state: str, created_at: int) -> None:
-        """Let an execution that comes into being be the newest of its key."""
-        holder = _Holder(created_at, identity, state)
-        self._newest[key] = self._rows[key][identity] = holder
-        self._put_in[key] = identity
+    def failures(self, key: str) -> int:
+        """Return how many of a key have failed in a row, the newest one included."""
+        newest = self._newest.get(key, _NOBODY)
+        if newest.state == State.FAILED:
+            return newest.failures + 1
+        return newest.failures if newest.state in {*LIVE, State.RUNNING} else 0
+
+    def refusal(self, key: str, work: Work, unique: Unique, now: datetime) -> Receipt | None:
+        """Return what a piece of work of a key is told that may not be put in; None if it may."""
+        failures = self.failures(key)
+        if other := self.in_the_way(key, unique, now):
+            return Receipt(other, created=False, failures=failures)
+        newest = self._newest.get(key, _NOBODY)
+        if work.backoff is None or newest.state != State.FAILED or newest.finished_at is None:
+            return None
+        until = instant_of(newest.finished_at) + work.backoff.wait(failures)
+        refused = Receipt(newest.id, created=False, failures=failures, waits_until=until)
+        return refused if until > now else None
+
+    def put_in(self, key: str, row: Execution, now: datetime) -> int:
+        """Let an execution be the newest of its key; return how many failed in a row before."""
+        holder = _Holder(microseconds_of(now), row.id, row.state.value, self.failures(key))
+        self._newest[key] = self._rows[key][row.id] = self._put_in[key] = holder
+        return holder.failures
 
     def change(self, key: str, identity: str, state: str) -> None:
         """Note what becomes of an execution of one of the keys; of others nobody asked."""
@@ -68,7 +93,8 @@ class Keys:
         """Write down who is the newest of each key by now."""
         if self._put_in:
             values = [
-                {"unique_key": key, "execution_id": each} for key, each in self._put_in.items()
+                {"unique_key": key, "execution_id": each.id, "failures": each.failures}
+                for key, each in self._put_in.items()
             ]
             transaction.many("hold_key", values)
 

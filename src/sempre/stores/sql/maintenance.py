@@ -39,6 +39,7 @@ def purge(transaction: Transaction, before: datetime, limit: int) -> int:
             "delete_attempts",
             "delete_keys",
             "forget_cancellations",
+            "delete_reports",
         ):
             transaction.run(name, ids=ids)
         _drop_snapshots(transaction, {(row[1], row[6]) for row in old if row[1] is not None})

@@ -122,13 +122,18 @@ ON DUPLICATE KEY UPDATE
 SELECT id FROM {meta} FOR UPDATE;
 DELETE FROM {switches} WHERE name = :name
 
+-- name: count_rejections
+-- A switch has refused some work.
+INSERT INTO {rejections} (name, refused) VALUES (:name, :refused)
+ON DUPLICATE KEY UPDATE refused = refused + VALUES(refused)
+
 -- name: has_meta
 -- Whether the table of the store's identity exists.
 SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :table
 
 -- name: now
--- The server's clock, as it is at this very moment; sessions are in UTC.
-SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', SYSDATE(6))
+-- The server's clock when it is asked, in whatever zone the session is.
+SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 
 -- name: lock_schema
 -- One process at a time changes the schema; MariaDB commits each change at once.
@@ -246,6 +251,20 @@ SELECT e.fence, asked.execution_id FROM {executions} AS e
 LEFT JOIN {cancellations} AS asked ON asked.execution_id = e.id AND asked.fence = e.fence
 WHERE e.running_session = :session
 
+-- name: claims_under
+-- What runs under a session, by id and fence.
+SELECT e.id, e.fence FROM {executions} AS e WHERE e.running_session = :session
+
+-- name: note_report
+-- How far a run has come; one of an earlier claim that comes late changes nothing. The fence is
+-- compared until it is written, which comes last.
+INSERT INTO {reports} (execution_id, fence, told_at, report)
+VALUES (:execution_id, :fence, :told_at, :report)
+ON DUPLICATE KEY UPDATE
+    told_at = IF(fence <= VALUES(fence), VALUES(told_at), told_at),
+    report = IF(fence <= VALUES(fence), VALUES(report), report),
+    fence = GREATEST(fence, VALUES(fence))
+
 -- name: insert_attempt
 -- How a try ended; told again, it is known already.
 INSERT INTO {attempts} (
@@ -262,11 +281,11 @@ ON DUPLICATE KEY UPDATE unique_key = VALUES(unique_key)
 
 -- name: keyed_rows
 -- What waits or runs of these keys, and the newest of each, whatever has become of it.
-SELECT x.unique_key, x.id, x.state, x.created_at, 0 FROM {executions} AS x
+SELECT x.unique_key, x.id, x.state, x.created_at, 0, 0, x.finished_at FROM {executions} AS x
 WHERE x.active_key IN (SELECT value FROM {each:keys})
 UNION ALL
-SELECT k.unique_key, e.id, e.state, e.created_at, 1 FROM {unique_keys} AS k
-JOIN {executions} AS e ON e.id = k.execution_id
+SELECT k.unique_key, e.id, e.state, e.created_at, 1, k.failures, e.finished_at
+FROM {unique_keys} AS k JOIN {executions} AS e ON e.id = k.execution_id
 WHERE k.unique_key IN (SELECT value FROM {each:keys})
 
 -- name: register_session

@@ -324,6 +324,27 @@ SELECT e.fence, asked.execution_id FROM {executions} AS e
 LEFT JOIN {cancellations} AS asked ON asked.execution_id = e.id AND asked.fence = e.fence
 WHERE e.state = 'running' AND e.session = :session
 
+-- name: claims_under
+-- What runs under a session, by id and fence.
+SELECT e.id, e.fence FROM {executions} AS e WHERE e.state = 'running' AND e.session = :session
+
+-- name: note_report
+-- How far a run has come; one of an earlier claim that comes late changes nothing.
+INSERT INTO {reports} (execution_id, fence, told_at, report)
+VALUES (:execution_id, :fence, :told_at, :report)
+ON CONFLICT (execution_id) DO UPDATE SET
+    fence = excluded.fence, told_at = excluded.told_at, report = excluded.report
+WHERE {reports}.fence <= excluded.fence
+
+-- name: reports_of
+-- The last report of executions.
+SELECT execution_id, fence, told_at, report FROM {reports}
+WHERE execution_id IN (SELECT value FROM {each:ids}) ORDER BY execution_id
+
+-- name: delete_reports
+-- Forget how far runs had come.
+DELETE FROM {reports} WHERE execution_id IN (SELECT value FROM {each:ids})
+
 -- Attempts
 
 -- name: settled_attempts
@@ -359,17 +380,18 @@ WHERE unique_key IN (SELECT value FROM {each:keys}) ORDER BY unique_key {lock}
 
 -- name: keyed_rows
 -- What waits or runs of these keys, and the newest of each, whatever has become of it.
-SELECT x.unique_key, x.id, x.state, x.created_at, 0 FROM {executions} AS x
+SELECT x.unique_key, x.id, x.state, x.created_at, 0, 0, x.finished_at FROM {executions} AS x
 WHERE x.unique_key IN (SELECT value FROM {each:keys})
     AND x.unique_key IS NOT NULL AND x.state IN ('pending', 'scheduled', 'running')
 UNION ALL
-SELECT k.unique_key, e.id, e.state, e.created_at, 1 FROM {unique_keys} AS k
-JOIN {executions} AS e ON e.id = k.execution_id
+SELECT k.unique_key, e.id, e.state, e.created_at, 1, k.failures, e.finished_at
+FROM {unique_keys} AS k JOIN {executions} AS e ON e.id = k.execution_id
 WHERE k.unique_key IN (SELECT value FROM {each:keys})
 
 -- name: hold_key
 -- The key is another execution's now.
-UPDATE {unique_keys} SET execution_id = :execution_id WHERE unique_key = :unique_key
+UPDATE {unique_keys} SET execution_id = :execution_id, failures = :failures
+WHERE unique_key = :unique_key
 
 -- name: known_executions
 -- Which of these executions exist.
@@ -422,6 +444,19 @@ ON CONFLICT (name) DO UPDATE SET
 -- name: turn_on
 -- A switch stops nothing any more.
 DELETE FROM {switches} WHERE name = :name
+
+-- name: count_rejections
+-- A switch has refused some work.
+INSERT INTO {rejections} (name, refused) VALUES (:name, :refused)
+ON CONFLICT (name) DO UPDATE SET refused = {rejections}.refused + excluded.refused
+
+-- name: all_rejections
+-- How much work switches have refused.
+SELECT name, refused FROM {rejections}
+
+-- name: forget_rejections
+-- A switch that went on again begins to count anew.
+DELETE FROM {rejections} WHERE name = :name
 
 -- name: free_held
 -- What a switch held may run.

@@ -7,18 +7,20 @@ from typing import Any
 from sempre.domain.execution import SlotRange
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Attempt, Pass, Rollup, Session, Switch
+from sempre.ports.messages import Attempt, Pass, Report, Rollup, Session, Switch
 from sempre.stores.sql.encoding import instant, json_text, microseconds, told
 
 __all__ = [
     "read_attempt",
     "read_pass",
     "read_range",
+    "read_report",
     "read_rollup",
     "read_session",
     "read_switch",
     "write_attempt",
     "write_range",
+    "write_report",
     "write_session",
     "write_switch",
 ]
@@ -65,6 +67,17 @@ def read_attempt(row: Row) -> Attempt:
     how = row[8] in ("late", "orphan"), row[8] == "lost"
     ended = State(row[5]), json.loads(row[6]), row[7], *how
     return Attempt(row[0], row[1], row[2], started, finished, *ended)
+
+
+def write_report(report: Report, told_at: int) -> dict[str, Any]:
+    """Return the columns of a report."""
+    told_of = {"execution_id": report.execution_id, "fence": report.fence, "told_at": told_at}
+    return told_of | {"report": json_text([report.done, report.total, told(report.note)])}
+
+
+def read_report(row: Row) -> Report:
+    """Return the report of a row."""
+    return Report(row[0], row[1], *json.loads(row[3]), told_at=instant_of(row[2]))
 
 
 def write_session(session: Session) -> dict[str, Any]:

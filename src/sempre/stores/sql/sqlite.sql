@@ -40,3 +40,8 @@ SELECT 1
 -- name: has_meta
 -- Whether the store was ever set up.
 SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table
+
+-- name: write_first
+-- Changes nothing, but has the file from here on, as a transaction has that begins by writing:
+-- what is read afterwards cannot change. Not of another file that the connection has attached.
+UPDATE main.{meta} SET uuid = uuid

@@ -28,6 +28,8 @@ TABLES = (
     "meta",
     "passes",
     "ranges",
+    "rejections",
+    "reports",
     "rollups",
     "schedules",
     "sessions",

@@ -21,6 +21,7 @@ from sempre.ports.messages import (
     Pass,
     Reading,
     Receipt,
+    Report,
     Rollup,
     ScheduleQuery,
     Session,
@@ -184,6 +185,10 @@ class SqlStore:
 
         return self._write_with_switches(renew)
 
+    def report(self, reports: Sequence[Report], *, session: str) -> None:
+        """Keep how far runs have come."""
+        self._write(lambda transaction: work.report(transaction, reports, session))
+
     def retire(self, session: str) -> None:
         """End a session."""
         self._write(lambda transaction: transaction.run("retire_session", id=session))
@@ -286,6 +291,15 @@ class SqlStore:
 
         def ask(transaction: Transaction) -> list[Attempt]:
             return list(map(records.read_attempt, transaction.rows("attempts_of", id=execution_id)))
+
+        return self._read(ask)
+
+    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
+        """Return the last report of each of these executions."""
+
+        def ask(transaction: Transaction) -> list[Report]:
+            found = transaction.rows("reports_of", ids=sorted(set(ids)))
+            return list(map(records.read_report, found))
 
         return self._read(ask)
 

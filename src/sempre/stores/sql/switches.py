@@ -1,12 +1,14 @@
 """Switches: which are off, what they stop, and the end of those whose time is over."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from sempre.domain.execution import Draft
 from sempre.domain.planning.sheet import Plan
 from sempre.domain.switch import Switch, stopping
-from sempre.ports.messages import Wanted
+from sempre.domain.values import changed
+from sempre.ports.messages import Receipt, Wanted
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.encoding import lane, tag_text, tags_within
 from sempre.stores.sql.records import read_switch, write_switch
@@ -59,6 +61,12 @@ class Stops(NamedTuple):
         ids = sorted({row.schedule_id for row in rows if row.schedule_id})
         return {row[0]: tags_within(row[1]) for row in transaction.rows("tags_of", ids=ids)}
 
+    def count(self, transaction: Transaction, receipts: Iterable[Receipt]) -> None:
+        """Count what switches have rejected."""
+        refused = Counter(each.rejected_by for each in receipts if each.rejected_by)
+        for name, count in sorted(refused.items()):
+            transaction.run("count_rejections", name=name, refused=count)
+
     def stopping(self, row: Draft, tags: Mapping[str, Collection[str]]) -> Switch | None:
         """Return the switch that is off for an execution."""
         return stopping(self.switches, row, tags.get(row.schedule_id or "", ()))
@@ -104,7 +112,12 @@ def switches_in_force(transaction: Transaction) -> list[Switch]:
     """Return the switches that are off and whose time is not over; nothing is changed."""
     switches = list(map(read_switch, transaction.rows("all_switches")))
     over = _over(switches, transaction)
-    return [switch for switch in switches if switch not in over]
+    refused = {row[0]: row[1] for row in transaction.rows("all_rejections")} if switches else {}
+    return [
+        changed(switch, rejected=refused.get(switch.name, 0))
+        for switch in switches
+        if switch not in over
+    ]
 
 
 def with_switches(run: Callable[[], T], dialect: Dialect) -> T:
@@ -132,6 +145,7 @@ def _end_those_over(transaction: Transaction) -> None:
 
 def _turn_on(transaction: Transaction, name: str) -> None:
     transaction.run("turn_on", name=name)
+    transaction.run("forget_rejections", name=name)
     transaction.run("free_held", name=name)
 
 

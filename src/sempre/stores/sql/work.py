@@ -16,6 +16,7 @@ from sempre.ports.messages import (
     Cancelled,
     Order,
     Receipt,
+    Report,
     Settled,
     Settlement,
     Wanted,
@@ -26,10 +27,10 @@ from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birt
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.reading import bounds
-from sempre.stores.sql.records import write_attempt
-from sempre.stores.sql.switches import Decisions, switches_off
+from sempre.stores.sql.records import write_attempt, write_report
+from sempre.stores.sql.switches import Decisions, Stops, switches_off
 
-__all__ = ["apply", "cancel", "claim", "create", "enqueue", "settle", "take"]
+__all__ = ["apply", "cancel", "claim", "create", "enqueue", "report", "settle", "take"]
 
 
 def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
@@ -108,25 +109,41 @@ def claim(
 
 def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Execution]:
     """Start one-off work that is due."""
-    asked = switches_off(transaction).to_take(wanted)
+    stops = switches_off(transaction)
     lease = _lease(transaction, session)
-    if asked is None or lease is None:
-        return []
+    rows = _to_take(transaction, wanted, stops) if lease else []
     now = transaction.now
-    name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
-    ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
-    if not ids:
-        return []
-    found = {row[0]: row for row in transaction.rows("rows_by_id", ids=ids)}
-    fences = _fences(transaction, len(ids))
+    fences = _fences(transaction, len(rows))
     taken = []
-    for identity in ids:
-        row = encoding.read_execution(found[identity])
+    for row in rows:
         times = {"first_started_at": row.first_started_at or now, "started_at": now}
         claimed = {"session": session, "fence": next(fences), "attempt": row.attempt + 1}
         taken.append(row.to(State.RUNNING, reason="", leased_until=lease, **times, **claimed))
-    transaction.many("update_execution", map(encoding.write_changed_execution, taken))
+    if taken:
+        transaction.many("update_execution", map(encoding.write_changed_execution, taken))
     return taken
+
+
+def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Execution]:
+    """Return due rows that no switch stops.
+
+    What one stops by a tag is met only here. It is held from now on, so that nobody meets it a
+    second time before the switch is on again.
+    """
+    asked = stops.to_take(wanted)
+    name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
+    while asked is not None:
+        ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
+        found = {row[0]: row for row in transaction.rows("rows_by_id", ids=ids)} if ids else {}
+        rows = [encoding.read_execution(found[identity]) for identity in ids]
+        stopped = [(row, stops.stopping(row, {})) for row in rows]
+        held = [changed(row, held_by=switch.name) for row, switch in stopped if switch]
+        if not held:
+            return rows
+        transaction.many("update_execution", map(encoding.write_changed_execution, held))
+        if free := [row for row, switch in stopped if switch is None]:
+            return free
+    return []
 
 
 def settle(
@@ -187,18 +204,31 @@ def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
         if switch and switch.mode == "reject":
             receipts.append(Receipt(row.id, created=False, rejected_by=switch.name))
             continue
+        failures = 0
         if unique:
             key = encoding.key_text(unique.key)
-            if other := keys.in_the_way(key, unique, now):
-                receipts.append(Receipt(other, created=False))
+            if refusal := keys.refusal(key, work, unique, now):
+                receipts.append(refusal)
                 continue
-            keys.put_in(key, row.id, row.state.value, microseconds_of(now))
+            failures = keys.put_in(key, row, now)
         known.add(row.id)
         born.append(changed(row, created_at=now, held_by=switch.name if switch else ""))
-        receipts.append(Receipt(row.id))
+        receipts.append(Receipt(row.id, failures=failures))
     insert_executions(transaction, born, uniques)
     keys.write(transaction)
+    stops.count(transaction, receipts)
     return receipts
+
+
+def report(transaction: Transaction, reports: Sequence[Report], session: str) -> None:
+    """Keep how far runs have come that a session still holds."""
+    if _lease(transaction, session) is None:
+        return
+    held = set(map(tuple, transaction.rows("claims_under", session=session)))
+    at = microseconds_of(transaction.now)
+    rows = [write_report(each, at) for each in reports if (each.execution_id, each.fence) in held]
+    if rows:
+        transaction.many("note_report", sorted(rows, key=lambda row: str(row["execution_id"])))
 
 
 def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[Cancelled]:

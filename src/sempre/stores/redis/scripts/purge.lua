@@ -33,6 +33,7 @@ local function purge(row)
     end
     if row.unique ~= "" and redis.call("HGET", key("unique"), row.unique) == row.id then
         redis.call("HDEL", key("unique"), row.unique)
+        redis.call("HDEL", key("streaks"), row.unique)
     end
     forget(row.id)
 end

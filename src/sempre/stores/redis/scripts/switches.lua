@@ -1,3 +1,7 @@
 -- needs: base rows switches
 -- The switches that are off; one whose time is over is ended by the next script that goes by it.
-return { now, (known_switches()) }
+local switches = known_switches()
+for _, switch in ipairs(switches) do
+    table.insert(switch, redis.call("HGET", key("rejections"), switch[1]) or "0")
+end
+return { now, switches }

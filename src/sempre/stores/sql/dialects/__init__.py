@@ -1,12 +1,14 @@
 """What the store asks of a database: transactions, and how its SQL is put."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from sempre.errors import TransactionError
 from sempre.ports.store import Capabilities
 
-__all__ = ["Dialect", "Transaction"]
+__all__ = ["Apart", "Callers", "Dialect", "Transaction", "check_begun", "check_driver"]
 
 T = TypeVar("T")
 
@@ -36,6 +38,58 @@ class Transaction(Protocol):
         ...
 
 
+class Apart(Protocol):
+    """A transaction on a connection of its own, which a job is given to write in."""
+
+    @property
+    def connection(self) -> object:
+        """The driver's connection; it refuses to commit or to roll back."""
+        ...
+
+    @property
+    def transaction(self) -> Transaction:
+        """The same for statements of the store."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still the transaction that was begun: SQL can end it all the same."""
+        ...
+
+    def commit(self) -> None:
+        """Commit it to disk; what the driver raises comes through."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection, and so drop what was not committed; it never raises."""
+        ...
+
+
+class Callers(Protocol):
+    """Transactions of others: of those who enqueue in their own, and of jobs."""
+
+    @property
+    def place(self) -> str:
+        """Where the store is, without its password."""
+        ...
+
+    def joined(self, connection: object) -> AbstractContextManager[Transaction]:
+        """Use a caller's connection, whatever its settings, and leave those as they are.
+
+        Raises:
+            TransactionError: it is none of this database's driver, or in no transaction.
+        """
+        ...
+
+    def place_of(self, connection: object) -> str:
+        """Return where a caller's connection leads to."""
+        ...
+
+    def apart(self) -> Apart:
+        """Begin a transaction on a fresh connection; StoreUnavailable if there is none to get."""
+        ...
+
+
 class Dialect(Protocol):
     """A database that can hold the store.
 
@@ -49,6 +103,7 @@ class Dialect(Protocol):
 
     name: str
     capabilities: Capabilities
+    callers: Callers
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Run reading work on one state of the database."""
@@ -80,3 +135,22 @@ class Dialect(Protocol):
     def close(self) -> None:
         """Give back every connection."""
         ...
+
+
+def check_driver(connection: object, driver: type, place: str, *, remedy: str) -> None:
+    """Raise TransactionError unless a connection is of the driver by which the store is reached."""
+    if not isinstance(connection, driver):
+        kind = f"{type(connection).__module__}.{type(connection).__qualname__}"
+        raise TransactionError(
+            f"the store is {place}, but the transaction is of a {kind}. {remedy}, or enqueue "
+            "without tx= after your own commit."
+        )
+
+
+def check_begun(place: str, *, is_begun: bool, remedy: str) -> None:
+    """Raise TransactionError if a connection would commit each statement by itself."""
+    if not is_begun:
+        raise TransactionError(
+            f"the connection to {place} is in no transaction and begins none by itself. {remedy}, "
+            "or enqueue without tx=."
+        )

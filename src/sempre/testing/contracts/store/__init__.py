@@ -19,13 +19,16 @@ from sempre.testing.contracts.store import (
     one_off,
     races,
     races_of_schedules,
+    reporting,
     retention,
     schedules,
     sessions,
     settling,
     slots,
+    streaks,
     switched_slots,
     switches,
+    tagged_work,
     unique,
     values,
     verbs,
@@ -45,13 +48,16 @@ from sempre.testing.contracts.store.maintenance import *  # noqa: F403
 from sempre.testing.contracts.store.one_off import *  # noqa: F403
 from sempre.testing.contracts.store.races import *  # noqa: F403
 from sempre.testing.contracts.store.races_of_schedules import *  # noqa: F403
+from sempre.testing.contracts.store.reporting import *  # noqa: F403
 from sempre.testing.contracts.store.retention import *  # noqa: F403
 from sempre.testing.contracts.store.schedules import *  # noqa: F403
 from sempre.testing.contracts.store.sessions import *  # noqa: F403
 from sempre.testing.contracts.store.settling import *  # noqa: F403
 from sempre.testing.contracts.store.slots import *  # noqa: F403
+from sempre.testing.contracts.store.streaks import *  # noqa: F403
 from sempre.testing.contracts.store.switched_slots import *  # noqa: F403
 from sempre.testing.contracts.store.switches import *  # noqa: F403
+from sempre.testing.contracts.store.tagged_work import *  # noqa: F403
 from sempre.testing.contracts.store.unique import *  # noqa: F403
 from sempre.testing.contracts.store.values import *  # noqa: F403
 from sempre.testing.contracts.store.verbs import *  # noqa: F403
@@ -72,13 +78,16 @@ __all__ += maintenance.__all__
 __all__ += one_off.__all__
 __all__ += races.__all__
 __all__ += races_of_schedules.__all__
+__all__ += reporting.__all__
 __all__ += retention.__all__
 __all__ += schedules.__all__
 __all__ += sessions.__all__
 __all__ += settling.__all__
 __all__ += slots.__all__
+__all__ += streaks.__all__
 __all__ += switched_slots.__all__
 __all__ += switches.__all__
+__all__ += tagged_work.__all__
 __all__ += unique.__all__
 __all__ += values.__all__
 __all__ += verbs.__all__

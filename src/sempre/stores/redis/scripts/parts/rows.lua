@@ -170,6 +170,7 @@ local function forget(id)
     move(row, memberships(row), {})
     redis.call("DEL", key("execution", id), key("attempts", id))
     redis.call("HDEL", key("cancellations"), id)
+    redis.call("HDEL", key("reports"), id)
 end
 
 local function put_schedule(id, values)

@@ -5,6 +5,7 @@ local SWITCH = { "target", "mode", "reason", "actor", "until_at" }
 local function turn_on(name)
     redis.call("DEL", key("switch", name))
     redis.call("ZREM", key("switches"), name)
+    redis.call("HDEL", key("rejections"), name)
     for _, id in ipairs(redis.call("ZRANGE", key("held", name), 0, -1)) do
         put(id, { held_by = "" })
     end
@@ -35,12 +36,16 @@ local function switches_off()
     return found
 end
 
-local function has_tag(schedule_id, tag)
-    local tags = redis.call("HGET", key("schedule", schedule_id), "tags")
+-- Whether the schedule of a row has a tag, or its job if it has no schedule.
+local function has_tag(row, tag)
+    local tags = row.tags
+    if row.schedule_id ~= "" then
+        tags = redis.call("HGET", key("schedule", row.schedule_id), "tags")
+    end
     return tags and string.find(tags, "\n" .. tag .. "\n", 1, true) ~= nil
 end
 
-local STOPPED_BY = { "kind", "job", "queue", "name", "schedule_id" }
+local STOPPED_BY = { "kind", "job", "queue", "name", "schedule_id", "tags" }
 
 -- Whether a switch is meant for a row, which is known by what STOPPED_BY names.
 local function stops(target, row)
@@ -50,15 +55,12 @@ local function stops(target, row)
     if target == "all" or target == "job:" .. row.job or target == "queue:" .. row.queue then
         return true
     end
-    if row.schedule_id == "" then
-        return false
-    end
     local what = string.sub(target, 1, 4)
     if what == "tag:" then
-        return has_tag(row.schedule_id, string.sub(target, 5))
+        return has_tag(row, string.sub(target, 5))
     end
     local before_shard = string.gsub(row.name, "%d+$", "")
-    return what == "pair" and (row.name == target or before_shard == target .. "/")
+    return what == "pair" and row.schedule_id ~= "" and (row.name == target or before_shard == target .. "/")
 end
 
 local function of_mode(switches, mode)

@@ -17,6 +17,38 @@ local function in_the_way(unique, mode, period, besides)
     return nil
 end
 
+-- How many of a key have failed in a row; and the newest of it, if it is one of them, with when it
+-- failed.
+local function failures_before(unique)
+    local id = redis.call("HGET", key("unique"), unique)
+    local newest = id and look(id, { "state", "finished_at" })
+    if not newest then
+        return 0
+    end
+    local before = tonumber(redis.call("HGET", key("streaks"), unique) or 0)
+    if newest.state == "failed" then
+        return before + 1, id, newest.finished_at
+    end
+    return (is_live(newest) or newest.state == "running") and before or 0
+end
+
+local function note_failures(unique, failures)
+    if failures > 0 then
+        redis.call("HSET", key("streaks"), unique, failures)
+    else
+        redis.call("HDEL", key("streaks"), unique)
+    end
+end
+
+-- Until when work is refused after so many failures, the wait doubling each time up to a cap.
+local function backed_off(failed_at, failures, base, cap)
+    local wait = math.min(cap, base * 2 ^ math.min(failures - 1, 60))
+    local microseconds = tonumber(string.sub(failed_at, 14)) + wait
+    local seconds = math.floor(microseconds / 1000000)
+    local rest = microseconds - seconds * 1000000
+    return string.format("1%012d%06d", seconds_of(failed_at) + seconds, rest)
+end
+
 -- Let no execution wait again whose key another one has: it fails in place of its next try, and
 -- keeps what only a next try would change.
 local function coalesce(change)

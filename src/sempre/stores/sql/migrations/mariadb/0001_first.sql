@@ -154,11 +154,20 @@ CREATE TABLE IF NOT EXISTS {ranges} (
     INDEX {prefix}ranges_last (last_at, number)
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- The newest execution of each unique key. Two who want the same key queue up for its row.
+-- The newest execution of each unique key, and how many failed in a row before it. Two who want the same key queue up for its row.
 CREATE TABLE IF NOT EXISTS {unique_keys} (
     unique_key varchar(500) NOT NULL PRIMARY KEY,
     execution_id varchar(255) NOT NULL,
+    failures bigint NOT NULL DEFAULT 0,
     INDEX {prefix}unique_keys_holder (execution_id)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- How far a run had come when its worker last told of it.
+CREATE TABLE IF NOT EXISTS {reports} (
+    execution_id varchar(255) NOT NULL PRIMARY KEY,
+    fence bigint NOT NULL,
+    told_at bigint NOT NULL,
+    report mediumtext NOT NULL
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Running executions that somebody wants to end, and the attempt that is meant by its fence.
@@ -188,6 +197,12 @@ CREATE TABLE IF NOT EXISTS {switches} (
     reason mediumtext NOT NULL,
     actor mediumtext NOT NULL,
     until_at bigint
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- How much work each switch has refused; apart, since those who go by the switches share them.
+CREATE TABLE IF NOT EXISTS {rejections} (
+    name varchar(255) NOT NULL PRIMARY KEY,
+    refused bigint NOT NULL
 ) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- One row at most: the maintenance pass.

@@ -142,12 +142,21 @@ CREATE TABLE {ranges} (
 CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
 CREATE INDEX {prefix}ranges_last ON {ranges} (last_at, number);
 
--- The newest execution of each unique key. Two who want the same key queue up for its row.
+-- The newest execution of each unique key, and how many failed in a row before it. Two who want the same key queue up for its row.
 CREATE TABLE {unique_keys} (
     unique_key text COLLATE "C" NOT NULL PRIMARY KEY,
-    execution_id text COLLATE "C" NOT NULL
+    execution_id text COLLATE "C" NOT NULL,
+    failures bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
+
+-- How far a run had come when its worker last told of it.
+CREATE TABLE {reports} (
+    execution_id text COLLATE "C" NOT NULL PRIMARY KEY,
+    fence bigint NOT NULL,
+    told_at bigint NOT NULL,
+    report text COLLATE "C" NOT NULL
+);
 
 -- Running executions that somebody wants to end, and the attempt that is meant by its fence.
 CREATE TABLE {cancellations} (
@@ -176,6 +185,12 @@ CREATE TABLE {switches} (
     reason text COLLATE "C" NOT NULL,
     actor text COLLATE "C" NOT NULL,
     until_at bigint
+);
+
+-- How much work each switch has refused; apart, since those who go by the switches share them.
+CREATE TABLE {rejections} (
+    name text COLLATE "C" NOT NULL PRIMARY KEY,
+    refused bigint NOT NULL
 );
 
 -- One row at most: the maintenance pass.

@@ -139,12 +139,21 @@ CREATE TABLE {ranges} (
 CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
 CREATE INDEX {prefix}ranges_last ON {ranges} (last_at, number);
 
--- The newest execution of each unique key. Two who want the same key queue up for its row.
+-- The newest execution of each unique key, and how many failed in a row before it. Two who want the same key queue up for its row.
 CREATE TABLE {unique_keys} (
     unique_key TEXT NOT NULL PRIMARY KEY,
-    execution_id TEXT NOT NULL
+    execution_id TEXT NOT NULL,
+    failures INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
+
+-- How far a run had come when its worker last told of it.
+CREATE TABLE {reports} (
+    execution_id TEXT NOT NULL PRIMARY KEY,
+    fence INTEGER NOT NULL,
+    told_at INTEGER NOT NULL,
+    report TEXT NOT NULL
+) WITHOUT ROWID;
 
 -- Running executions that somebody wants to end, and the attempt that is meant by its fence.
 CREATE TABLE {cancellations} (
@@ -173,6 +182,12 @@ CREATE TABLE {switches} (
     reason TEXT NOT NULL,
     actor TEXT NOT NULL,
     until_at INTEGER
+) WITHOUT ROWID;
+
+-- How much work each switch has refused; apart, since those who go by the switches share them.
+CREATE TABLE {rejections} (
+    name TEXT NOT NULL PRIMARY KEY,
+    refused INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- One row at most: the maintenance pass.
