@@ -5,6 +5,8 @@ from typing import assert_type
 
 from sempre import Cron, Every, Retry, Sempre
 from sempre.app import Call, Receipt
+from sempre.domain.execution import Execution
+from sempre.testing import TimeTravel
 
 app = Sempre("memory://", lease="1m", watchdog_interval=60)
 
@@ -47,3 +49,13 @@ app.add("stats-eu", Cron("30 2 * * *"), update_stats.bind(region="eu"))
 app.add("splash", Every(timedelta(hours=12)), lambda: print("splash"))  # noqa: T201
 app.schedule("stats-eu").pause(until="2h", note="migration")
 app.schedule("stats-eu").edit(priority=5, retry=3)
+
+
+with app.testing("2026-03-29 00:00Z") as t:
+    assert_type(t, TimeTravel)
+    t.travel(timedelta(hours=12))
+    t.takes(update_stats, "10m")
+    assert_type(t.executions(update_stats, state="failed"), list[Execution])
+    assert_type(t.assert_enqueued(plain, "eu", full=True), Execution)
+    t.assert_enqueued(update_stats)
+    t.assert_ran("stats-eu", times=1)

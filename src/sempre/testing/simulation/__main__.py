@@ -5,9 +5,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
+from math import inf
 from multiprocessing import Pool
 
 from sempre.clock import SystemClock
+from sempre.testing.simulation.mercy import Mercy
+from sempre.testing.simulation.shrinking import shrink
 from sempre.testing.simulation.trace import KEPT
 from sempre.testing.simulation.world import STEPS, Failure, Summary, simulate
 
@@ -29,18 +32,28 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--lines", type=int, default=KEPT, help="of the trace of a failure")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to search")
     parser.add_argument("--first", type=int, default=0, help="the seed to begin with")
+    parser.add_argument("--seeds", type=int, help="how many, instead of for so long")
     parser.add_argument("--processes", type=int, default=2, help="how many at once")
+    parser.add_argument("--without", default="", help="kinds of faults, which do not happen")
+    parser.add_argument("--only", default="", help="names of faults, the others do not happen")
     return parser.parse_args(arguments)
 
 
 def _replay(given: argparse.Namespace) -> int:
+    mercy = _mercy(given)
     try:
-        summary = simulate(given.seed, steps=given.steps, lines=given.lines)
+        summary = simulate(given.seed, steps=given.steps, lines=given.lines, mercy=mercy)
     except Failure as failure:
         print(failure)  # noqa: T201 - it reports on stdout
         return 1
     print(_table([summary], 0.0))  # noqa: T201
     return 0
+
+
+def _mercy(given: argparse.Namespace) -> Mercy:
+    without = frozenset(filter(None, given.without.split(",")))
+    only = frozenset(given.only.split(",")) if given.only else None
+    return Mercy(without, only)
 
 
 def _search(given: argparse.Namespace) -> int:
@@ -58,8 +71,11 @@ def _search(given: argparse.Namespace) -> int:
 
 
 def _results(given: argparse.Namespace, clock: SystemClock, until: float) -> Iterator[object]:
-    seeds = ((seed, given.steps) for seed in count(given.first))
-    in_time = iter(lambda: next(seeds) if clock.elapsed() < until else None, None)
+    numbers: Iterator[int] = count(given.first)
+    if given.seeds is not None:
+        numbers, until = iter(range(given.first, given.first + given.seeds)), inf
+    seeds = ((seed, given.steps) for seed in numbers)
+    in_time = iter(lambda: next(seeds, None) if clock.elapsed() < until else None, None)
     with Pool(given.processes) as pool:
         size = range(4 * given.processes)
         batches = iter(lambda: [each for _, each in zip(size, in_time, strict=False)], [])
@@ -72,7 +88,7 @@ def _one(given: tuple[int, int]) -> Summary | str:
     try:
         return simulate(seed, steps=steps)
     except Failure as failure:
-        return f"seed {seed}\n{failure}"
+        return f"seed {seed}\n{shrink(failure)}"
 
 
 def _table(summaries: list[Summary], seconds: float) -> str:

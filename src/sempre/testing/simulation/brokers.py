@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from math import ceil
 from typing import Protocol
 
@@ -210,20 +211,20 @@ class FaultyBroker:
 
     def _keep(self, message: Message) -> str:
         stage = self._program.stage
-        happens, faults = stage.chance.happens, stage.faults
-        if happens(faults.ticket_refused):
+        strikes, faults = partial(stage.strikes, self._program), stage.faults
+        if strikes("ticket_refused", faults.ticket_refused):
             self._tell("refuses a message")
             return ""
-        if happens(faults.ticket_lost):
+        if strikes("ticket_lost", faults.ticket_lost):
             self._tell("loses a message")
             self._exchange.lies.add(message.body)
             return "lost"
-        if happens(faults.ticket_delayed):
+        if strikes("ticket_delayed", faults.ticket_delayed):
             self._tell("delays a message")
             self._exchange.lies.add(message.body)
-            message = replace(message, delay=message.delay + stage.chance.choice(DELAYS))
+            message = replace(message, delay=message.delay + self._program.chance.choice(DELAYS))
         message = replace(message, delay=self._exchange.rounded(message.delay))
-        copies = 2 if happens(faults.ticket_doubled) else 1
+        copies = 2 if strikes("ticket_doubled", faults.ticket_doubled) else 1
         handles = self._exchange.inner.put([message] * copies)
         self._exchange.heard(message.lane, message.delay)
         return handles[0]
@@ -242,15 +243,21 @@ class FaultyBroker:
         """Let others act, and fail if the broker is away."""
         stage = self._program.stage
         stage.interleave(self._program)
-        if stage.broker_is_away() or stage.chance.happens(stage.faults.broker_fails / 2):
+        if stage.broker_is_away() or stage.strikes(
+            self._program, "broker_fails", stage.faults.broker_fails / 2
+        ):
             self._fail(name)
 
     def _part(self, name: str) -> None:
         """Fail after the deed, or let others act."""
         stage = self._program.stage
-        if stage.chance.happens(stage.faults.broker_fails / 2):
+        if self._breaks():
             self._fail(f"the answer to {name}")
         stage.interleave(self._program)
+
+    def _breaks(self) -> bool:
+        stage = self._program.stage
+        return stage.strikes(self._program, "broker_fails", stage.faults.broker_fails / 2)
 
     def _fail(self, name: str) -> None:
         stage = self._program.stage

@@ -21,6 +21,10 @@ class Chance(random.Random):
         """Return a waiting time: mostly short, sometimes long."""
         return self.expovariate(1.0 / mean)
 
+    def apart(self) -> "Chance":
+        """Return another source, whose decisions do not change those of this one."""
+        return Chance(self.getrandbits(64))
+
     def identity(self) -> UUID:
         """Return an id as `uuid4` would."""
         return UUID(int=self.getrandbits(128), version=4)

@@ -33,23 +33,34 @@ class VirtualClock:
         time: the true time.
         skew: by how much `now` is wrong.
         origin: what `elapsed` shows at the beginning.
+        drift: by how many seconds it gains on the true time in each second.
     """
 
     def __init__(
-        self, time: VirtualTime, *, skew: timedelta = timedelta(0), origin: float = 0.0
+        self,
+        time: VirtualTime,
+        *,
+        skew: timedelta = timedelta(0),
+        origin: float = 0.0,
+        drift: float = 0.0,
     ) -> None:
         """Show the true time, as wrong as told."""
         self._time = time
         self._origin = origin
+        self._rate = 1.0 + drift
         self.skew = skew
 
     def now(self) -> datetime:
         """Return the instant that this clock shows."""
-        return START + timedelta(microseconds=self._time.now) + self.skew
+        return START + timedelta(microseconds=self._time.now * self._rate) + self.skew
 
     def elapsed(self) -> float:
         """Return seconds from this clock's own point."""
-        return self._origin + self._time.now / MICROSECONDS
+        return self._origin + self._time.now * self._rate / MICROSECONDS
+
+    def true_seconds(self, seconds: float) -> float:
+        """Return how long something takes that takes so many seconds by this clock."""
+        return seconds / self._rate
 
     def step(self, by: timedelta) -> None:
         """Set the clock forward or back."""

@@ -32,7 +32,8 @@ class Faults:
         store_down: the store is away for a while.
         cut_off: one worker cannot reach the store for a while.
         clock_step: somebody sets the store's clock.
-        deploy: code with other declarations starts.
+        host_clock_step: somebody sets the clock of a worker.
+        deploy: code of another release starts: it declares other things, or knows fewer jobs.
         operate: a person does something.
         enqueue: somebody puts in work without a schedule.
         switch: somebody turns a kill switch off or on.
@@ -57,6 +58,7 @@ class Faults:
     store_down: float = 0.0
     cut_off: float = 0.0
     clock_step: float = 0.0
+    host_clock_step: float = 0.0
     deploy: float = 0.0
     operate: float = 0.0
     enqueue: float = 0.0

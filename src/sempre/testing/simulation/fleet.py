@@ -1,18 +1,18 @@
 """The fleet: the workers of a world; whoever dies is replaced after a while."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from sempre.domain.execution import Execution
 from sempre.ports.executor import Task
+from sempre.testing.simulation.chance import Chance
 from sempre.testing.simulation.definitions import JOBS
 from sempre.testing.simulation.processes import Premises, WorkerProcess
 from sempre.testing.simulation.stage import Program, Stage
 from sempre.testing.simulation.timeline import Actor
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 __all__ = ["Fleet"]
+
+TASKS = {job: Task(job, print) for job in JOBS}
 
 
 class Fleet:
@@ -26,7 +26,6 @@ class Fleet:
         self._hands = hands
         self._births = 0
         self.premises = premises
-        self.tasks: Mapping[str, Task] = {job: Task(job, print) for job in JOBS}
         self.workers = [self._start(Program("nobody", stage)) for _ in range(size)]
         self._nurse = Actor("nurse", self._revive)
         stage.timeline.call(self._nurse, 1.0)
@@ -37,18 +36,27 @@ class Fleet:
         """Return every loop of every living worker."""
         return [actor for each in self._alive() for actor in each.loops.values()]
 
-    def any_worker(self) -> WorkerProcess:
+    def any_worker(self, chance: Chance) -> WorkerProcess:
         """Return one of them, dead or alive."""
-        return self._stage.chance.choice(self.workers)
+        return chance.choice(self.workers)
+
+    def roll_out(self, chance: Chance) -> None:
+        """Let one worker be followed by one of another release, which lacks a job, or not."""
+        known = chance.sample(JOBS, chance.choice((1, 2, len(JOBS))))
+        place = chance.randrange(len(self.workers))
+        self.workers[place].retire()
+        self.workers[place] = self._start(self.workers[place], {job: TASKS[job] for job in known})
 
     def runs(self, execution: Execution) -> bool:
         """Tell whether a worker that lives has this very claim in hand."""
         return any(execution.fence in each.executor.fences for each in self._alive())
 
     def heal(self) -> None:
-        """Let everybody live and go on at once, and every run end soon."""
+        """Let everybody live, know every job and go on at once, and every run end soon."""
         for worker in self.workers:
             worker.frozen_until = worker.cut_until = 0
+            if len(worker.worker.crew.tasks) < len(JOBS):
+                worker.retire()
         self._revive()
         for worker in self.workers:
             worker.executor.hurry()
@@ -60,11 +68,11 @@ class Fleet:
         self.workers = [self._start(each) if each.is_dead else each for each in self.workers]
         return self._stage.chance.uniform(1, 20)
 
-    def _start(self, like: Program) -> WorkerProcess:
+    def _start(self, like: Program, tasks: Mapping[str, Task] = TASKS) -> WorkerProcess:
         self._births += 1
         hands = self._hands or self._stage.chance.choice((1, 2, 4, 8))
         name, premises = f"w{self._births}", self.premises
-        return WorkerProcess(name, premises, like=like, tasks=self.tasks, hands=hands)
+        return WorkerProcess(name, premises, like=like, tasks=tasks, hands=hands)
 
     def _alive(self) -> list[WorkerProcess]:
         return [each for each in self.workers if not each.is_dead]

@@ -22,7 +22,7 @@ from sempre.testing.simulation.stage import Broken, Program
 from sempre.testing.simulation.stores import Operation, WatchedStore
 
 if TYPE_CHECKING:
-    from sempre.ports.messages import Settlement
+    from sempre.ports.messages import Settlement, Unique
 
 __all__ = ["Judge"]
 
@@ -50,7 +50,7 @@ class Judge:
         self._policies = PolicyBook(store.tables, self.book)
         self.sessions: dict[str, Program] = {}
         self.asked_to_end: set[str] = set()
-        self._of_key: defaultdict[str, set[str]] = defaultdict(set)
+        self._of_key: defaultdict[str, list[str]] = defaultdict(list)
         self.claimed_at: dict[str, datetime] = {}
         self.starts: list[Execution] = []
         self.taken_back: list[tuple[int, Execution]] = []
@@ -106,17 +106,25 @@ class Judge:
             raise Broken(f"{program.name} dropped a ticket that came before its time")
 
     def _judge_unique(self, works: Sequence[Work]) -> None:
-        """8: of one key at most one piece of work waits or runs."""
+        """8: of one key at most one waits, or waits or runs, or was put in within the period."""
         table = self._store.tables.executions
         for work in works:
-            if work.unique is None:
+            if work.unique is None or work.execution.id not in table:
                 continue
-            known = self._of_key[work.unique.key]
-            known.add(work.execution.id)
+            unique, known = work.unique, self._of_key[work.unique.key]
+            if unique.mode == "period":
+                self._judge_period(unique, table[work.execution.id])
+            known.append(work.execution.id)
             rows = [table[each] for each in known if each in table]
-            active = [row.id for row in rows if row.is_live or row.state is State.RUNNING]
-            if len(active) > 1:
-                raise Broken(f"8: of {work.unique.key} there are {sorted(active)}")
+            runs = unique.mode == "active"
+            taken = [row.id for row in rows if row.is_live or (runs and row.state is State.RUNNING)]
+            if len(taken) > 1 and unique.mode != "period":
+                raise Broken(f"8: of {unique.key} there are {taken}")
+
+    def _judge_period(self, unique: "Unique", row: Execution) -> None:
+        before = self._store.tables.executions.get((self._of_key[unique.key] or [""])[-1])
+        if before and before.id != row.id and row.created_at < before.created_at + unique.period:
+            raise Broken(f"8: of {unique.key}, {row.id} came too soon after {before.id}")
 
     # One row
 

@@ -1,7 +1,8 @@
 """People and deploys: they do random things to random schedules, at random moments."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from sempre.app.declaring import Declarations
 from sempre.app.schedules import Declared, ScheduleHandle, Schedules
@@ -14,10 +15,16 @@ from sempre.errors import Contended, InvalidInput, NotFound, Refused
 from sempre.ports.messages import ExecutionQuery, Switch, Unique, Work
 from sempre.testing.simulation.definitions import JOBS, draw_definition, draw_edit, draw_grid
 from sempre.testing.simulation.processes import Client
+from sempre.testing.simulation.stage import Broken
 
 __all__ = ["Operator"]
 
 EXPECTED = (Refused, NotFound, Contended, InvalidInput)
+UNIQUE = (
+    Unique("once while it waits", "live"),
+    Unique("once while it waits or runs"),
+    Unique("once in half a minute", "period", timedelta(seconds=30)),
+)
 SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 
 
@@ -27,10 +34,9 @@ class Operator:
     def __init__(self, client: Client, names: tuple[str, ...]) -> None:
         """Operate schedules of these names."""
         self._client = client
-        self._chance = client.stage.chance
+        self._chance = client.stage.chance.apart()
         self._names = names
-        self._release = 0
-        self._declared: dict[str, Declared] = {}
+        self._releases: list[dict[str, Declared]] = []
 
     # What happens
 
@@ -58,8 +64,8 @@ class Operator:
     def create_all(self) -> None:
         """Create every schedule; at the beginning of the world."""
         wanted = [Declared(name, self._definition()) for name in self._names]
-        self._declared = {each.name: each for each in wanted}
-        self._try("create", lambda: Schedules(self._client.engine).create_many(wanted))
+        self._releases.append({each.name: each for each in wanted})
+        self._try("create", lambda: Schedules(self._client.engine).create_many(wanted, release=0))
 
     def free_all(self) -> None:
         """Turn every switch on again, as people do when all is well."""
@@ -94,7 +100,7 @@ class Operator:
         now = engine.store.last_pass().now
         due_at = now + timedelta(seconds=self._chance.choice((0, 0, 1, 30)))
         job = self._chance.choice(JOBS)
-        unique = Unique(f"{job}:1") if self._chance.happens(0.3) else None
+        unique = self._chance.choice(UNIQUE) if self._chance.happens(0.5) else None
         row = Execution(
             id=new_id(now),
             kind=Kind.ENQUEUED,
@@ -109,13 +115,18 @@ class Operator:
             engine.bell.ring([row], now)
 
     def _deploy(self) -> None:
-        self._release += self._chance.choice((0, 1, 1))
-        for name in self._chance.sample(self._names, 1):
-            self._declared[name] = Declared(name, self._definition())
+        """Sync what the next release declares, or one that came before: somebody rolls back."""
+        release = self._chance.randrange(len(self._releases))
+        if self._chance.happens(0.7):
+            name = self._chance.choice(self._names)
+            changed = {name: Declared(name, self._definition())}
+            release = len(self._releases)
+            self._releases.append({**self._releases[-1], **changed})
         declarations = Declarations()
-        for each in self._declared.values():
+        for each in self._releases[release].values():
             declarations.add_schedule(each)
-        declarations.sync(self._client.engine)
+        engine = self._client.engine
+        declarations.sync(replace(engine, settings=replace(engine.settings, release=release)))
 
     def _edit(self, schedule: ScheduleHandle) -> None:
         changes = draw_edit(self._chance, self._client.stage.store_clock.now())
@@ -141,7 +152,26 @@ class Operator:
         schedule.skip(self._chance.choice((None, *following)))
 
     def _unskip(self, schedule: ScheduleHandle) -> None:
-        schedule.unskip(self._chance.choice(schedule.next_run_at_times(count=3)))
+        skipped = self._skipped(schedule.name)
+        slot = self._chance.choice(skipped or schedule.next_run_at_times(count=3))
+        alone = self._client.others_operations
+        try:
+            schedule.unskip(slot)
+        except Contended as error:
+            if self._client.others_operations == alone:
+                message = f"{schedule.name}: an unskip failed, and nobody stood in its way"
+                raise Broken(message) from error
+            raise
+        if self._client.others_operations == alone and slot in self._skipped(schedule.name):
+            raise Broken(f"{schedule.name}: {slot} is skipped, though it was put back")
+
+    def _skipped(self, name: str) -> list[datetime]:
+        """Return the slots to come that somebody took out."""
+        tables, now = self._client.premises.store.tables, self._client.stage.store_clock.now()
+        schedule = tables.named(name)
+        rows = tables.rows_of(schedule.id) if schedule else ()
+        skipped = (row.run_at for row in rows if row.state is State.SKIPPED and row.occupies_slot)
+        return sorted(slot for slot in skipped if slot > now)
 
     def _trigger(self, schedule: ScheduleHandle) -> None:
         schedule.trigger()

@@ -4,6 +4,7 @@ Each is worked out from the grid and the rows, never by asking planning. What pl
 judged by the now it was decided at, which the row itself carries.
 """
 
+import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -21,7 +22,7 @@ TICK = timedelta(microseconds=1)
 DECIDED = (State.RUNNING, State.SKIPPED, State.MISSED)
 # Between two readings a process only guesses the store's time.
 GUESSED = timedelta(seconds=1)
-MOST_ENDED = 50
+MOST_ENDED = 1000
 
 
 class PolicyBook:
@@ -45,20 +46,24 @@ class PolicyBook:
         """Check whatever one operation decided; in doubt about the clock, not what overlapped."""
         for _, before, after in rows:
             self._note(before, after)
-        for _, before, after in schedules:
-            if before is not None and after is not None and before.cursor != after.cursor:
-                _judge_move(before, after, rows)
+        for _, old, new in schedules:
+            if old is not None and new is not None:
+                _judge_schedule(old, new, rows)
         for _, before, after in rows:
-            if before is None and after is not None and after.kind is Kind.BACKFILL:
-                self._judge_backfill(after)
-            if before is not None and after is not None and _is_decided(before, after):
-                _judge_deadline(before, after)
-                if not doubt:
-                    self._judge_overlap(before, after)
+            if after is not None:
+                self._judge_row(before, after, doubt=doubt)
         touched = {identity for identity, _, _ in schedules}
         touched |= {row.schedule_id for _, _, row in rows if row and row.schedule_id}
         for identity in sorted(touched):
             self._judge_stopped(self._tables.schedules.get(identity), latest)
+
+    def _judge_row(self, before: Execution | None, after: Execution, *, doubt: bool) -> None:
+        if before is None and after.kind is Kind.BACKFILL:
+            self._judge_backfill(after)
+        if before is not None and _is_decided(before, after):
+            _judge_deadline(before, after)
+            if not doubt:
+                self._judge_overlap(before, after)
 
     def _note(self, before: Execution | None, after: Execution | None) -> None:
         row = after or before
@@ -136,6 +141,13 @@ def _judge_deadline(before: Execution, after: Execution) -> None:
         raise Broken(f"{after.id}, due at {after.due_at}, started after its deadline")
 
 
+def _judge_schedule(before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
+    if before.cursor != after.cursor:
+        _judge_move(before, after, rows)
+    if before.declared and before.declared != after.declared:
+        _judge_release(before, after)
+
+
 def _judge_move(before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
     """5: a cursor moves when its next row is decided, or by a real change, and just so far."""
     if _is_really_changed(before, after):
@@ -153,6 +165,13 @@ def _judge_move(before: Schedule, after: Schedule, rows: Sequence[RowChange]) ->
     wanted = _cursor_after(before, moving[0])
     if after.cursor != wanted:
         raise Broken(f"5: the cursor of {after.name} went to {after.cursor}, not to {wanted}")
+
+
+def _judge_release(before: Schedule, after: Schedule) -> None:
+    """Judge what code declared: what came of a higher release stays."""
+    one, other = (json.loads(each.declared)["release"] for each in (before, after))
+    if other < one:
+        raise Broken(f"release {other} declared {after.name}, though {one} had done so")
 
 
 def _is_really_changed(before: Schedule, after: Schedule) -> bool:

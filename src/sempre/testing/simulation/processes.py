@@ -24,6 +24,8 @@ __all__ = ["Client", "Premises", "SteppedWorker", "WorkerProcess"]
 
 REST = 1.0
 MOST_SPINS = 100
+# Stamps of time zones, which differ from process to process; the zones themselves are the same.
+ZONES = ("2026.1", "2026.1", "2025.2")
 DEFECTS = (Happened.BLUNDER, Happened.FAULTY, Happened.UNKNOWN_GRID)
 
 
@@ -71,6 +73,11 @@ class Client(Program):
             self.fail()
         return rest
 
+    @property
+    def others_operations(self) -> int:
+        """How many operations of the store others have carried out so far."""
+        return self.premises.judge.operations - self.operations
+
     def wake(self) -> None:
         """Nobody waits here."""
 
@@ -83,7 +90,7 @@ class Client(Program):
         events = Events()
         events.listen(self._hear)
         bell = Bell(store, self.broker, horizon=settings.horizon, clock=self.clock, events=events)
-        return Engine(store, bell, settings, self.clock, events, "2026.1")
+        return Engine(store, bell, settings, self.clock, events, self.stage.chance.choice(ZONES))
 
     def _hear(self, event: Event) -> None:
         self.stage.trace.note(self.name, _told(event))
@@ -169,7 +176,11 @@ class WorkerProcess(Client):
     # The loops
 
     def _guarded(self, step: Callable[[], float | None]) -> Callable[[], float | None]:
-        return lambda: self.attempt(step, REST)
+        def rested() -> float | None:
+            rest = self.attempt(step, REST)
+            return None if rest is None else self.clock.true_seconds(rest)
+
+        return rested
 
     def _beat(self) -> float:
         rest = self.worker.beat()

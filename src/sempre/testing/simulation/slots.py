@@ -15,7 +15,7 @@ from sempre.grids.grid import following
 from sempre.stores.memory.tables import Tables
 from sempre.testing.simulation.stage import Broken
 
-__all__ = ["RowChange", "ScheduleChange", "SlotBook"]
+__all__ = ["ROW", "RowChange", "ScheduleChange", "SlotBook"]
 
 TICK = timedelta(microseconds=1)
 ROW, RANGE = "row", "range"
@@ -29,6 +29,7 @@ class SlotBook:
     Attributes:
         running: ids of what runs, by schedule.
         decided: by schedule, what each slot up to the cursor was decided by.
+        fates: by schedule, the row of each slot as it was last seen.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -44,6 +45,7 @@ class SlotBook:
         self._starts: defaultdict[str, int] = defaultdict(int)
         self.running: defaultdict[str, set[str]] = defaultdict(set)
         self.decided: defaultdict[str, dict[datetime, str]] = defaultdict(dict)
+        self.fates: defaultdict[str, dict[datetime, Execution]] = defaultdict(dict)
 
     def note_row(self, identity: str, before: Execution | None, after: Execution | None) -> None:
         """Keep the indexes; a purged row goes on counting for its slot."""
@@ -53,6 +55,8 @@ class SlotBook:
         if schedule_id is None:
             return
         _mark(self._occupied[schedule_id][after.run_at], identity, holds=after.occupies_slot)
+        if after.occupies_slot:
+            self.fates[schedule_id][after.run_at] = after
         active = after.is_live or after.state is State.RUNNING
         backfills = after.kind is Kind.BACKFILL and active
         _mark(self._backfills[schedule_id][after.run_at], identity, holds=backfills)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sempre.testing.simulation.clock import MICROSECONDS, START, VirtualClock, VirtualTime
 from sempre.testing.simulation.faults import NO_FAULTS, Faults
+from sempre.testing.simulation.mercy import Mercy
 from sempre.testing.simulation.timeline import Actor, Timeline
 from sempre.testing.simulation.trace import Trace
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Broken", "Killed", "Program", "Sight", "Stage", "WouldWait"]
 
 DEEPEST = 3
+# Cheap quartz is off by at most 100 in a million; a clock that is slewed by up to 500.
+DRIFTS = (0.0, 0.0, 0.0001, -0.0001, 0.0005, -0.0005)
 SHORT_WAITS = (0.001, 0.01, 0.1, 1.0, 3.0)
 
 
@@ -70,19 +73,25 @@ class Program:
         is_dead: it was killed, or has ended.
         frozen_until: it stands still, as under SIGSTOP.
         cut_until: it cannot reach the store.
+        operations: how many of the store it has carried out.
         has_seen_fault: an operation of it has failed since somebody last set this to False.
     """
 
     def __init__(self, name: str, stage: "Stage") -> None:
         """Come into being, with a clock that is somewhat wrong."""
-        skew = timedelta(seconds=stage.chance.choice((0, 0, 0, 90, -90, 3600)))
+        chance = stage.chance
+        # Of its own, so that a fault that is left out elsewhere changes little here.
+        self.chance = chance.apart()
+        skew = timedelta(seconds=chance.choice((0, 0, 0, 90, -90, 3600)))
+        origin, drift = chance.randrange(100_000), chance.choice(DRIFTS)
         self.name = name
         self.stage = stage
-        self.clock = VirtualClock(stage.time, skew=skew, origin=stage.chance.randrange(100_000))
+        self.clock = VirtualClock(stage.time, skew=skew, origin=origin, drift=drift)
         self.is_dead = False
         self.frozen_until = 0
         self.cut_until = 0
         self.has_seen_fault = False
+        self.operations = 0
         self.sight = Sight()
 
     def freeze(self, seconds: float) -> None:
@@ -107,9 +116,10 @@ class Stage:
         unanswered: operations of the store whose answers are all lost.
     """
 
-    def __init__(self, chance: "Chance", settings: "Settings") -> None:
+    def __init__(self, chance: "Chance", settings: "Settings", mercy: Mercy | None = None) -> None:
         """Begin at the beginning, without faults."""
         self.chance = chance
+        self.mercy = mercy or Mercy()
         self.settings = settings
         self.time = VirtualTime()
         self.timeline = Timeline(self.time)
@@ -123,6 +133,11 @@ class Stage:
         self.clock_stepped_at = -(10**12)
         self.clock_in_doubt_until = START
         self.actors: Callable[[], list[Actor]] = list
+
+    def strikes(self, program: Program, kind: str, probability: float) -> bool:
+        """Decide whether a fault happens to a program now."""
+        happens = program.chance.happens(probability)
+        return happens and self.mercy.lets(kind, self.time.seconds)
 
     def step_clock(self, by: timedelta) -> None:
         """Set the store's clock; what was planned before may come early or late."""
@@ -163,19 +178,19 @@ class Stage:
             raise Killed
 
     def _meddle(self, program: Program) -> None:
-        happens, faults = self.chance.happens, self.faults
-        if happens(faults.crash):
+        chance, faults = program.chance, self.faults
+        if self.strikes(program, "crash", faults.crash):
             self.trace.note(program.name, "dies between two operations")
             self.trace.count("kills")
             program.die()
-        elif happens(faults.freeze):
+        elif self.strikes(program, "freeze", faults.freeze):
             self.trace.note(program.name, "stands still between two operations")
             self.trace.count("pauses")
-            program.freeze(self.settings.lease.total_seconds() * self.chance.uniform(0.5, 3))
-        elif happens(faults.latency):
-            self._wait(self.chance.choice(SHORT_WAITS))
-        elif happens(faults.interleaving):
-            self._let_others_act()
+            program.freeze(self.settings.lease.total_seconds() * chance.uniform(0.5, 3))
+        elif chance.happens(faults.latency):
+            self._wait(chance.choice(SHORT_WAITS))
+        elif chance.happens(faults.interleaving):
+            self._let_others_act(chance)
 
     def _wait(self, seconds: float) -> None:
         self.trace.depth += 1
@@ -184,12 +199,12 @@ class Stage:
         finally:
             self.trace.depth -= 1
 
-    def _let_others_act(self) -> None:
+    def _let_others_act(self, chance: "Chance") -> None:
         """Let somebody act who is not in the middle of something."""
         free = [actor for actor in self.actors() if not actor.is_busy]
         self.trace.depth += 1
         try:
-            for actor in self.chance.sample(free, min(len(free), self.chance.choice((1, 1, 2)))):
+            for actor in chance.sample(free, min(len(free), chance.choice((1, 1, 2)))):
                 self.timeline.act(actor)
         finally:
             self.trace.depth -= 1

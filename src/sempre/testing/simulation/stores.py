@@ -134,7 +134,10 @@ class FaultyStore:
     ) -> object:
         program, stage = self._program, self._program.stage
         stage.interleave(program)
-        if stage.store_is_away(program, name) or stage.chance.happens(stage.faults.store_fails):
+        faults = stage.faults
+        if stage.store_is_away(program, name) or stage.strikes(
+            program, "store_fails", faults.store_fails
+        ):
             stage.trace.note(program.name, f"{name} fails")
             self._fail("store failures", "the store cannot be reached.")
         if name == "candidates":
@@ -142,8 +145,9 @@ class FaultyStore:
         if name == "expired":
             program.sight.swept_at = stage.time.now
         answer = operation(*arguments, **options)
+        program.operations += 1
         self._judge(Operation(program, name, arguments, options))
-        if name in stage.unanswered or stage.chance.happens(stage.faults.reply_lost):
+        if name in stage.unanswered or stage.strikes(program, "reply_lost", faults.reply_lost):
             stage.trace.note(program.name, f"the reply of {name} is lost")
             self._fail("lost replies", "the store did not answer.")
         stage.interleave(program)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sempre.config import Settings
+from sempre.testing.simulation.account import draw_up
 from sempre.testing.simulation.brokers import Exchange
 from sempre.testing.simulation.chance import Chance
 from sempre.testing.simulation.chaos import Chaos
@@ -14,6 +15,7 @@ from sempre.testing.simulation.faults import NO_FAULTS, Faults
 from sempre.testing.simulation.fleet import Fleet
 from sempre.testing.simulation.healing import Healing
 from sempre.testing.simulation.judge import Judge
+from sempre.testing.simulation.mercy import Mercy
 from sempre.testing.simulation.operators import Operator
 from sempre.testing.simulation.processes import Client, Premises
 from sempre.testing.simulation.stage import Broken, Program, Stage
@@ -23,6 +25,7 @@ from sempre.testing.simulation.trace import KEPT
 __all__ = ["Failure", "Scene", "Summary", "World", "draw_scene", "draw_settings", "simulate"]
 
 STEPS = 4000
+MOST_SHOWN = 40
 NAMES = ("one", "two", "three", "four", "five")
 
 
@@ -70,41 +73,61 @@ class Scene:
 
 
 class Failure(AssertionError):
-    """A run broke a promise; the message has the seed, the promise and what came before."""
+    """A run broke a promise; the message has the seed, the faults, and what came before.
 
-    def __init__(self, seed: int, steps: int, error: BaseException, trace: str) -> None:
+    Attributes:
+        strikes: the faults that happened.
+        mercy: which ones had been let off.
+    """
+
+    def __init__(
+        self, seed: int, steps: int, error: BaseException, trace: str, mercy: Mercy | None = None
+    ) -> None:
         """Compose what a person needs to look into it."""
-        again = f"python -m sempre.testing.simulation --seed {seed} --steps {steps}"
-        super().__init__(f"{trace}\n\n{error!r}\n\nTo see it again: {again}")
         self.seed = seed
+        self.steps = steps
+        self.mercy = mercy or Mercy()
+        self.strikes = tuple(self.mercy.strikes)
+        shown = "\n".join(str(each) for each in self.strikes[-MOST_SHOWN:])
+        faults = (
+            f"{len(self.strikes)} faults led to it:\n{shown}" if shown else "No fault led to it."
+        )
+        again = f"python -m sempre.testing.simulation --seed {seed} --steps {steps}"
+        again += self.mercy.options
+        super().__init__(f"{trace}\n\n{faults}\n\n{error!r}\n\nTo see it again: {again}")
 
 
-def simulate(seed: int, *, steps: int = STEPS, lines: int = KEPT) -> Summary:
+def simulate(
+    seed: int, *, steps: int = STEPS, lines: int = KEPT, mercy: Mercy | None = None
+) -> Summary:
     """Run one world until it has made so many steps and healed.
 
-    A failure tells so many lines of what came before it.
+    A failure tells so many lines of what came before it. Mercy leaves some faults out.
 
     Raises:
         Failure: a promise was broken, or something raised that must not.
     """
-    chance = Chance(seed)
+    chance, mercy = Chance(seed), mercy or Mercy()
     with chance.in_force():
-        world = World(chance)
+        world = World(chance, mercy=mercy)
         try:
             world.run(steps)
         except Exception as error:
-            raise Failure(seed, steps, error, world.stage.trace.tail(lines)) from error
+            trace = world.stage.trace.tail(lines)
+            raise Failure(seed, steps, error, trace, mercy) from error
     return world.summary(seed)
 
 
 class World:
     """Everything there is in one simulation."""
 
-    def __init__(self, chance: Chance, scene: Scene | None = None) -> None:
+    def __init__(
+        self, chance: Chance, scene: Scene | None = None, mercy: Mercy | None = None
+    ) -> None:
         """Create a store with schedules, and workers for them; a random scene if none is given."""
         scene = scene or draw_scene(chance)
         self.chance = chance
-        self.stage = Stage(chance, scene.settings)
+        self.stage = Stage(chance, scene.settings, mercy)
         self.store = WatchedStore(self.stage.store_clock, str(chance.identity()))
         self.effects = Effects()
         self.judge = Judge(self.store, self.effects)
@@ -124,7 +147,11 @@ class World:
             self.suffer(self.chance.choice((30, 120, 600)))
             self.heal()
             if self.stage.timeline.steps >= steps:
-                return
+                break
+        account = draw_up(self.judge.book, self.effects)
+        self.stage.trace.count("slots run", account.targets)
+        self.stage.trace.count("slots done", account.done)
+        self.stage.trace.count("runs repeated", account.repeated)
 
     def suffer(self, seconds: float) -> None:
         """Let things go wrong for a while."""

@@ -89,7 +89,7 @@ class InlineExecutor:
     def close(self) -> None:
         """End the event loop of async jobs."""
         if self._runner is not None:
-            self._runner.close()
+            _beside_any_loop(self._runner.close)
             self._runner = None
 
     @property
@@ -119,25 +119,24 @@ class InlineExecutor:
         return report
 
     def _awaited(self, run: Run, current: Current) -> Report:
-        """Run a coroutine to its end on a loop of our own, also if this thread has one running."""
+        """Run a coroutine to its end on a loop of our own, which all runs of a journey share."""
         runner = self._runner = self._runner or asyncio.Runner()
         reports: list[Report] = []
 
         def complete() -> None:
             reports.append(runner.run(perform_async(run.task, current), context=Context()))
 
-        if _has_running_loop():
-            thread = Thread(target=complete)
-            thread.start()
-            thread.join()
-        else:
-            complete()
+        _beside_any_loop(complete)
         return reports[0]
 
 
-def _has_running_loop() -> bool:
+def _beside_any_loop(call: Callable[[], None]) -> None:
+    """Call something that runs a loop; in another thread if this one runs a loop already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        call()
+        return
+    thread = Thread(target=call)
+    thread.start()
+    thread.join()

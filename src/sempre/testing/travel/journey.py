@@ -7,6 +7,7 @@ sweep would find what the broker has forgotten; there the worker takes its usual
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 
 from sempre.app.application import Sempre
 from sempre.config import Settings
@@ -27,11 +28,11 @@ __all__ = ["Journey"]
 # Renewed at every pass; the sweeps that matter are those of the application's own settings.
 LEASE = timedelta(days=366)
 SWEEP = LEASE / 2
-# A pass that finds nothing to heal changes nothing, so that one in a while is enough.
-RARELY = timedelta(hours=12)
+# A pass that finds nothing to heal only tells the broker of rows that have come within its horizon.
+RARELY = timedelta(hours=24)
 HANDS = 10_000
 LOOK = 200
-MOST_AT_ONE_INSTANT = 100_000
+MOST_TURNS = 2_000
 
 
 class Journey:
@@ -67,7 +68,7 @@ class Journey:
         """
         self._swept = False
         self._act()
-        while (stop := self._next_stop()) is not None and stop <= instant:
+        while (stop := self._next_stop()) <= instant:
             self.clock.move_to(stop)
             self._act()
         self.clock.move_to(instant)
@@ -104,10 +105,11 @@ class Journey:
         self._record()
         self._heal()
         self._sweep()
-        while self._broker.has_due:
+        for turn in count():
+            if not self._broker.has_due:
+                break
             self.worker.fetch(patience=0)
-            self.worker.settle()
-            self._check_progress(known)
+            self._settle(turn)
         self._swept = self._swept and self.executor.begun == known
         self.store.file_away()
 
@@ -119,7 +121,7 @@ class Journey:
             self.worker.beat()
             self.executor.land()
             self._swept = False
-        self.worker.settle()
+            self.worker.settle()
 
     def _heal(self) -> None:
         """Run the watchdog's pass if it is due."""
@@ -131,31 +133,32 @@ class Journey:
         """Look into the store, if it is time to, for what the broker does not tell of."""
         if self._sweep_at is None or self._sweep_at > self.clock.now():
             return
-        self._swept, known = True, self.executor.begun
-        while self.worker.fetcher.look(session=self.worker.heart.session, limit=LOOK):
-            self.worker.settle()
-            self._check_progress(known)
+        self._swept = True
+        session, fetcher = self.worker.heart.session, self.worker.fetcher
+        for turn in count():
+            if not fetcher.look(session=session, limit=LOOK):
+                break
+            self._settle(turn)
 
-    def _check_progress(self, known: int) -> None:
-        if self.executor.begun - known > MOST_AT_ONE_INSTANT:
-            message = f"over {MOST_AT_ONE_INSTANT:,} executions began at {self.clock.now()}"
+    def _settle(self, turn: int) -> None:
+        self.worker.settle()
+        if turn > MOST_TURNS:
+            message = f"what is due at {self.clock.now()} has no end"
             raise Refused(f"{message}; does a job enqueue itself without a delay?")
 
-    def _next_stop(self) -> datetime | None:
+    def _next_stop(self) -> datetime:
         """Return the next instant at which there is something to do."""
         now = self.clock.now()
-        stops = [*self.store.stops(now), *self.executor.ends]
-        sweeps: list[datetime] = []
-        for row in self.store.waiting():
-            if row.due_at > now:
-                stops.append(row.due_at)
-            elif not row.held_by:
-                sweeps += self._sweeps_for(row, now)
+        due = self.store.next_due_at(now)
+        sweeps = [each for row in self.store.overdue(now) for each in self._sweeps_for(row, now)]
         self._sweep_at = min(sweeps, default=None)
-        return min([*stops, *sweeps], default=None)
+        stops = [*self.store.stops(now), *self.executor.ends, *sweeps]
+        return min(stops if due is None else [due, *stops])
 
     def _sweeps_for(self, row: Execution, now: datetime) -> Iterator[datetime]:
         """Yield when a sweep may do something about a row that is due and was not begun."""
+        if row.held_by:
+            return
         if not self._swept:
             yield self._sweep_after(now)
         deadline = row.snapshot.deadline
@@ -169,5 +172,5 @@ class Journey:
 
 def _unhurried(settings: Settings) -> Settings:
     """Return settings by which a worker that is visited rarely keeps its session."""
-    rarely = max(settings.watchdog_interval, min(RARELY, settings.horizon / 2))
+    rarely = max(settings.watchdog_interval, min(RARELY, settings.horizon))
     return replace(settings, lease=LEASE, beat=LEASE / 3, sweep=SWEEP, watchdog_interval=rarely)

@@ -8,6 +8,7 @@ file itself is never purged; it is what `TimeTravel.executions` reads.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
+from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any
 
@@ -43,14 +44,36 @@ class _TravelTables(Tables):
     """The tables, which note what has ended since it was last filed away."""
 
     ended: dict[str, None] = field(default_factory=dict)
+    waiting: list[tuple[datetime, str]] = field(default_factory=list)
     queues: set[str] = field(default_factory=set)
 
     def put(self, row: Execution) -> None:
         """Write one execution."""
         super().put(row)
-        self.queues.add(row.snapshot.queue)
-        if row.state not in ACTIVE:
+        if row.state in LIVE:
+            heappush(self.waiting, (row.due_at, row.id))
+            self.queues.add(row.snapshot.queue)
+        elif row.state is not State.RUNNING:
             self.ended[row.id] = None
+
+    def waits(self, due_at: datetime, identity: str) -> bool:
+        """Tell whether an execution waits to be run at an instant."""
+        row = self.executions.get(identity)
+        return row is not None and row.is_live and row.due_at == due_at
+
+
+class _Alone:
+    """Begins an operation of the store without a lock: a journey has one thread."""
+
+    def __init__(self, tables: Tables, clock: Clock) -> None:
+        self._tables = tables
+        self._clock = clock
+
+    def __enter__(self) -> tuple[Tables, datetime]:
+        return self._tables, self._clock.now()
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 class TravelStore(MemoryStore):
@@ -60,15 +83,29 @@ class TravelStore(MemoryStore):
         """Begin empty."""
         super().__init__(clock)
         self._travel = self._tables = _TravelTables()
+        self._alone = _Alone(self._tables, clock)
+        self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
         self._purged = 0
         self._snapshots: dict[tuple[str, int], Any] = {}
 
     # What a journey asks
 
-    def waiting(self) -> list[Execution]:
-        """Return every row that waits to be run."""
-        return [row for row in self._travel.executions.values() if row.state in LIVE]
+    def next_due_at(self, now: datetime) -> datetime | None:
+        """Return when the next row is due that is not so yet."""
+        tables = self._travel
+        while tables.waiting and not (
+            tables.waiting[0][0] > now and tables.waits(*tables.waiting[0])
+        ):
+            self._overdue.add(heappop(tables.waiting))
+        return tables.waiting[0][0] if tables.waiting else None
+
+    def overdue(self, now: datetime) -> list[Execution]:
+        """Return the rows that are due and have not been begun."""
+        self.next_due_at(now)
+        if self._overdue:
+            self._overdue = {each for each in self._overdue if self._travel.waits(*each)}
+        return [self._travel.executions[identity] for _, identity in self._overdue]
 
     def everything(self) -> Iterator[Execution]:
         """Go through all executions that ever were, purged or not, in no particular order."""
@@ -128,6 +165,9 @@ class TravelStore(MemoryStore):
         self._file.append(_filed(row))
 
     # What the engine asks
+
+    def _at_once(self) -> _Alone:  # type: ignore[override]
+        return self._alone
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due, of any queue."""

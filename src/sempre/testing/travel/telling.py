@@ -9,7 +9,7 @@ from sempre.app.jobs import Job
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 
-__all__ = ["all_arguments", "listed"]
+__all__ = ["all_arguments", "listed", "written"]
 
 MOST_LISTED = 10
 
@@ -29,8 +29,13 @@ def listed(rows: Sequence[Execution]) -> str:
     return "\n".join(lines) or "  (nothing)"
 
 
+def written(args: Mapping[str, Any]) -> str:
+    """Return arguments as JSON; a default that is none is written as Python does."""
+    return json.dumps(dict(args), ensure_ascii=False, sort_keys=True, default=repr)
+
+
 def _line(row: Execution) -> str:
-    args = json.dumps(dict(row.snapshot.args), ensure_ascii=False) if row.snapshot.args else ""
+    args = written(row.snapshot.args) if row.snapshot.args else ""
     reason = f"({row.reason})" if row.reason else ""
     words = (str(row.due_at), row.snapshot.name, args, str(row.state), reason)
     return " ".join(filter(None, words))

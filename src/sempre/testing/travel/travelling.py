@@ -9,13 +9,14 @@ from typing import Any, ParamSpec, Self
 from sempre.app.application import Sempre
 from sempre.app.jobs import Job
 from sempre.app.options import Duration
+from sempre.app.schedules import Schedules
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.errors import InstantError, InvalidInput, NotFound, Refused, nearest
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 from sempre.testing.travel.journey import Journey
-from sempre.testing.travel.telling import all_arguments, listed
+from sempre.testing.travel.telling import all_arguments, listed, written
 
 __all__ = ["TimeTravel"]
 
@@ -161,7 +162,7 @@ class TimeTravel:
         fitting = [row for row in same if all_arguments(job, row.snapshot.args) == wanted]
         if fitting:
             return fitting[-1]
-        asked = f"{job.name} was not enqueued with {wanted}"
+        asked = f"{job.name} was not enqueued with {written(wanted)}"
         raise AssertionError(f"{asked}; enqueued were:\n{listed(same or enqueued)}")
 
     def assert_ran(self, job: Job[..., Any] | str, times: int | None = None) -> None:
@@ -207,7 +208,8 @@ class TimeTravel:
         if not isinstance(job, str):
             name = self._known(job)
             return lambda row: row.snapshot.job == name
-        known = {*self._app.declarations.tasks, *(each.name for each in self._app.schedules)}
+        schedules = Schedules(self._journey.engine)
+        known = {*self._app.declarations.tasks, *(each.name for each in schedules)}
         if job not in known:
             raise self._unknown(job, known)
         return lambda row: job in (row.snapshot.name, row.snapshot.job)
