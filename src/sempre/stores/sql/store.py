@@ -33,8 +33,11 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.store import Effects
 from sempre.stores.sql import encoding, maintenance, migrations, reading, records, work
 from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.effects import SqlEffects
+from sempre.stores.sql.joining import enqueue_within
 from sempre.stores.sql.switches import (
     Stops,
     switches_in_force,
@@ -148,6 +151,14 @@ class SqlStore:
     def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in."""
         return self._write_with_switches(lambda transaction: work.enqueue(transaction, works))
+
+    def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:
+        """Put one-off work in through a transaction of the caller's."""
+        return enqueue_within(self._checked(), connection, works, self.uuid)
+
+    def effects(self, execution_id: str, fence: int) -> Effects:
+        """Begin the transaction of a run."""
+        return SqlEffects(self._checked().callers.apart(), execution_id, fence)
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""

@@ -185,9 +185,11 @@ def settle(
     return answers
 
 
-def enqueue(transaction: Transaction, works: Sequence[Work]) -> list[Receipt]:
-    """Put one-off work in, or say what stands in its way."""
-    stops = switches_off(transaction)
+def enqueue(
+    transaction: Transaction, works: Sequence[Work], stops: Stops | None = None
+) -> list[Receipt]:
+    """Put one-off work in, or say what stands in its way: by default, any switch that is off."""
+    stops = switches_off(transaction) if stops is None else stops
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]
     known = {row[0] for row in transaction.rows("known_executions", ids=ids)}

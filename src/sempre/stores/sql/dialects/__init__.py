@@ -66,7 +66,13 @@ class Apart(Protocol):
 
 
 class Callers(Protocol):
-    """Transactions of others: of those who enqueue in their own, and of jobs."""
+    """Transactions of others: of those who enqueue in their own, and of jobs.
+
+    Attributes:
+        are_alone: whether nobody else can write while one of them has.
+    """
+
+    are_alone: bool
 
     @property
     def place(self) -> str:

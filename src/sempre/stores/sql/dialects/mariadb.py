@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.mariadb_callers import MariadbCallers
 from sempre.stores.sql.dialects.mariadb_pool import Pool, check_server, pymysql, read_address
 from sempre.stores.sql.dialects.mariadb_transaction import MariadbTransaction
 from sempre.stores.sql.statements import Wording, check_identifier, load
@@ -71,7 +72,7 @@ class Mariadb:
     """
 
     name = "mariadb"
-    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=False)
+    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=True)
 
     def __init__(
         self,
@@ -112,6 +113,8 @@ class Mariadb:
         }
         completed = {key: self.complete(piece.text) for key, piece in self._pieces.items()}
         self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
+        wrap = partial(MariadbTransaction, statements=self.statements)
+        self.callers = MariadbCallers(self._place, address, wrap, connect_after=connect_after)
         self._lock = Lock()
         self._pool: Pool | None = None
         self._closed = False

@@ -24,6 +24,7 @@ try:
     from psycopg.conninfo import conninfo_to_dict
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
+    from sempre.stores.sql.dialects.postgresql_callers import PostgresqlCallers
     from sempre.stores.sql.dialects.postgresql_connection import (
         Connection,
         Unanswered,
@@ -79,7 +80,7 @@ class Postgresql:
     """
 
     name = "postgresql"
-    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=False)
+    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=True)
 
     def __init__(
         self,
@@ -118,6 +119,8 @@ class Postgresql:
         pieces = load(self.name)
         completed = {key: self.complete(pieces[key].text) for key in pieces}
         self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
+        wrap = partial(PostgresqlTransaction, statements=self.statements)
+        self.callers = PostgresqlCallers(self._place, conninfo, wrap, connect_after=connect_after)
         self._lock = Lock()
         self._pool: ConnectionPool[Connection] | None = None
         self._pid = 0

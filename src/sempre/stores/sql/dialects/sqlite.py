@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from random import random
 from threading import Event, Lock, local
@@ -23,6 +23,7 @@ from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.filesystems import check_local
+from sempre.stores.sql.dialects.sqlite_callers import SqliteCallers
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
 __all__ = ["Sqlite", "SqliteTransaction"]
@@ -61,7 +62,7 @@ class Sqlite:
     """
 
     name = "sqlite"
-    capabilities = Capabilities(durable=True, shared=True, own_clock=False, transactional=False)
+    capabilities = Capabilities(durable=True, shared=True, own_clock=False, transactional=True)
 
     def __init__(
         self,
@@ -90,6 +91,8 @@ class Sqlite:
         self._wording = wording
         pieces = load(self.name)
         self.statements = {key: wording.complete(pieces[key].text, pieces) for key in pieces}
+        wrap = partial(SqliteTransaction, statements=self.statements, clock=self._clock)
+        self.callers = SqliteCallers(self.path, self.statements, wrap, busy_after=busy_after)
         self._local = local()
         self._connections: WeakSet[_Connection] = WeakSet()
         self._lock = Lock()

@@ -1,0 +1,117 @@
+"""PostgreSQL: transactions of others in the database of the store."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
+
+from sempre.errors import StoreUnavailable
+from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+
+__all__ = ["PostgresqlCallers"]
+
+_Wrap = Callable[[Any], Transaction]
+
+
+class PostgresqlCallers:
+    """Transactions of others in one database.
+
+    Args:
+        place: where it is, without its password.
+        conninfo: how the driver reaches it.
+        wrap: makes a transaction of what has `execute` and `cursor`.
+        connect_after: after how many seconds a connection for a job is given up.
+    """
+
+    are_alone = False
+
+    def __init__(self, place: str, conninfo: str, wrap: _Wrap, *, connect_after: float) -> None:
+        """Open nothing yet."""
+        self.place = place
+        self._conninfo = conninfo
+        self._wrap = wrap
+        self._connect_after = connect_after
+
+    @contextmanager
+    def joined(self, connection: object) -> Iterator[Transaction]:
+        """Use a caller's connection."""
+        remedy = "Use psycopg 3 (with SQLAlchemy: postgresql+psycopg://) for that database"
+        check_driver(connection, psycopg.Connection, self.place, remedy=remedy)
+        assert isinstance(connection, psycopg.Connection)  # noqa: S101 - for the type checker
+        is_begun = not connection.autocommit or _status(connection) is not TransactionStatus.IDLE
+        remedy = "Begin one: `with connection.transaction():`, or use app.transaction(connection)"
+        check_begun(self.place, is_begun=is_begun, remedy=remedy)
+        yield self._wrap(_Plain(connection))
+
+    def place_of(self, connection: object) -> str:
+        """Return which database a caller's connection leads to."""
+        assert isinstance(connection, psycopg.Connection)  # noqa: S101 - for the type checker
+        info = connection.info
+        return f"PostgreSQL at {info.host}:{info.port}/{info.dbname}"
+
+    def apart(self) -> "_Apart":
+        """Begin a transaction on a fresh connection."""
+        try:
+            return _Apart(self._conninfo, self._wrap, max(2, int(self._connect_after)))
+        except psycopg.Error as error:
+            raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
+
+
+class _Plain:
+    """A connection whose rows are tuples, whatever its owner has set."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, text: Any, parameters: Any = None) -> psycopg.Cursor[Any]:  # noqa: ANN401
+        """Run a statement."""
+        return self.cursor().execute(text, parameters)
+
+    def cursor(self) -> psycopg.Cursor[Any]:
+        """Return a cursor of the driver's own kind."""
+        return psycopg.Cursor(self._connection, row_factory=tuple_row)
+
+
+class _Apart:
+    """The transaction of a job. Within a block of the driver commit() is an error."""
+
+    def __init__(self, conninfo: str, wrap: _Wrap, connect_timeout: int) -> None:
+        self.connection: psycopg.Connection[Any] = psycopg.connect(
+            # Else the driver would begin a second transaction, if SQL has ended this one.
+            conninfo,
+            autocommit=True,
+            prepare_threshold=None,
+            connect_timeout=connect_timeout,
+        )
+        try:
+            self.connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+            self.connection.read_only = False
+            self._block = self.connection.transaction()
+            self._block.__enter__()
+            self.connection.execute("SET LOCAL synchronous_commit = on")
+        except BaseException:
+            self.connection.close()
+            raise
+        self.transaction = wrap(_Plain(self.connection))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not ended by SQL."""
+        ended = {TransactionStatus.IDLE, TransactionStatus.UNKNOWN}
+        return not self.connection.closed and _status(self.connection) not in ended
+
+    def commit(self) -> None:
+        """Commit it to disk."""
+        self._block.__exit__(None, None, None)
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(psycopg.Error):
+            self.connection.close()
+
+
+def _status(connection: psycopg.Connection[Any]) -> TransactionStatus:
+    return connection.info.transaction_status

@@ -1,0 +1,166 @@
+"""SQLite: transactions of others on the file of the store."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sempre.errors import NotSameDatabase, StoreUnavailable, TransactionError
+from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+
+__all__ = ["SqliteCallers"]
+
+_Wrap = Callable[[Any], Transaction]
+
+
+class SqliteCallers:
+    """Transactions of others on one file.
+
+    Args:
+        path: of the file.
+        statements: of the store, by name.
+        wrap: makes a transaction of what has `execute` and `executemany`.
+        busy_after: for how many seconds a job waits for another process.
+    """
+
+    are_alone = True
+
+    def __init__(
+        self, path: Path, statements: Mapping[str, str], wrap: _Wrap, *, busy_after: float
+    ) -> None:
+        """Open nothing yet."""
+        self.place = f"the SQLite file {path}"
+        self._path = path
+        self._write_first = statements["write_first"]
+        self._wrap = wrap
+        self._busy_after = busy_after
+
+    @contextmanager
+    def joined(self, connection: object) -> Iterator[Transaction]:
+        """Use a caller's connection; it has the file from here on, until its transaction ends."""
+        remedy = "Give a sqlite3 connection to that file"
+        check_driver(connection, sqlite3.Connection, self.place, remedy=remedy)
+        assert isinstance(connection, sqlite3.Connection)  # noqa: S101 - for the type checker
+        remedy = "Begin one: execute BEGIN IMMEDIATE, or use app.transaction(connection)"
+        check_begun(self.place, is_begun=_begins(connection), remedy=remedy)
+        texts, connection.text_factory = connection.text_factory, str
+        try:
+            plain = _Plain(connection)
+            self._take_file(plain)
+            yield self._wrap(plain)
+        finally:
+            connection.text_factory = texts
+
+    def place_of(self, connection: object) -> str:
+        """Return which file a caller's connection has opened."""
+        assert isinstance(connection, sqlite3.Connection)  # noqa: S101 - for the type checker
+        rows = _Plain(connection).execute("PRAGMA database_list").fetchall()
+        path = next((row[2] for row in rows if row[1] == "main"), "")
+        return f"the SQLite file {path}" if path else "an SQLite database in memory"
+
+    def apart(self) -> "_Apart":
+        """Begin a transaction on a fresh connection; nobody else writes until it ends."""
+        try:
+            return _Apart(self._path, self._wrap, self._busy_after)
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
+
+    def _take_file(self, plain: "_Plain") -> None:
+        try:
+            plain.execute(self._write_first)
+        except sqlite3.OperationalError as error:
+            if "no such table" not in str(error):
+                raise
+            found = self.place_of(plain.connection)
+            raise NotSameDatabase(store=self.place, found=found) from None
+
+
+class _Plain:
+    """A connection whose rows are tuples, whatever its owner has set."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def execute(self, text: str, parameters: Any = ()) -> sqlite3.Cursor:  # noqa: ANN401
+        """Run a statement."""
+        # Not by cursor(), which would hand on the row factory of the connection.
+        return sqlite3.Cursor(self.connection).execute(text, parameters)
+
+    def executemany(self, text: str, parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401
+        """Run a statement for each of many rows."""
+        return sqlite3.Cursor(self.connection).executemany(text, parameters)
+
+
+class _Kept(sqlite3.Connection):
+    """A connection of a job, which lets only the worker end its transaction."""
+
+    def commit(self) -> NoReturn:
+        """Refuse."""
+        _refuse()
+
+    def rollback(self) -> NoReturn:
+        """Refuse."""
+        _refuse()
+
+    def executescript(self, _script: str) -> NoReturn:
+        """Refuse, as it would commit first."""
+        _refuse()
+
+    def __enter__(self) -> NoReturn:
+        """Refuse, as the end of the block would commit."""
+        _refuse()
+
+
+class _Apart:
+    """The transaction of a job."""
+
+    def __init__(self, path: Path, wrap: _Wrap, busy_after: float) -> None:
+        self.connection = sqlite3.connect(
+            path,
+            timeout=busy_after,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Kept,
+        )
+        try:
+            self.connection.execute("PRAGMA synchronous = FULL")
+            self.connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            self.connection.close()
+            raise
+        self.transaction = wrap(_Plain(self.connection))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not ended by SQL."""
+        with suppress(sqlite3.ProgrammingError):  # closed
+            return self.connection.in_transaction
+        return False
+
+    def commit(self) -> None:
+        """Commit it to disk."""
+        self.connection.text_factory = str
+        self.connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
+
+def _begins(connection: sqlite3.Connection) -> bool:
+    """Tell whether a connection is in a transaction, or will be with its first write."""
+    if connection.in_transaction:
+        return True
+    # Since Python 3.12 a connection may commit each statement whatever its isolation level is.
+    return (
+        connection.isolation_level is not None and getattr(connection, "autocommit", -1) is not True
+    )
+
+
+def _refuse() -> NoReturn:
+    raise TransactionError(
+        "current().tx is committed by the worker when the job returns, and rolled back when it "
+        "raises: do neither in the job, nor executescript() or `with connection:`, which commit."
+    )

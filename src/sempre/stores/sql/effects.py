@@ -1,0 +1,79 @@
+"""What a job writes and the end of its run, as one transaction."""
+
+from sempre.domain.arguments import Json
+from sempre.domain.planning import Moment, plan_success
+from sempre.domain.states import State
+from sempre.errors import TransactionError
+from sempre.ports.messages import Settled, Settlement
+from sempre.stores.sql import encoding, work
+from sempre.stores.sql.dialects import Apart
+
+__all__ = ["SqlEffects"]
+
+
+class SqlEffects:
+    """The transaction of a run: of an execution, under a fence."""
+
+    def __init__(self, apart: Apart, execution_id: str, fence: int) -> None:
+        """Take over a transaction that has begun."""
+        self._apart = apart
+        self._id = execution_id
+        self._fence = fence
+
+    @property
+    def connection(self) -> object:
+        """The driver's own connection."""
+        return self._apart.connection
+
+    def keep(self, result: Json) -> None:
+        """Record that the run succeeded, commit that with what was written, and close."""
+        try:
+            self._settle(result)
+            self._commit()
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Keep nothing, and close."""
+        self._apart.close()
+
+    def _settle(self, result: Json) -> None:
+        if not self._apart.is_open:
+            raise TransactionError(
+                "the job has ended the transaction of current().tx itself, so what it wrote is "
+                "not bound to its end; leave COMMIT, ROLLBACK and whatever implies them to the "
+                "worker."
+            )
+        try:
+            settled = self._settled(result)
+        except Exception as error:
+            told = f"{type(error).__name__}: {error}"
+            raise TransactionError(
+                f"the end of the run could not be written in the transaction of current().tx, of "
+                f"which nothing was kept: {told}"
+            ) from error
+        if not settled:
+            raise TransactionError(
+                "the run has lost its lease or its time is over, and somebody else has ended it: "
+                "nothing of the transaction of current().tx was kept."
+            )
+
+    def _settled(self, result: Json) -> bool:
+        transaction = self._apart.transaction
+        found = map(encoding.read_execution, transaction.rows("rows_by_id", ids=[self._id]))
+        row = next(found, None)
+        if row is None or (row.state, row.fence) != (State.RUNNING, self._fence):
+            return False
+        now = max(transaction.now, row.started_at or transaction.now)
+        settlement = Settlement(row, plan_success(row, Moment(now)), result)
+        # It is compared once more with the row as it is when it is locked.
+        return work.settle(transaction, [settlement], row.session) == [Settled.DONE]
+
+    def _commit(self) -> None:
+        try:
+            self._apart.commit()
+        except Exception as error:
+            raise TransactionError(
+                "the commit of current().tx was not acknowledged, so nobody knows yet whether it "
+                f"was kept: {error}"
+            ) from error

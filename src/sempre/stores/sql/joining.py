@@ -1,0 +1,97 @@
+"""Work that is put in through a caller's transaction, as far as that is another thing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sempre.errors import NotSameDatabase
+from sempre.ports.messages import Receipt, Work
+from sempre.stores.sql import work
+from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.switches import Stops, switches_in_force
+
+__all__ = ["enqueue_within"]
+
+
+def enqueue_within(
+    dialect: Dialect, connection: object, works: Sequence[Work], uuid: str
+) -> list[Receipt]:
+    """Put work in through a caller's transaction, after its connection was proven to lead here."""
+    with dialect.callers.joined(connection) as transaction:
+        _prove_same(dialect, connection, transaction, uuid)
+        return work.enqueue(_Joined(transaction, dialect), works, _stops(dialect))
+
+
+def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, uuid: str) -> None:
+    """Raise NotSameDatabase unless the connection sees this very store.
+
+    The table is looked for first: in PostgreSQL its absence would end the caller's transaction.
+    """
+    found = transaction.rows("read_meta") if dialect.has_meta(transaction) else []
+    if [row[1] for row in found] != [uuid]:
+        place = dialect.callers.place_of(connection)
+        told = f"{place} (another store)" if found else place
+        raise NotSameDatabase(store=dialect.callers.place, found=told)
+
+
+def _stops(dialect: Dialect) -> Stops:
+    """Return the switches that reject, as they are now; not by the caller's snapshot.
+
+    They are not locked: nobody could turn one until the caller commits. So none may hold the row:
+    it could be turned on before the row is seen, and would never free it. What is stopped and not
+    held is not started either.
+    """
+    switches = dialect.read(switches_in_force)
+    return Stops(tuple(switch for switch in switches if not switch.holds))
+
+
+class _Joined:
+    """A caller's transaction, which may read what others have changed since.
+
+    Who has a unique key must not be read so. Its row is locked through the caller's connection,
+    from then on nobody adds to it, and who has it is read through another one.
+    """
+
+    def __init__(self, inner: Transaction, dialect: Dialect) -> None:
+        self._inner = inner
+        self._dialect = dialect
+
+    @property
+    def now(self) -> datetime:
+        """The store's now."""
+        return self._inner.now
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Run a statement and return its rows."""
+        found = self._inner.rows(name, **parameters)
+        return self._with_newer(found, parameters) if name == "keyed_rows" else found
+
+    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
+        """Run a statement and return how many rows it changed."""
+        if name == "count_rejections" and not self._dialect.callers.are_alone:
+            # Whoever counts next would wait for the caller's commit.
+            return self._dialect.write(lambda own: own.run(name, **parameters))
+        return self._inner.run(name, **parameters)
+
+    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run a statement for each of many rows."""
+        self._inner.many(name, rows)
+
+    def script(self, text: str) -> None:
+        """Run the statements of a migration."""
+        self._inner.script(text)
+
+    def _with_newer(
+        self, found: list[Sequence[Any]], parameters: Mapping[str, Any]
+    ) -> list[Sequence[Any]]:
+        """Return what is committed, and then what only this transaction has put in."""
+
+        def ask(latest: Transaction) -> tuple[list[Sequence[Any]], set[Any]]:
+            committed = latest.rows("keyed_rows", **parameters)
+            known = {row[1] for row in committed}
+            ids = sorted({row[1] for row in found} - known)
+            ended = latest.rows("known_executions", ids=ids) if ids else []
+            return committed, known | {row[0] for row in ended}
+
+        committed, known = self._dialect.read(ask)
+        return [*committed, *(row for row in found if row[1] not in known)]
