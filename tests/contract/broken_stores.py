@@ -22,6 +22,7 @@ from sempre.ports.messages import (
     Pass,
     Reading,
     Receipt,
+    Report,
     Session,
     Settled,
     Settlement,
@@ -260,6 +261,14 @@ class ListsWhatIsOver(MemoryStore):
     def switches(self) -> Reading[list[Switch]]:
         now = super().switches().now
         return Reading(now, sorted(self._tables.switches.values(), key=lambda each: each.name))
+
+
+class BelievesEverybody(MemoryStore):
+    """Keeps what anybody reports of an execution."""
+
+    def report(self, reports: Sequence[Report], *, session: str) -> None:
+        for each in reports:
+            self._tables.reports[each.execution_id] = each
 
 
 class RetriesBesideOthers(MemoryStore):

@@ -14,6 +14,7 @@ from sempre.testing.contracts import store as contracts
 from tests.contract import broken_stores
 from tests.contract.broken_stores import (
     AppliesInParts,
+    BelievesEverybody,
     CancelsNextRows,
     ChecksThenInserts,
     ClaimsEarly,
@@ -67,6 +68,7 @@ KEPT_BUGS: list[tuple[type[MemoryStore], str]] = [
     (CancelsNextRows, "test_the_next_row_of_a_schedule_is_not_cancelled"),
     (DecidesPastSwitches, "test_a_decision_in_ignorance_of_a_switch_is_refused"),
     (ListsWhatIsOver, "test_a_switch_goes_on_again_by_itself"),
+    (BelievesEverybody, "test_a_report_of_a_claim_that_is_lost_is_dropped"),
     (RetriesBesideOthers, "test_a_retry_whose_key_was_taken_fails_as_coalesced"),
     (ForgetsLosses, "test_a_rescued_crash_is_on_record"),
     (PurgesTheLiving, "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago"),

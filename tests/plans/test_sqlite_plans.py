@@ -76,6 +76,9 @@ HOT: dict[str, dict[str, Any]] = {
     "lock_schedules_of": {"ids": IDS},
     "free_held": {"name": "s"},
     "held_claims": {"session": "session1"},
+    "claims_under": {"session": "session1"},
+    "reports_of": {"ids": IDS},
+    "delete_reports": {"ids": IDS},
     "latest_ranges": {"schedule_id": "0000005", "limit": 5},
     "rollups_of": {"schedule_id": "0000005"},
     "move_schedule": dict.fromkeys(
