@@ -8,8 +8,19 @@ from datetime import datetime, timedelta
 
 from sempre.app import schedules
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Claim, Moment, Plan, claiming, settling, single_slots, slots
-from sempre.domain.planning import plan_enable, plan_reconcile, verbs
+from sempre.domain.planning import (
+    Claim,
+    Moment,
+    Plan,
+    claiming,
+    plan_enable,
+    plan_reconcile,
+    settling,
+    single_slots,
+    slots,
+    verbs,
+)
+from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import TICK, Sheet
 from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Schedule
@@ -145,7 +156,7 @@ def enabling_what_is_enabled_moves_the_cursor(patch: Patch) -> None:
             return plan_enable(schedule, rows, moment, actor=actor)
         sheet = Sheet(schedule, rows, moment, actor=actor)
         advance(sheet, sheet.now)
-        verbs.reconcile(sheet)
+        reconcile(sheet)
         return sheet.plan()
 
     patch.setattr(schedules, "plan_enable", enable)

@@ -47,7 +47,7 @@ def hunt(bug: str, *, seconds: float = SECONDS, steps: int = STEPS) -> Catch:
     began, seeds = clock.elapsed(), 0
     with pytest.MonkeyPatch.context() as patch:
         BUGS[bug](patch)
-        for seeds, by in enumerate(_attempts(bug, steps), start=1):  # noqa: B007 - told below
+        for seeds, by in enumerate(_attempts(bug, steps), start=1):
             if by or clock.elapsed() - began > seconds:
                 return Catch(bug, by, seeds, clock.elapsed() - began)
     return Catch(bug, "", seeds, clock.elapsed() - began)

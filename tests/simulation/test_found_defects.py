@@ -152,6 +152,18 @@ def test_what_is_parked_when_the_session_is_lost_is_given_back_and_not_begun() -
     assert set(sessions) > {lost}
 
 
+def test_a_worker_whose_clock_gains_on_the_stores_looks_again_when_it_looked_too_early() -> None:
+    world = SmallWorld(carries=False)
+    world.fleet.workers[0].clock.rate = 1.0005
+    world.create()
+
+    world.pass_for(600)
+
+    late = [row.started_at - row.due_at for row in world.judge.starts if row.started_at]
+    assert len(late) == 10
+    assert max(late).total_seconds() < 0.1
+
+
 def test_of_two_early_tickets_of_one_execution_each_is_finished() -> None:
     early = EarlyTickets()
     deliveries = [Delivery(Message("lane", "ticket"), "handle", receipt) for receipt in "ab"]

@@ -1,5 +1,6 @@
 """The agenda: when to look into the store next, for all that this process knows."""
 
+from datetime import datetime
 from heapq import heappop, heappush
 from threading import Lock
 
@@ -23,6 +24,7 @@ class Agenda:
         """Begin with a look at once."""
         self._clock = clock
         self._points = [0.0]
+        self._instants: dict[float, datetime] = {}
         self._lock = Lock()
 
     @property
@@ -36,13 +38,17 @@ class Agenda:
         """Whether it is time to look."""
         return self.next <= self._clock.elapsed()
 
-    def add(self, wait: float) -> bool:
+    def add(self, wait: float, due_at: datetime | None = None) -> bool:
         """Look in so many seconds at the latest; True if that is sooner than was known."""
         point = self._clock.elapsed() + max(0.0, wait)
         with self._lock:
             first = self._points[0] if self._points else NEVER
-            if abs(point - first) <= NEARLY or len(self._points) >= LONGEST:
+            if abs(point - first) <= NEARLY:
+                self._keep_latest(first, due_at)
                 return False
+            if len(self._points) >= LONGEST:
+                return False
+            self._keep_latest(point, due_at)
             heappush(self._points, point)
             return point < first
 
@@ -51,9 +57,21 @@ class Agenda:
         with self._lock:
             heappush(self._points, 0.0)
 
-    def cross_off(self) -> None:
-        """Forget what is due by now: whoever calls is about to look."""
-        now = self._clock.elapsed()
+    def cross_off(self) -> list[datetime]:
+        """Forget what is due by now: whoever calls is about to look.
+
+        Returns:
+            What it was that should be due, since by the store's clock it may not be so yet.
+        """
+        now, expected = self._clock.elapsed(), []
         with self._lock:
             while self._points and self._points[0] <= now:
-                heappop(self._points)
+                due_at = self._instants.pop(heappop(self._points), None)
+                if due_at is not None:
+                    expected.append(due_at)
+        return expected
+
+    def _keep_latest(self, point: float, due_at: datetime | None) -> None:
+        known = self._instants.get(point)
+        if due_at is not None and (known is None or due_at > known):
+            self._instants[point] = due_at

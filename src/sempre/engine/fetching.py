@@ -107,10 +107,14 @@ class Fetcher:
         bell, elapsed = self._engine.bell, self._engine.clock.elapsed()
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
         self._sweep_at = sweep if bell.carries else NEVER
-        self._agenda.cross_off()
+        expected = self._agenda.cross_off()
         if self.look(session=session, limit=limit) >= limit:
             self._behind = True
             self.look_now()
+        for due_at in expected:
+            # Our clock may have come there before the store's.
+            if due_at > self._engine.time.now():
+                self._note(due_at)
         return 0.0
 
     def _look_in_turn(self, wanted: Wanted, session: str) -> int:
@@ -227,7 +231,8 @@ class Fetcher:
     def _note(self, due_at: datetime) -> bool:
         """Look no later than when this is due; False if we would look by then anyway."""
         wait = _seconds_until(due_at, self._engine.time.now())
-        return self._agenda.add(max(wait, BLOCKED_LOOK) if self._blocked and not wait else wait)
+        wait = max(wait, BLOCKED_LOOK) if self._blocked and not wait else wait
+        return self._agenda.add(wait, due_at)
 
     # Both
 

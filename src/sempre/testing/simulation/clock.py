@@ -34,6 +34,10 @@ class VirtualClock:
         skew: by how much `now` is wrong.
         origin: what `elapsed` shows at the beginning.
         drift: by how many seconds it gains on the true time in each second.
+
+    Attributes:
+        skew: by how much `now` is wrong.
+        rate: how many of its seconds pass in a true one.
     """
 
     def __init__(
@@ -47,20 +51,20 @@ class VirtualClock:
         """Show the true time, as wrong as told."""
         self._time = time
         self._origin = origin
-        self._rate = 1.0 + drift
+        self.rate = 1.0 + drift
         self.skew = skew
 
     def now(self) -> datetime:
         """Return the instant that this clock shows."""
-        return START + timedelta(microseconds=self._time.now * self._rate) + self.skew
+        return START + timedelta(microseconds=self._time.now * self.rate) + self.skew
 
     def elapsed(self) -> float:
         """Return seconds from this clock's own point."""
-        return self._origin + self._time.now * self._rate / MICROSECONDS
+        return self._origin + self._time.now * self.rate / MICROSECONDS
 
     def true_seconds(self, seconds: float) -> float:
         """Return how long something takes that takes so many seconds by this clock."""
-        return seconds / self._rate
+        return seconds / self.rate
 
     def step(self, by: timedelta) -> None:
         """Set the clock forward or back."""

@@ -1,0 +1,80 @@
+"""Shrinking: the same broken promise of the same seed, with as few faults as can be found soon."""
+
+from collections.abc import Sequence
+from traceback import extract_tb
+
+from sempre.clock import SystemClock
+from sempre.testing.simulation.mercy import Mercy
+from sempre.testing.simulation.world import Failure, simulate
+
+__all__ = ["shrink"]
+
+PATIENCE = 20.0
+
+
+class _Shrinker:
+    """Leaves out faults one after another, and keeps what still fails."""
+
+    def __init__(self, failure: Failure, seconds: float) -> None:
+        """Begin with a failure as it was found."""
+        self._clock = SystemClock()
+        self._until = self._clock.elapsed() + seconds
+        self._place = _place_of(failure)
+        self.best = failure
+
+    @property
+    def is_patient(self) -> bool:
+        """Whether there is time for another try."""
+        return self._clock.elapsed() < self._until
+
+    def leave_out_kinds(self) -> None:
+        """Try each kind of fault for whether it matters."""
+        for kind in sorted({each.kind for each in self.best.strikes}):
+            without = self.best.mercy.without | {kind}
+            self._fails(without, None)
+
+    def leave_out_single_ones(self) -> None:
+        """Try ever smaller parts of the faults for whether they matter."""
+        names = [each.name for each in self.best.strikes]
+        size = len(names) // 2
+        while size and self.is_patient:
+            kept = self._without_parts(names, size)
+            size = min(size // 2, len(kept) // 2) if len(kept) < len(names) else size // 2
+            names = kept
+
+    def _without_parts(self, names: Sequence[str], size: int) -> list[str]:
+        kept, first = list(names), 0
+        while first < len(kept) and self.is_patient:
+            fewer = kept[:first] + kept[first + size :]
+            if self._fails(self.best.mercy.without, frozenset(fewer)):
+                kept = [each.name for each in self.best.strikes if each.name in fewer]
+            else:
+                first += size
+        return kept
+
+    def _fails(self, without: frozenset[str], only: frozenset[str] | None) -> bool:
+        """Tell whether the same promise breaks, and keep that if it does."""
+        if not self.is_patient:
+            return False
+        try:
+            simulate(self.best.seed, steps=self.best.steps, mercy=Mercy(without, only))
+        except Failure as failure:
+            if _place_of(failure) == self._place:
+                self.best = failure
+                return True
+        return False
+
+
+def shrink(failure: Failure, *, seconds: float = PATIENCE) -> Failure:
+    """Return the same failure with fewer faults, as far as there are any to be left out in time."""
+    shrinker = _Shrinker(failure, seconds)
+    shrinker.leave_out_kinds()
+    shrinker.leave_out_single_ones()
+    return shrinker.best
+
+
+def _place_of(failure: Failure) -> tuple[str, int | None]:
+    """Return where the promise was found broken."""
+    cause = failure.__cause__
+    frames = extract_tb(cause.__traceback__) if cause else []
+    return (frames[-1].filename, frames[-1].lineno) if frames else ("", None)
