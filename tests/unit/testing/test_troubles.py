@@ -120,3 +120,17 @@ def test_a_schedule_far_beyond_the_horizon_starts_on_time() -> None:
         assert [row.started_at for row in t.executions()] == [
             datetime(year, 12, 31, 23, tzinfo=UTC) for year in (2026, 2027, 2028)
         ]
+
+
+def test_a_slot_to_come_that_was_superseded_long_ago_is_told_of_once() -> None:
+    app = Sempre("memory://", retention="5d")
+    app.add("job", Every("100d"), lambda: None)
+    app.add("daily", Every("1d"), lambda: None)
+    with app.testing(START) as t:
+        t.travel("1d")
+        app.schedule("job").move_to(Every("1d"))
+        t.travel("20d")
+
+        assert len(t.executions("job", state="superseded")) == 1
+        assert len(t.executions("daily")) == 21
+        assert len(app.schedule("daily").executions()) in (6, 7)

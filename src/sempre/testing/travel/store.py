@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
+from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
@@ -30,6 +31,8 @@ from sempre.stores.memory.tables import Tables
 
 __all__ = ["TravelStore"]
 
+# So many ended rows that still matter may pile up before they are looked at once more.
+MOST_KEPT = 20
 ACTIVE = LIVE | {State.RUNNING}
 FIELDS = tuple(each.name for each in fields(Execution))
 Filed = tuple[Any, ...]
@@ -43,7 +46,7 @@ _SCHEDULE, _SNAPSHOT, _RUN, _FINISHED = map(
 class _TravelTables(Tables):
     """The tables, which note what has ended since it was last filed away."""
 
-    ended: dict[str, None] = field(default_factory=dict)
+    ended: list[str] = field(default_factory=list)
     waiting: list[tuple[datetime, str]] = field(default_factory=list)
     queues: set[str] = field(default_factory=set)
 
@@ -54,7 +57,7 @@ class _TravelTables(Tables):
             heappush(self.waiting, (row.due_at, row.id))
             self.queues.add(row.snapshot.queue)
         elif row.state is not State.RUNNING:
-            self.ended[row.id] = None
+            self.ended.append(row.id)
 
     def waits(self, due_at: datetime, identity: str) -> bool:
         """Tell whether an execution waits to be run at an instant."""
@@ -87,6 +90,8 @@ class TravelStore(MemoryStore):
         self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
         self._purged = 0
+        self._kept: list[str] = []
+        self._most_kept = MOST_KEPT
         self._snapshots: dict[tuple[str, int], Any] = {}
 
     # What a journey asks
@@ -130,20 +135,27 @@ class TravelStore(MemoryStore):
 
     def file_away(self) -> None:
         """Take out of the way what has ended and matters to no plan any more."""
-        tables = self._travel
-        for identity in list(tables.ended):
-            row = tables.executions.get(identity)
-            if row is not None and self._still_matters(row):
-                continue
-            del tables.ended[identity]
-            if row is not None:
-                self._file_row(row)
+        ended, self._travel.ended = self._travel.ended, []
+        self._kept += filter(self._keeps, ended)
+        if len(self._kept) > self._most_kept:
+            self._kept = list(filter(self._keeps, self._kept))
+            self._most_kept = 2 * len(self._kept) + MOST_KEPT
+
+    def _keeps(self, identity: str) -> bool:
+        """File an ended row away; True, and it stays, if it still matters."""
+        row = self._travel.executions.get(identity)
+        if row is None or row.state in ACTIVE:
+            return False
+        if self._still_matters(row):
+            return True
+        self._file_row(row)
+        return False
 
     def _still_matters(self, row: Execution) -> bool:
         """Tell whether planning, or the uniqueness of keys, may still ask for an ended row."""
         tables, unique = self._travel, self._travel.unique_of.get(row.id)
-        if unique is not None and unique.mode == "period":
-            return row.created_at > self._clock.now() - unique.period
+        if unique is not None and tables.unique.get(unique.key) == row.id:
+            return True
         schedule = tables.schedules.get(row.schedule_id or "")
         if schedule is None:
             return False
@@ -193,12 +205,20 @@ class TravelStore(MemoryStore):
     def purge(self, *, before: datetime, limit: int) -> int:
         """Delete rows that ended before an instant, of what is filed away too."""
         with self._at_once() as (tables, now):
-            for filed in self._file[self._purged : self._purged + limit]:
-                if (filed[_FINISHED] or filed[_RUN]) >= before:
-                    break
-                self._purged += 1
-                Tables.put(tables, _unfiled(filed))
+            for row in map(_unfiled, self._old(before, limit, now)):
+                Tables.put(tables, row)
             return history.purge(tables, before, limit, now)
+
+    def _old(self, before: datetime, limit: int, now: datetime) -> list[Filed]:
+        """Take note that the oldest of what is filed away is purged, and return it."""
+        begin = self._purged
+        some = self._file[begin : begin + limit]
+        old = list(takewhile(lambda each: (each[_FINISHED] or each[_RUN]) < before, some))
+        gone = [each for each in old if each[_RUN] <= now]
+        # A slot that is still to come may have been superseded long ago: its turn comes later.
+        self._file[begin : begin + len(old)] = [*gone, *(each for each in old if each[_RUN] > now)]
+        self._purged += len(gone)
+        return gone
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
         for filed in self._file[self._purged :]:
