@@ -266,7 +266,7 @@ class ListsWhatIsOver(MemoryStore):
 class BelievesEverybody(MemoryStore):
     """Keeps what anybody reports of an execution."""
 
-    def report(self, reports: Sequence[Report], *, session: str) -> None:
+    def report(self, reports: Sequence[Report], *, session: str) -> None:  # noqa: ARG002 - that is the bug
         for each in reports:
             self._tables.reports[each.execution_id] = each
 

@@ -137,6 +137,11 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_a_slot_of_low_priority_begins_though_urgent_ones_wait",
     ),
     (
+        "sempre.engine.reporting.Reporter.report",
+        nothing,
+        "test_how_far_a_run_has_come_is_told_with_the_beat",
+    ),
+    (
         "sempre.engine.fetching.Fetcher._put_back",
         nothing,
         "test_a_call_of_the_watchdog_is_answered_and_put_back",

@@ -19,6 +19,7 @@ from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.loops import REST_AFTER_ERROR, Loop
 from sempre.engine.pulse import DistantHeart, PulseLost
+from sempre.engine.reporting import Reporter
 from sempre.engine.sessions import Heart
 from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
@@ -61,6 +62,7 @@ class Worker:
         self._holdings = Holdings(engine)
         self._settler = Settler(engine)
         self._sweeper = Sweeper(engine)
+        self._reporter = Reporter(engine, self.capacity, executor)
         self._finished: SimpleQueue[Finished] = SimpleQueue()
         self._unsettled: list[Finished] = []
         self._called: int | None = None
@@ -151,6 +153,7 @@ class Worker:
         self.watchdog.ensure()
         if self.engine.bell.unheard:
             self.watchdog.ring_orphans()
+        self._reporter.report(self.heart.session)
         return max(0.1, self._sweep_at - self.engine.clock.elapsed())
 
     # Threads

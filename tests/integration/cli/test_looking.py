@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from sempre import Cron, Every, Grid, Job, Sempre
+from sempre.ports.messages import Report
+from sempre.testing.contracts.store.builders import claimed, session_of
 from tests.integration.cli.shop import Shop, lines
 
 
@@ -186,6 +188,20 @@ def test_an_execution_shows_its_attempts_and_its_error(shop: Shop) -> None:
     assert text.startswith("failed doomed\n")
     assert "Traceback" in text
     assert "ValueError: no such region" in text
+
+
+def test_an_execution_shows_how_far_it_has_come(shop: Shop) -> None:
+    identity, store = shop.app.schedule("leap").trigger().id, shop.app.engine.store
+    assert shop.answer("execution", identity)["execution"]["progress"] is None
+    row = claimed(store, identity, session := session_of(store))
+
+    store.report([Report(identity, row.fence, 3, 1_000, "half way")], session=session)
+
+    [line] = [each for each in lines(shop.cli("execution", identity)) if "progress" in each]
+    assert " 3 of 1000, half way, " in line
+    told = shop.answer("execution", identity)["execution"]["progress"]
+    assert (told["done"], told["total"], told["note"]) == (3, 1_000, "half way")
+    assert told["told_at"].endswith("Z")
 
 
 def test_an_execution_in_json_has_its_result(shop: Shop) -> None:

@@ -9,14 +9,14 @@ from sempre.cli.desk import Desk
 from sempre.cli.options import operating
 from sempre.cli.showing import history_rows
 from sempre.cli.summaries import execution_json
-from sempre.cli.times import as_json, length
+from sempre.cli.times import ago, as_json, length
 from sempre.domain.execution import Execution
 from sempre.domain.redaction import redacted
 from sempre.domain.states import Kind, State
 from sempre.errors import NotFound
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
-from sempre.ports.messages import Attempt, ExecutionQuery
+from sempre.ports.messages import Attempt, ExecutionQuery, Report
 
 __all__ = ["execution", "executions", "instant_or_length"]
 
@@ -68,12 +68,17 @@ def execution(desk: Desk, *, id: str) -> None:  # noqa: A002 - as it is called o
         raise NotFound("execution", id)
     row = found[0].execution
     attempts = desk.read(desk.store.attempts(id))
+    # One of an earlier attempt says nothing about this one.
+    reports = [each for each in desk.read(desk.store.reports([id])) if each.fence == row.fence]
     if desk.output.as_json:
         tries = [_attempt_json(each) for each in attempts]
-        desk.output.json({"execution": {**execution_json(row), "attempts": tries}})
+        progress = next(map(_report_json, reports), None)
+        told = {**execution_json(row), "progress": progress, "attempts": tries}
+        desk.output.json({"execution": told})
         return
     desk.output.line(f"{row.state} {row.snapshot.name}")
-    desk.output.lines([f"  {key:<12} {text}" for key, text in _facts(desk, row) if text])
+    facts = [*_facts(desk, row), *(("progress", _progress(each, desk.now)) for each in reports)]
+    desk.output.lines([f"  {key:<12} {text}" for key, text in facts if text])
     if attempts:
         columns = ("TRY", "STARTED", "TOOK", "STATE", "RESULT")
         rows = [_attempt_row(desk, row, number, each) for number, each in enumerate(attempts, 1)]
@@ -143,6 +148,17 @@ def _facts(desk: Desk, row: Execution) -> list[tuple[str, str]]:
         ("args", args if row.snapshot.args else ""),
         ("key", row.key),
     ]
+
+
+def _progress(report: Report, now: datetime) -> str:
+    amount = f"{report.done:g}" if report.total is None else f"{report.done:g} of {report.total:g}"
+    when = ago(report.told_at, now) if report.told_at else ""
+    return ", ".join(filter(None, (amount, report.note, when)))
+
+
+def _report_json(report: Report) -> dict[str, object]:
+    told = {"done": report.done, "total": report.total, "note": report.note}
+    return {**told, "told_at": as_json(report.told_at)}
 
 
 def _attempt_row(desk: Desk, row: Execution, number: int, attempt: Attempt) -> tuple[str, ...]:

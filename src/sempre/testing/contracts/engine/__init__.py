@@ -16,6 +16,7 @@ from sempre.testing.contracts.engine import (
     one_off,
     operating,
     overlapping,
+    reporting,
     sharing,
     switching,
     watching,
@@ -31,6 +32,7 @@ from sempre.testing.contracts.engine.fairness import *  # noqa: F403
 from sempre.testing.contracts.engine.one_off import *  # noqa: F403
 from sempre.testing.contracts.engine.operating import *  # noqa: F403
 from sempre.testing.contracts.engine.overlapping import *  # noqa: F403
+from sempre.testing.contracts.engine.reporting import *  # noqa: F403
 from sempre.testing.contracts.engine.sharing import *  # noqa: F403
 from sempre.testing.contracts.engine.switching import *  # noqa: F403
 from sempre.testing.contracts.engine.watching import *  # noqa: F403
@@ -47,6 +49,7 @@ __all__ += fairness.__all__
 __all__ += one_off.__all__
 __all__ += operating.__all__
 __all__ += overlapping.__all__
+__all__ += reporting.__all__
 __all__ += sharing.__all__
 __all__ += switching.__all__
 __all__ += watching.__all__

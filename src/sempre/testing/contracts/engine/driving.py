@@ -31,6 +31,7 @@ class Hands:
         begun: what was begun, in order.
         runs: the latest run of each execution, by its id.
         asked: why each execution was asked to end; as in a thread, it goes on until it is ended.
+        told: how far runs say they have come, by execution id.
     """
 
     stuck = 0
@@ -41,6 +42,7 @@ class Hands:
         self.begun: list[Execution] = []
         self.runs: dict[str, Run] = {}
         self.asked: dict[str, str] = {}
+        self.told: dict[str, Progress] = {}
         self._open: dict[int, tuple[Run, Callable[[Outcome], None]]] = {}
 
     def start(self) -> None:
@@ -72,8 +74,9 @@ class Hands:
         return any(run.execution.id == execution_id for run, _ in self._open.values())
 
     def progress(self) -> Mapping[str, Progress]:
-        """No run tells how far it has come."""
-        return {}
+        """Return what was told of runs that are still open."""
+        open_ids = {run.execution.id for run, _ in self._open.values()}
+        return {each: told for each, told in self.told.items() if each in open_ids}
 
     def stop(self) -> None:
         """Let go of everything without a word."""
