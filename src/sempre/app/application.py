@@ -3,29 +3,27 @@
 import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import AbstractContextManager
 from datetime import datetime
 from getpass import getuser
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from sempre.app.declaring import Declarations, Synced, task_of
-from sempre.app.enqueuing import Enqueuer, Manner, read_spread
+from sempre.app.hooks import Hooks
 from sempre.app.jobs import AsyncJob, Call, Job, is_async
+from sempre.app.middleware import Middleware
 from sempre.app.options import (
     Duration,
     GridOptions,
     JobOptions,
     PolicyOptions,
     ScheduleOptions,
-    Sending,
-    SendOptions,
     SettingOptions,
     WorkOptions,
 )
-from sempre.app.receipts import Receipt
 from sempre.app.running import Running, start_processes
 from sempre.app.schedules import Declared, ScheduleHandle, Schedules
-from sempre.app.transactions import transaction
+from sempre.app.sending import Sends
+from sempre.app.switches import SwitchHandle, target_of
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
 from sempre.config import read_settings
@@ -33,13 +31,14 @@ from sempre.domain.definition import Definition, define
 from sempre.domain.work import read_policy
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
-from sempre.engine.events import Events, Happened, Listener
+from sempre.engine.events import Events
 from sempre.engine.watchdog import Watchdog
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
+from sempre.ports.executor import Task
 from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
 from sempre.urls import open_broker, open_store
@@ -62,7 +61,7 @@ class Decorator(Protocol):
     def __call__(self, function: Callable[P, R], /) -> Job[P, R]: ...
 
 
-class Sempre(TimeTraveller):
+class Sempre(Sends, Hooks, TimeTraveller):
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")
@@ -95,6 +94,7 @@ class Sempre(TimeTraveller):
         given["broker"] = broker if isinstance(broker, str) else None
         self.settings = read_settings(given)
         self.events = Events()
+        self.middleware = Middleware()
         self.declarations = Declarations()
         self.clock = clock or SystemClock()
         self._given_store = None if isinstance(store, str) else store
@@ -164,9 +164,30 @@ class Sempre(TimeTraveller):
         """The watchdog: its message on the broker and its pass."""
         return Watchdog(self.engine)
 
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """The registered jobs by name, with the middleware around them."""
+        declared = self.declarations
+        return {
+            name: self.middleware.wrapped(task, declared.done.get(name))
+            for name, task in declared.tasks.items()
+        }
+
     def schedule(self, name: str) -> ScheduleHandle:
         """Return one schedule of the store, to be looked at or operated."""
         return ScheduleHandle(self.engine, name, actor=_actor())
+
+    def switch(self, named: str | Job[..., Any]) -> SwitchHandle:
+        """Return a switch: `app.switch("provisioning").off("incident 42", until="2h")`.
+
+        Args:
+            named: a job, the name of a declared job or tag, or `job:NAME`, `queue:NAME`,
+                `tag:NAME`, `pair:JOB` or `all`.
+
+        Raises:
+            NamingError: nothing that is declared is called so.
+        """
+        return SwitchHandle(lambda: self.engine, target_of(self, named), actor=_actor())
 
     def create_schedules(
         self,
@@ -183,50 +204,9 @@ class Sempre(TimeTraveller):
             for name, grid, call in wanted
         )
 
-    def send(self, call: Call[R], sending: Sending) -> Receipt[R]:
-        """Put a call in as an execution of its own; see `Job.enqueue`."""
-        return Enqueuer(self).send(call, sending)
-
-    def enqueue_many(
-        self,
-        calls: Iterable[Call[Any] | Job[..., Any]],
-        *,
-        spread: Duration | None = None,
-        **options: Unpack[SendOptions],
-    ) -> list[Receipt[Any]]:
-        """Put many calls in, a thousand in one round trip, as they come out of an iterator.
-
-        Args:
-            calls: jobs with their arguments: `job.bind(...)`.
-            spread: over how long their starts are spread, evenly.
-            options: as for `job.options(...)`.
-
-        Returns:
-            A receipt for each, in order. If the store fails, the thousands before stay put in;
-            without a transaction of the caller's own there is no other way.
-        """
-        manner = Manner(Sending(**options), spread=read_spread(spread))
-        return [each for batch in Enqueuer(self).send_many(calls, manner) for each in batch]
-
-    def transaction(self, connection: object) -> AbstractContextManager[None]:
-        """Return a block that commits at its end, or rolls back if it raises, and then rings.
-
-        What is enqueued in it commits with the caller's own rows. See `sempre.app.transactions`.
-        """
-        return transaction(self, connection)
-
     def sync(self) -> Synced:
         """Bring the store to what this code declares; workers do it when they start."""
         return self.declarations.sync(self.engine)
-
-    def on(self, *names: Happened) -> Callable[[Listener], Listener]:
-        """Call a function when something happens; for everything if nothing is named."""
-
-        def listen(listener: Listener) -> Listener:
-            self.events.listen(listener, *names)
-            return listener
-
-        return listen
 
     def narrate(self) -> None:
         """Log what happens under the logger `sempre`; workers do it when they start."""

@@ -36,6 +36,7 @@ class Declarations:
     tasks: dict[str, Task] = field(default_factory=dict)
     policies: dict[str, WorkPolicy] = field(default_factory=dict)
     schedules: dict[str, Declared] = field(default_factory=dict)
+    done: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def add_task(self, task: Task, policy: WorkPolicy | None = None) -> None:
         """Register a job; a second function under the same name is refused."""

@@ -88,20 +88,35 @@ class Enqueuer:
     def _send_batch(
         self, calls: Sequence[Call[Any]], manner: Manner, policies: "_Policies", first: int
     ) -> list[Receipt[Any]]:
-        engine = self._app.engine
-        now = engine.present()
+        now = self._app.engine.present()
         works = [
             self._work(call, policies.of(call), manner, now, number)
             for number, call in enumerate(calls, first)
         ]
+        with self._app.middleware.enqueuing(calls):
+            refusals = list(map(self._refusal, works))
+            wanted = [work for work, no in zip(works, refusals, strict=True) if no is None]
+            answers = iter(self._put_in(wanted, manner, now) if wanted else ())
+        return [self._receipt(each or next(answers)) for each in refusals]
+
+    def _refusal(self, work: Work) -> messages.Receipt | None:
+        """Return what a gate that refuses a piece of work says; None if none does."""
+        row = work.execution
+        reason = self._app.middleware.refusal(row.snapshot.job, row.snapshot.args)
+        return messages.Receipt(row.id, created=False, rejected_by=reason) if reason else None
+
+    def _put_in(
+        self, works: Sequence[Work], manner: Manner, now: datetime
+    ) -> Sequence[messages.Receipt]:
+        engine = self._app.engine
         joined = caller_transaction(self._app, manner.sending.tx)
         if joined is None:
             answers = engine.store.enqueue(works)
             self._ring(engine, works, answers, now)
-        else:
-            answers = transactional(engine.store).enqueue_within(joined.connection, works)
-            joined.after_commit(lambda: self._ring(engine, works, answers, now))
-        return [self._receipt(each) for each in answers]
+            return answers
+        answers = transactional(engine.store).enqueue_within(joined.connection, works)
+        joined.after_commit(lambda: self._ring(engine, works, answers, now))
+        return answers
 
     def _work(
         self, call: Call[Any], policy: WorkPolicy, manner: Manner, now: datetime, number: int

@@ -33,6 +33,10 @@ class Sender(Protocol):
         """Put one call in as an execution of its own."""
         ...
 
+    def joins(self, sending: Sending) -> bool:
+        """Tell whether a call would become part of a transaction of the caller's own."""
+        ...
+
 
 class Job(Generic[P, R]):
     """A registered function. Calling it runs it here and now, as if it were not registered."""
@@ -79,8 +83,13 @@ class Job(Generic[P, R]):
         return self._sender.send(self.called(args, kwargs), self._sending)
 
     async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Receipt[R]:
-        """Do as `enqueue` does without blocking the event loop."""
+        """Do as `enqueue` does without blocking the event loop.
+
+        Within a transaction of the caller's own it does block: a connection stays in its thread.
+        """
         call = self.called(args, kwargs)
+        if self._sender.joins(self._sending):
+            return self._sender.send(call, self._sending)
         return await asyncio.to_thread(self._sender.send, call, self._sending)
 
     def options(self, **options: Unpack[SendOptions]) -> "Job[P, R]":

@@ -68,7 +68,7 @@ class Receipt(Generic[R]):
             pause = min(pause * 2, LONGEST_PAUSE)
         return self._result(ended)
 
-    async def wait_async(self, timeout: Duration | None = None) -> R:
+    async def wait_async(self, timeout: Duration | None = None) -> R:  # noqa: ASYNC109 - as `wait`
         """Do as `wait` does without blocking the event loop."""
         return await asyncio.to_thread(self.wait, timeout)
 

@@ -47,7 +47,7 @@ class Running:
         self._sync = sync
         self._forks = forks
         self._burst = burst
-        tasks = app.declarations.tasks
+        tasks = app.tasks
         wanted = {task.isolation for task in tasks.values()}
         self.executors = Executors(
             tasks.__getitem__, isolations=wanted, clock=app.clock, broken=self._leave

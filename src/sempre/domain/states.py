@@ -75,6 +75,7 @@ class Reason(StrEnum):
     RELEASED = "released"
     SWITCHED_OFF = "switched off"
     COALESCED = "coalesced"
+    NOT_NEEDED = "not needed"
 
 
 LIVE = frozenset({State.PENDING, State.SCHEDULED})

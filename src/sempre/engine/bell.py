@@ -68,6 +68,14 @@ class Bell:
         self._mark([row.id for row in told if row.state is State.PENDING])
         return len(told)
 
+    def call(self) -> None:
+        """Let workers look into the store now, where that is where they look."""
+        if self.on_ring is not None:
+            self.on_ring(self._store.last_pass().now)
+        if not self.carries:
+            message = Message(self.lane("default"), "")
+            self.tell(lambda broker: broker.put([message]))
+
     def tell(self, call: Callable[[Broker], T]) -> T | None:
         """Do something with the broker; None if it rests after a failure, or fails now."""
         if self.breaker.rest:

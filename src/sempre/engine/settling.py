@@ -11,6 +11,7 @@ from sempre.domain.planning import (
     plan_crash,
     plan_failure,
     plan_release,
+    plan_skipped,
     plan_success,
 )
 from sempre.domain.states import State
@@ -124,6 +125,8 @@ class Settler:
             tell(Happened.SUCCEEDED, execution=execution, **facts)
         elif outcome.ended is Ended.CANCELLED:
             tell(Happened.CANCELLED, execution=execution, reason=outcome.error)
+        elif outcome.ended is Ended.SKIPPED:
+            tell(Happened.SKIPPED, execution=execution, verdict="skip", reason=outcome.error)
         else:
             tell(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
 
@@ -147,6 +150,8 @@ def _plan(finished: Finished, moment: Moment) -> Plan:
         return plan_success(execution, moment)
     if outcome.ended is Ended.CANCELLED:
         return plan_cancelled(execution, moment, reason=outcome.error)
+    if outcome.ended is Ended.SKIPPED:
+        return plan_skipped(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.CRASHED:
         return plan_crash(schedule, execution, finished.rows, moment, error=outcome.error)
     return plan_failure(schedule, execution, moment, error=outcome.error)

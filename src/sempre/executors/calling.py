@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sempre.domain.arguments import Json
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import kept_result
-from sempre.errors import RunCancelled
+from sempre.errors import RunCancelled, Skip
 from sempre.executors.current import Current, running
 from sempre.ports.executor import Ended, Task
 
@@ -69,6 +69,8 @@ def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -
     reason = run.link.reason
     if isinstance(error, RunCancelled) and reason is not None:
         return cancelled(reason)
+    if isinstance(error, Skip):
+        return Report(Ended.SKIPPED, None, kept_text(str(error), patterns, LONGEST_ERROR))
     line = kept_text(_one_line(error), patterns, LONGEST_ERROR)
     return Report(Ended.FAILED, None, line, kept_text(_told(error), patterns))
 

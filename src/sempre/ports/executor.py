@@ -57,6 +57,8 @@ class Ended(StrEnum):
     TIMED_OUT = "timed out"
     CANCELLED = "cancelled"
     """It ended because somebody asked it to."""
+    SKIPPED = "skipped"
+    """It found that there was nothing to do; its error says why."""
     CRASHED = "crashed"
     """Its process ended without an answer."""
 

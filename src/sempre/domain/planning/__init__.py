@@ -12,6 +12,7 @@ from sempre.domain.planning.settling import (
     plan_failure,
     plan_release,
     plan_rescue,
+    plan_skipped,
     plan_success,
 )
 from sempre.domain.planning.sheet import Change, Moment, Plan
@@ -55,6 +56,7 @@ __all__ = [
     "plan_rescue",
     "plan_resume",
     "plan_skip",
+    "plan_skipped",
     "plan_start",
     "plan_success",
     "plan_trigger",

@@ -19,6 +19,7 @@ __all__ = [
     "plan_failure",
     "plan_release",
     "plan_rescue",
+    "plan_skipped",
     "plan_success",
 ]
 
@@ -98,6 +99,13 @@ def plan_cancelled(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
     if row.state is not State.RUNNING:
         return Plan()
     return _ended(row, State.CANCELLED, reason or Reason.REQUESTED, moment)
+
+
+def plan_skipped(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
+    """Record that an execution found nothing to do. It is not tried again."""
+    if row.state is not State.RUNNING:
+        return Plan()
+    return _ended(row, State.SKIPPED, reason or Reason.NOT_NEEDED, moment)
 
 
 def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> Plan:

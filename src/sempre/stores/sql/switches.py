@@ -61,7 +61,7 @@ class Stops(NamedTuple):
         ids = sorted({row.schedule_id for row in rows if row.schedule_id})
         return {row[0]: tags_within(row[1]) for row in transaction.rows("tags_of", ids=ids)}
 
-    def count(self, transaction: Transaction, receipts: Iterable[Receipt]) -> None:
+    def note_refusals(self, transaction: Transaction, receipts: Iterable[Receipt]) -> None:
         """Count what switches have rejected."""
         refused = Counter(each.rejected_by for each in receipts if each.rejected_by)
         for name, count in sorted(refused.items()):

@@ -218,7 +218,7 @@ def enqueue(
         receipts.append(Receipt(row.id, failures=failures))
     insert_executions(transaction, born, uniques)
     keys.write(transaction)
-    stops.count(transaction, receipts)
+    stops.note_refusals(transaction, receipts)
     return receipts
 
 

@@ -94,7 +94,7 @@ class Journey:
     def worker(self) -> Worker:
         """The worker, which begins its session when it is first needed."""
         if self._worker is None:
-            crew = Crew(self._app.declarations.tasks, frozenset({"default"}), HANDS)
+            crew = Crew(self._app.tasks, frozenset({"default"}), HANDS)
             self._worker = Worker(self.engine, crew, self.executor)
             self._worker.heart.register()
         return self._worker

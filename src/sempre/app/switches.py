@@ -1,0 +1,114 @@
+"""Switches: turning work off for a while, and on again."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from sempre.app.declaring import Declarations
+from sempre.app.jobs import Job
+from sempre.app.options import Duration
+from sempre.domain.names import check_name, check_note
+from sempre.domain.policies import check_choice
+from sempre.domain.switch import Switch
+from sempre.engine.core import Engine
+from sempre.engine.watchdog import Watchdog
+from sempre.errors import NamingError, nearest
+from sempre.grids.instants import read_instant
+from sempre.grids.intervals import read_duration
+
+if TYPE_CHECKING:
+    from sempre.app.application import Sempre
+
+__all__ = ["SwitchHandle", "target_of"]
+
+Mode = Literal["reject", "hold"]
+KINDS = ("job", "queue", "tag", "pair")
+ALLOWED = "job:NAME, queue:NAME, tag:NAME, pair:JOB or all; or the name of a declared job or tag"
+
+
+class SwitchHandle:
+    """One switch of an application: `app.switch("provisioning")`."""
+
+    def __init__(self, engine: Callable[[], Engine], target: str, *, actor: str) -> None:
+        """Speak of the switch of a target, on or off."""
+        self._engine = engine
+        self._actor = actor
+        self.target = target
+
+    def off(self, reason: str, *, mode: Mode = "reject", until: Duration | None = None) -> None:
+        """Stop the target. When this has returned, nothing of it starts but what is triggered.
+
+        Args:
+            reason: for the people who wonder.
+            mode: "reject" refuses new work and skips slots when they are due; "hold" keeps it all
+                waiting until the switch is on again.
+            until: after how long, such as "2h", or at which instant it goes on again by itself.
+        """
+        switch = Switch(
+            self.target,
+            self.target,
+            "hold" if check_choice("mode", mode, Mode) == "hold" else "reject",
+            check_note("reason", reason),
+            self._actor,
+            self._end(until),
+        )
+        self._engine().store.switch(switch, off=True)
+
+    def on(self) -> None:
+        """Let the target go on; what was held is rung at once. Nothing if it is on."""
+        engine = self._engine()
+        engine.store.switch(Switch(self.target, self.target), off=False)
+        Watchdog(engine).ring_orphans()
+        engine.bell.call()
+
+    @property
+    def state(self) -> Switch | None:
+        """The switch as it is off, with how much it has rejected; None if it is on."""
+        switches = self._engine().store.switches().value
+        return next((each for each in switches if each.name == self.target), None)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether it stops its target."""
+        return self.state is not None
+
+    def _end(self, until: Duration | datetime | None) -> datetime | None:
+        if until is None:
+            return None
+        if isinstance(until, datetime):
+            return read_instant("until", until)
+        if isinstance(until, str) and ("-" in until or ":" in until):
+            return read_instant("until", until)
+        return self._engine().present() + read_duration("until", until)
+
+
+def target_of(app: "Sempre", named: str | Job[..., Any]) -> str:
+    """Return what a switch stops, from what a user calls it.
+
+    Raises:
+        NamingError: nothing that is declared is called so, or two things are.
+    """
+    if isinstance(named, Job):
+        return f"job:{named.name}"
+    kind, _, name = check_name("switch", named).partition(":")
+    if named == "all" or (kind in KINDS and name):
+        return named
+    return _declared(app.declarations, named)
+
+
+def _declared(declarations: Declarations, named: str) -> str:
+    """Return the job or the tag of a name; a switch that stops nothing would be a trap."""
+    tags = _tags(declarations)
+    found = [f"job:{named}"] if named in declarations.tasks else []
+    found += [f"tag:{named}"] if named in tags else []
+    if len(found) == 1:
+        return found[0]
+    hint = nearest(named, {*declarations.tasks, *tags})
+    hint = f"It is both: {' and '.join(found)}." if found else hint
+    raise NamingError("switch", named, allowed=ALLOWED, hint=hint)
+
+
+def _tags(declarations: Declarations) -> Collection[str]:
+    of_schedules = (each.definition.tags for each in declarations.schedules.values())
+    of_jobs = (each.tags for each in declarations.policies.values())
+    return {tag for tags in (*of_schedules, *of_jobs) for tag in tags}
