@@ -109,7 +109,11 @@ class Dialect(Protocol):
 
     name: str
     capabilities: Capabilities
-    callers: Callers
+
+    @property
+    def callers(self) -> Callers:
+        """The transactions of others in this database."""
+        ...
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Run reading work on one state of the database."""

@@ -1,0 +1,81 @@
+"""What these contracts are told with: a database, its callers, and a table of the callers' own."""
+
+# ruff: noqa: S608 - the statements are fixed
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sempre.ports.messages import Receipt, Unique
+from sempre.ports.store import Store, Transactional
+from sempre.testing.contracts.store.builders import work_of
+
+__all__ = ["Database", "TransactionalStore", "execute", "made", "notes", "put", "write"]
+
+
+class TransactionalStore(Store, Transactional, Protocol):
+    """A store that can join the transactions of others."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database with a store in it.
+
+    Attributes:
+        store: which is empty.
+        connect: opens a connection as a caller has one: of the driver, with its defaults, so that
+            its first statement begins a transaction.
+        elsewhere: opens one to another database without a store.
+        driver_error: what the driver raises when the database refuses.
+    """
+
+    store: TransactionalStore
+    connect: Callable[[], Any]
+    elsewhere: Callable[[], Any]
+    driver_error: type[Exception]
+
+    @contextmanager
+    def caller(self) -> Iterator[Any]:
+        """Lend a connection; what it has not committed is gone afterwards."""
+        with closing(self.connect()) as connection:
+            yield connection
+
+
+def made(database: Database) -> TransactionalStore:
+    """Make the table of the callers' own, and return the store."""
+    with database.caller() as connection:
+        execute(connection, "CREATE TABLE notes (number INTEGER)")
+        connection.commit()
+    return database.store
+
+
+def execute(connection: Any, text: str) -> list[Any]:  # noqa: ANN401 - of any driver
+    """Run a statement of a caller's own."""
+    cursor = connection.cursor()
+    cursor.execute(text)
+    found = list(cursor.fetchall()) if cursor.description else []
+    cursor.close()
+    return found
+
+
+def write(connection: Any, number: int = 1) -> None:  # noqa: ANN401 - of any driver
+    """Write a row of the caller's own."""
+    execute(connection, f"INSERT INTO notes (number) VALUES ({number})")
+
+
+def notes(database: Database) -> list[int]:
+    """Return what callers have committed."""
+    with database.caller() as connection:
+        return sorted(row[0] for row in execute(connection, "SELECT number FROM notes"))
+
+
+def put(
+    store: TransactionalStore,
+    connection: Any,  # noqa: ANN401 - of any driver
+    *,
+    unique: Unique | None = None,
+) -> Receipt:
+    """Put a piece of work in through a caller's transaction."""
+    [receipt] = store.enqueue_within(connection, [work_of(store, unique=unique)])
+    return receipt

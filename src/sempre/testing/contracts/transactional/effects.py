@@ -1,0 +1,221 @@
+"""Contracts of what a job writes: it commits with the end of its run, or not at all."""
+
+# ruff: noqa: S101 - a contract asserts
+
+import pytest
+
+from sempre.domain.execution import Execution
+from sempre.domain.planning import plan_failure, plan_release
+from sempre.domain.states import State
+from sempre.errors import TransactionError
+from sempre.ports.messages import Settled, Settlement
+from sempre.ports.store import Effects
+from sempre.testing.contracts.store.builders import (
+    check_invariants,
+    claimed,
+    due_schedule,
+    enqueued,
+    moment_of,
+    read,
+    session_of,
+    succeed,
+    wanted,
+)
+from sempre.testing.contracts.transactional.builders import (
+    Database,
+    TransactionalStore,
+    execute,
+    made,
+    notes,
+    put,
+    write,
+)
+
+__all__ = [
+    "test_a_job_cannot_commit",
+    "test_a_run_of_a_schedule_ends_with_its_effects",
+    "test_a_run_that_has_lost_its_claim_keeps_nothing",
+    "test_a_run_that_is_over_keeps_nothing",
+    "test_a_transaction_that_the_database_has_broken_is_not_kept",
+    "test_a_transaction_that_was_ended_by_sql_is_found",
+    "test_effects_are_dropped",
+    "test_what_a_job_enqueues_is_kept_or_dropped_with_it",
+    "test_what_a_job_writes_commits_with_its_end",
+    "test_what_is_settled_after_the_effects_changes_nothing",
+]
+
+
+def _taken(store: TransactionalStore) -> Execution:
+    enqueued(store)
+    [taken] = store.take(wanted(), session=session_of(store)).value
+    return taken
+
+
+def _effects(store: TransactionalStore, run: Execution) -> Effects:
+    return store.effects(run.id, run.fence)
+
+
+def test_what_a_job_writes_commits_with_its_end(database: Database) -> None:
+    """Its result is kept with it."""
+    store = made(database)
+    run = _taken(store)
+    effects = _effects(store, run)
+    write(effects.connection)
+    assert notes(database) == []
+
+    effects.keep({"sent": 3})
+
+    assert notes(database) == [1]
+    assert read(store, run.id).state is State.SUCCEEDED
+    [attempt] = store.attempts(run.id).value
+    assert (attempt.result, attempt.state, attempt.fence) == (
+        {"sent": 3},
+        State.SUCCEEDED,
+        run.fence,
+    )
+    assert not attempt.late
+
+
+def test_what_is_settled_after_the_effects_changes_nothing(database: Database) -> None:
+    """Not even a failure that a worker reports whose child died after the commit."""
+    store = made(database)
+    run = _taken(store)
+    effects = _effects(store, run)
+    effects.keep(None)
+    failure = Settlement(run, plan_failure(None, run, moment_of(store)), error="crashed")
+
+    assert store.settle([failure], session=run.session) == [Settled.DONE]
+    assert succeed(store, run) is Settled.DONE
+
+    assert read(store, run.id).state is State.SUCCEEDED
+    assert len(store.attempts(run.id).value) == 1
+
+
+def test_effects_are_dropped(database: Database) -> None:
+    """The run goes on, and can be settled as any other; dropping may be repeated."""
+    store = made(database)
+    run = _taken(store)
+    effects = _effects(store, run)
+    write(effects.connection)
+
+    effects.drop()
+    effects.drop()
+
+    assert notes(database) == []
+    assert read(store, run.id).state is State.RUNNING
+    assert succeed(store, run) is Settled.DONE
+
+
+def test_a_run_of_a_schedule_ends_with_its_effects(database: Database) -> None:
+    """Its schedule goes on."""
+    store = made(database)
+    row = due_schedule(store).rows[0]
+    run = claimed(store, row.id, session_of(store))
+    effects = _effects(store, run)
+    write(effects.connection)
+
+    effects.keep(None)
+
+    assert notes(database) == [1]
+    assert read(store, run.id).state is State.SUCCEEDED
+    check_invariants(store)
+
+
+def test_a_run_that_has_lost_its_claim_keeps_nothing(database: Database) -> None:
+    """Somebody else runs it by now, under a higher fence."""
+    store = made(database)
+    run = _taken(store)
+    plan = plan_release(None, run, moment_of(store))
+    store.settle([Settlement(run, plan)], session=run.session)
+    [again] = store.take(wanted(), session=session_of(store)).value
+    effects = _effects(store, run)
+    write(effects.connection, 1)
+
+    with pytest.raises(TransactionError, match="nothing of the transaction"):
+        effects.keep(None)
+
+    assert notes(database) == []
+    assert read(store, run.id).fence == again.fence
+    effects = _effects(store, again)
+    write(effects.connection, 2)
+    effects.keep(None)
+    assert notes(database) == [2]
+
+
+def test_a_run_that_is_over_keeps_nothing(database: Database) -> None:
+    """It has timed out, and its thread goes on."""
+    store = made(database)
+    run = _taken(store)
+    failure = Settlement(run, plan_failure(None, run, moment_of(store)), error="timed out")
+    store.settle([failure], session=run.session)
+    effects = _effects(store, run)
+    write(effects.connection)
+
+    with pytest.raises(TransactionError, match="nothing of the transaction"):
+        effects.keep(None)
+
+    assert notes(database) == []
+    assert read(store, run.id).state is State.FAILED
+    assert len(store.attempts(run.id).value) == 1
+
+
+def test_a_job_cannot_commit(database: Database) -> None:
+    """Nor roll back: what it has written is still there to be kept."""
+    store = made(database)
+    run = _taken(store)
+    effects = _effects(store, run)
+    connection = effects.connection
+    write(connection)
+
+    for end in ("commit", "rollback"):
+        with pytest.raises((TransactionError, database.driver_error)):
+            getattr(connection, end)()
+    assert notes(database) == []
+
+    effects.keep(None)
+    assert notes(database) == [1]
+
+
+def test_a_transaction_that_was_ended_by_sql_is_found(database: Database) -> None:
+    """Its end is a failure of the job, which is not told to have succeeded."""
+    store = made(database)
+    for end in ("COMMIT", "ROLLBACK"):
+        run = _taken(store)
+        effects = _effects(store, run)
+        execute(effects.connection, end)
+        write(effects.connection)
+
+        with pytest.raises(TransactionError, match="has ended the transaction"):
+            effects.keep(None)
+
+        assert read(store, run.id).state is State.RUNNING
+
+
+def test_a_transaction_that_the_database_has_broken_is_not_kept(database: Database) -> None:
+    """As by a job that closes the connection, or swallows an error after which nothing works."""
+    store = made(database)
+    run = _taken(store)
+    effects = _effects(store, run)
+    write(effects.connection)
+    getattr(effects.connection, "close")()  # noqa: B009 - of any driver
+
+    with pytest.raises(TransactionError):
+        effects.keep(None)
+
+    assert notes(database) == []
+    assert read(store, run.id).state is State.RUNNING
+
+
+def test_what_a_job_enqueues_is_kept_or_dropped_with_it(database: Database) -> None:
+    """Its connection is a caller's like any other."""
+    store = made(database)
+    first, second = _taken(store), _taken(store)
+    effects = _effects(store, first)
+    dropped = put(store, effects.connection)
+    effects.drop()
+    effects = _effects(store, second)
+    kept = put(store, effects.connection)
+    effects.keep(None)
+
+    assert store.candidates([dropped.id]).value == []
+    assert read(store, kept.id).is_live
