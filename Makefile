@@ -38,8 +38,10 @@ test-long: servers ## the tests that take minutes, with what they counted
 chaos: servers ## fleets of real workers on every store and broker, harmed in every way; a table
 	$(BIN)/pytest -n 4 -m "" tests/integration/fleet
 
-simulate: $(STAMP) ## simulate worlds of faults; SECONDS=600 for longer, FIRST=1000 for other seeds
-	$(BIN)/python -m sempre.testing.simulation --seconds $(or $(SECONDS),60) --first $(or $(FIRST),0)
+simulate: $(STAMP) ## worlds of faults, then every kept bug; SEEDS=1000 or SECONDS=600, FIRST=1000
+	$(BIN)/python -m sempre.testing.simulation --seconds $(or $(SECONDS),60) \
+		--first $(or $(FIRST),0) $(if $(SEEDS),--seeds $(SEEDS))
+	$(BIN)/python -m tests.simulation.gate
 
 bench: $(STAMP) ## time something beside its peers: BENCH=grids, stores, brokers, fork or worker
 	$(BIN)/python -m bench.$(or $(BENCH),grids)

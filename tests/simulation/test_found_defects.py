@@ -4,8 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sempre.app.schedules import Declared
+from sempre.domain.definition import define
 from sempre.domain.states import Kind, State
 from sempre.engine.early import EarlyTickets
+from sempre.grids import Every
 from sempre.ports.broker import Delivery, Message
 from sempre.testing.simulation.judge import Judge
 from sempre.testing.simulation.stores import Operation
@@ -162,6 +165,28 @@ def test_a_worker_whose_clock_gains_on_the_stores_looks_again_when_it_looked_too
     late = [row.started_at - row.due_at for row in world.judge.starts if row.started_at]
     assert len(late) == 10
     assert max(late).total_seconds() < 0.1
+
+
+def test_a_claim_under_way_does_not_undo_what_a_deploy_has_declared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    declared = Declared("bill", define(job="bill", grid=Every(60)))
+    hear = Judge.hear
+
+    def deploy_meanwhile(self: Judge, operation: Operation) -> None:
+        hear(self, operation)
+        if operation.name == "candidates" and operation.program is not world.person:
+            world.declare(declared, release=2)
+
+    monkeypatch.setattr(Judge, "hear", deploy_meanwhile)
+    world = SmallWorld()
+    world.declare(declared, release=1)
+
+    world.pass_for(60)
+
+    [schedule] = world.store.tables.schedules.values()
+    assert world.starts() == 1
+    assert '"release":2' in schedule.declared
 
 
 def test_of_two_early_tickets_of_one_execution_each_is_finished() -> None:

@@ -1,16 +1,22 @@
 """The parts of a simulation, each by itself."""
 
+from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 
 import pytest
 
 from sempre.config import Settings
 from sempre.errors import BrokerUnavailable, StoreUnavailable
 from sempre.ports.broker import Message
-from sempre.testing.simulation import Failure, VirtualClock, VirtualTime
+from sempre.ports.executor import Ended
+from sempre.testing.simulation import Failure, VirtualClock, VirtualTime, simulate
 from sempre.testing.simulation.__main__ import main
+from sempre.testing.simulation.account import draw_up
 from sempre.testing.simulation.chance import Chance
 from sempre.testing.simulation.faults import NO_FAULTS, Faults
+from sempre.testing.simulation.mercy import Mercy
+from sempre.testing.simulation.shrinking import shrink
 from sempre.testing.simulation.stage import Broken, Killed, Program, Stage
 from sempre.testing.simulation.timeline import Actor, StandsStill, Timeline
 from tests.simulation.bugs import BUGS
@@ -181,3 +187,85 @@ def test_an_actor_that_lets_no_time_pass_is_noticed() -> None:
 
     with pytest.raises(StandsStill, match="restless"):
         timeline.run_for(1)
+
+
+def test_a_clock_that_gains_shows_more_time_than_has_passed() -> None:
+    time = VirtualTime()
+    clock = VirtualClock(time, drift=0.5)
+    time.now += 2_000_000
+
+    assert clock.elapsed() == 3.0
+    assert clock.true_seconds(3.0) == 2.0
+
+
+def test_mercy_lets_faults_off_by_kind_and_by_name() -> None:
+    mercy = Mercy(frozenset({"kill"}), frozenset({"flush.2", "kill.1"}))
+
+    happened = [mercy.lets(kind, 1.0) for kind in ("kill", "flush", "flush", "crash")]
+
+    assert happened == [False, False, True, False]
+    assert [str(each) for each in mercy.strikes] == ["    1.000000 flush.2"]
+    assert mercy.options == " --without kill --only flush.2,kill.1"
+
+
+def test_a_failure_is_told_with_fewer_faults_and_by_a_command_that_shows_it_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    BUGS["a rescue ignores the lease"](monkeypatch)
+    found = first_failure(steps=500)
+
+    shrunk = shrink(found)
+
+    assert len(shrunk.strikes) < len(found.strikes)
+    [command] = [line for line in str(shrunk).splitlines() if line.startswith("To see it again")]
+    assert main(command.partition("simulation ")[2].split()) == 1
+    assert repr(shrunk.__cause__) in capsys.readouterr().out
+
+
+def first_failure(*, steps: int) -> Failure:
+    for seed in count():
+        try:
+            simulate(seed, steps=steps)
+        except Failure as failure:
+            return failure
+    raise AssertionError("no seed fails")
+
+
+def test_the_command_runs_as_many_seeds_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seeds", "3", "--first", "5", "--steps", "50", "--processes", "1"]) == 0
+
+    assert capsys.readouterr().out.splitlines()[0].split() == ["seeds", "3"]
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("forget a run", "lost"),
+        ("run a slot again", "extra"),
+        ("run what was never to run", "extra"),
+        ("run early", "early"),
+    ],
+)
+def test_the_final_account_tells_what_is_wrong(harm: str, told: str) -> None:
+    world = SmallWorld()
+    world.create()
+    world.pass_for(100)
+    assert draw_up(world.judge.book, world.effects).done == 2
+    [fence, _] = world.effects.starts
+    start = world.effects.starts[fence]
+    execution = start.execution
+
+    if harm == "forget a run":
+        del world.effects.starts[fence]
+    elif harm == "run a slot again":
+        again = replace(execution, fence=99)
+        world.effects.starts[99] = replace(start, execution=again)
+        world.effects.ended[99] = Ended.SUCCEEDED
+    elif harm == "run early":
+        early = replace(execution, started_at=execution.run_at - timedelta(seconds=1))
+        world.effects.starts[fence] = replace(start, execution=early)
+    else:
+        del world.judge.book.decided[execution.schedule_id or ""]
+
+    with pytest.raises(Broken, match=told):
+        draw_up(world.judge.book, world.effects)

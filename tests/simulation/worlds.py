@@ -1,5 +1,8 @@
 """Small worlds, in which only what a test asks for goes wrong."""
 
+from dataclasses import replace
+
+from sempre.app.declaring import Declarations
 from sempre.app.schedules import Declared, ScheduleHandle, Schedules
 from sempre.config import Settings
 from sempre.domain.definition import define
@@ -30,6 +33,13 @@ class SmallWorld(World):
         definition = define(job="bill", grid=Every(60), **policies)
         Schedules(self.person.engine).create_many([Declared(name, definition)])
         return ScheduleHandle(self.person.engine, name)
+
+    def declare(self, declared: Declared, *, release: int) -> None:
+        """Let code of a release start that declares a schedule."""
+        engine = self.person.engine
+        declarations = Declarations()
+        declarations.add_schedule(declared)
+        declarations.sync(replace(engine, settings=replace(engine.settings, release=release)))
 
     def pass_for(self, seconds: float) -> None:
         self.stage.timeline.run_for(seconds)

@@ -47,7 +47,9 @@ def plan_declare(
     plan = plan_edit(schedule, rows, moment, to=edited, actor="code")
     if plan.schedule is None:
         return plan
-    return changed(plan, schedule=changed(plan.schedule, declared=text))
+    # A revision even if nothing else has changed: a plan from before would write it back.
+    said = {"declared": text, "revision": schedule.revision + 1}
+    return changed(plan, schedule=changed(plan.schedule, **said))
 
 
 def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:

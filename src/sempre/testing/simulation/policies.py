@@ -111,10 +111,11 @@ class PolicyBook:
         others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
         if not skipped and on_time and others:
             raise Broken(f"{after.id} started, though {others} ran when it was due")
-        if skipped and not any(self._ran_at(before)):
+        # One that ended at that very instant may have been seen while it ran.
+        if skipped and not any(self._ran_at(before, or_ended=True)):
             raise Broken(f"{after.id} was skipped, though nothing ran when it was due")
 
-    def _ran_at(self, due: Execution) -> Iterable[Execution]:
+    def _ran_at(self, due: Execution, *, or_ended: bool = False) -> Iterable[Execution]:
         schedule_id = due.schedule_id or ""
         known = [*sorted(self._book.running[schedule_id]), *self._ended[schedule_id]]
         rows = (self._tables.executions.get(each) for each in dict.fromkeys(known))
@@ -122,9 +123,14 @@ class PolicyBook:
             if row is None or row.id == due.id or row.kind is Kind.BACKFILL:
                 continue
             began = row.started_at is not None and row.started_at <= due.due_at
-            over = row.finished_at is not None and row.finished_at <= due.due_at
-            if began and (row.state is State.RUNNING or not over):
+            goes_on = row.state is State.RUNNING or row.finished_at is None
+            if began and (goes_on or _ends_after(row, due.due_at, or_at=or_ended)):
                 yield row
+
+
+def _ends_after(row: Execution, instant: datetime, *, or_at: bool) -> bool:
+    ended = row.finished_at or instant
+    return ended >= instant if or_at else ended > instant
 
 
 def _is_decided(before: Execution, after: Execution) -> bool:
