@@ -55,6 +55,7 @@ HOT: dict[str, dict[str, Any]] = {
     "schedules_by_id": {"ids": IDS},
     "view_rows": {"ids": IDS},
     "history_of_schedule": PAGE | {"schedule_id": "0000005", "job": ""},
+    "latest_rows": {"ids": IDS, "limit": 30},
     "history_of_job": PAGE | {"job": "job1"},
     "history_of_all": PAGE,
     "rows_to_purge": {"before": 10**6, "now": 10**9, "limit": 1000},

@@ -271,6 +271,12 @@ class Store(Protocol):
         """Return a page of history, newest slot first, by key and not by counting."""
         ...
 
+    def latest(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        """Return the newest executions of each of these schedules, as many, in one round trip."""
+        ...
+
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         """Return a page of schedules that are not deleted, by name."""
         ...

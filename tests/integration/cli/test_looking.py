@@ -1,11 +1,13 @@
 """`list`, `show`, `next`, `executions` and `execution` on a real SQLite file."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pytest
 
 from sempre import Cron, Every, Grid, Job, Sempre
 from sempre.ports.messages import Report
+from sempre.stores.sql import SqlStore
 from sempre.testing.contracts.store.builders import claimed, session_of
 from tests.integration.cli.shop import Shop, lines
 
@@ -259,3 +261,19 @@ def test_a_cron_without_zone_is_labelled_utc(shop: Shop) -> None:
     [_, line] = lines(shop.cli("list", "plain"))
 
     assert "05:00 UTC" in line
+
+
+def test_a_list_asks_for_the_history_of_all_its_schedules_at_once(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, latest = [], SqlStore.latest
+
+    def count(store: SqlStore, schedule_ids: Sequence[str], *, limit: int) -> object:
+        asked.append(len(schedule_ids))
+        return latest(store, schedule_ids, limit=limit)
+
+    monkeypatch.setattr(SqlStore, "latest", count)
+
+    shop.answer("list")
+
+    assert asked == [3]

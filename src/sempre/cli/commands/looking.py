@@ -1,6 +1,6 @@
 """`sempre list`, `show` and `next`: schedules as they are, and what they will do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from heapq import merge
 from itertools import islice, takewhile
@@ -28,10 +28,11 @@ from sempre.errors import SempreError
 from sempre.grids.instants import read_instant
 from sempre.ports.messages import ExecutionQuery, View
 
-__all__ = ["list_schedules", "next_slots", "show", "summary_of"]
+__all__ = ["list_schedules", "next_slots", "show", "summaries_of"]
 
 RUNS = 30
 PAGE = 500
+AT_ONCE = 100
 COLUMNS = ("", "NAME", "WHEN", "NEXT", "LEFT", "LAST", "TOOK", "RUNS")
 
 
@@ -52,7 +53,7 @@ def list_schedules(desk: Desk, *, limit: int, only: str | None, **filters: str |
     TEXT is a part of their names. The lights: * ok, ~ late, x failing, = paused, - disabled,
     o never ran, . ended, ! broken.
     """
-    found = (summary_of(desk, each) for each in _found(desk, **filters))
+    found = summaries_of(desk, _found(desk, **filters))
     wanted = (each for each in found if only is None or each.state == only)
     summaries = list(islice(wanted, limit + 1))
     shown = summaries[:limit]
@@ -75,7 +76,7 @@ def show(desk: Desk, *, name: str, count: int) -> None:
     rows = desk.read(desk.store.executions(query)).items if count else ()
     ranges = desk.read(desk.store.ranges(schedule.id, limit=count)) if count else []
     slots = _slots_or_none(view, desk.now, 5)
-    summary = summary_of(desk, schedule)
+    [summary] = summaries_of(desk, [schedule])
     if desk.output.as_json:
         answer = {
             **summary.to_json(),
@@ -137,16 +138,22 @@ def next_slots(
     ]
     desk.output.table(("SLOT", "LEFT", "NAME"), rows)
     if name and not found:
-        talk(f"{name} will not run: {summary_of(desk, views[0].schedule).state}.")
+        [summary] = summaries_of(desk, [views[0].schedule])
+        talk(f"{name} will not run: {summary.state}.")
 
 
-def summary_of(desk: Desk, schedule: Schedule) -> Summary:
-    """Return what is said of a schedule in one line."""
-    query = ExecutionQuery(schedule_id=schedule.id, limit=RUNS)
-    rows = desk.read(desk.store.executions(query)).items
-    history = [row for row in rows if row.started_at is not None or _was_decided(row, desk.now)]
-    settings = desk.app.settings
-    return Summary(schedule, history, desk.now, settings.sweep + settings.grace)
+def summaries_of(desk: Desk, schedules: Iterable[Schedule]) -> Iterator[Summary]:
+    """Yield what is said of schedules in one line each; the store is asked once for many."""
+    settings, left = desk.app.settings, iter(schedules)
+    while some := list(islice(left, AT_ONCE)):
+        latest = desk.read(desk.store.latest([each.id for each in some], limit=RUNS))
+        for schedule in some:
+            history = [row for row in latest[schedule.id] if _counts(row, desk.now)]
+            yield Summary(schedule, history, desk.now, settings.sweep + settings.grace)
+
+
+def _counts(row: Execution, now: datetime) -> bool:
+    return row.started_at is not None or _was_decided(row, now)
 
 
 def _was_decided(row: Execution, now: datetime) -> bool:

@@ -258,6 +258,15 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return Reading(now, history.executions(tables, query))
 
+    def latest(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        """Return the newest executions of each of these schedules."""
+        with self._at_once() as (tables, now):
+            queries = {each: ExecutionQuery(schedule_id=each, limit=limit) for each in schedule_ids}
+            pages = {each: history.executions(tables, queries[each]) for each in queries}
+            return Reading(now, {each: page.items for each, page in pages.items()})
+
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         """Return a page of schedules."""
         with self._at_once() as (tables, now):

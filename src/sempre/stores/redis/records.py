@@ -107,7 +107,8 @@ def read_report(found: Sequence[str]) -> Report:
     """Return the report of an execution: its instant, its fence and the rest."""
     identity, text = found
     fence, _, rest = text[WIDTH:].partition(" ")
-    return Report(identity, int(fence), *json.loads(rest), told_at=instant(text[:WIDTH]))
+    done, total, note = json.loads(rest)
+    return Report(identity, int(fence), done, total, note, instant(text[:WIDTH]))
 
 
 def write_session(session: Session) -> str:

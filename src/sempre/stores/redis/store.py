@@ -251,6 +251,17 @@ class RedisStore:
         """Return a page of history."""
         return pages.executions(self._run, query)
 
+    def latest(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        """Return the newest executions of each of these schedules."""
+        ids = list(dict.fromkeys(schedule_ids))
+
+        def read(found: Sequence[Any]) -> dict[str, tuple[Execution, ...]]:
+            return dict(zip(ids, (tuple(map(read_execution, rows)) for rows in found), strict=True))
+
+        return self._read("latest", [*arguments.listed(ids), limit], read)
+
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         """Return a page of schedules."""
         return pages.schedules(self._run, query)

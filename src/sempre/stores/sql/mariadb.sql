@@ -333,6 +333,11 @@ WHERE e.schedule_id = :schedule_id AND {history_condition}
     AND (:job = '' OR e.job = :job)
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
+-- name: latest_rows
+-- The newest executions of a schedule; for several, they are put together.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.schedule_id = :schedule_id ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
 -- name: history_of_job
 -- A page of a job's executions.
 SELECT {row_columns} FROM {row_tables}

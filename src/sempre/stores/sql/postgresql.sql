@@ -40,6 +40,15 @@ WHERE lanes.priority IS NOT NULL
 -- The same, past rows that others hold.
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
+-- name: latest_rows
+-- The newest executions of each of these schedules.
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = one.value ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
+) AS e
+{row_joins}
+
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
 SELECT nextval('{fences}') FROM generate_series(1, :count)

@@ -15,7 +15,10 @@ CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
 
 -- name: row_tables
 -- An execution, the snapshot that it refers to, and the session that runs it.
-{executions} AS e
+{executions} AS e {row_joins}
+
+-- name: row_joins
+-- What belongs to an execution e.
 LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.revision
 LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 
@@ -575,6 +578,15 @@ ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 e.run_at >= :since AND e.run_at <= :until
     AND e.state IN (SELECT value FROM {each:states})
     AND e.kind IN (SELECT value FROM {each:kinds})
+
+-- name: latest_rows
+-- The newest executions of each of these schedules.
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = one.value ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
+)
+{row_joins}
 
 -- name: latest_ranges
 -- The latest stretches of slots of a schedule.

@@ -27,6 +27,7 @@ __all__ = [
     "candidates",
     "due",
     "executions",
+    "latest",
     "next_due_at",
     "of_rows",
     "schedules",
@@ -114,6 +115,19 @@ def executions(transaction: Transaction, query: ExecutionQuery) -> Page[Executio
         found = transaction.rows("history_of_all", **asked)
     page = tuple(map(read_execution, found[: query.limit]))
     return Page(page, _key(page[-1]) if len(found) > query.limit and page else "")
+
+
+def latest(
+    transaction: Transaction, schedule_ids: Sequence[str], limit: int
+) -> dict[str, tuple[Execution, ...]]:
+    """Return the newest executions of each of these schedules, newest slot first."""
+    found: dict[str, list[Execution]] = {each: [] for each in schedule_ids}
+    rows = transaction.rows("latest_rows", ids=sorted(found), limit=limit) if found else []
+    for row in map(read_execution, rows):
+        found[row.schedule_id or ""].append(row)
+    for newest in found.values():
+        newest.sort(key=lambda row: (row.run_at, row.id), reverse=True)
+    return {each: tuple(newest) for each, newest in found.items()}
 
 
 def schedules(transaction: Transaction, query: ScheduleQuery) -> Page[Schedule]:

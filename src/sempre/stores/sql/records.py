@@ -77,7 +77,8 @@ def write_report(report: Report, told_at: int) -> dict[str, Any]:
 
 def read_report(row: Row) -> Report:
     """Return the report of a row."""
-    return Report(row[0], row[1], *json.loads(row[3]), told_at=instant_of(row[2]))
+    done, total, note = json.loads(row[3])
+    return Report(row[0], row[1], done, total, note, instant_of(row[2]))
 
 
 def write_session(session: Session) -> dict[str, Any]:

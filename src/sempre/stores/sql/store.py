@@ -284,6 +284,12 @@ class SqlStore:
         """Return a page of history."""
         return self._read(lambda transaction: reading.executions(transaction, query))
 
+    def latest(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        """Return the newest executions of each of these schedules."""
+        return self._read(lambda transaction: reading.latest(transaction, schedule_ids, limit))
+
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         """Return a page of schedules."""
         return self._read(lambda transaction: reading.schedules(transaction, query))

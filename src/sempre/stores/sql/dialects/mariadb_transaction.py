@@ -39,6 +39,8 @@ class MariadbTransaction:
         if name in ("overdue", "overdue_to_take"):
             return self._overdue(name.removeprefix("over"), parameters)
         text = self._statements[name]
+        if name == "latest_rows":
+            text = self._for_each(text, "schedule_id", parameters["ids"])
         if name == "view_rows":
             text = self._with_bounds(text, parameters)
         return self._run(text, parameters)[0]
@@ -95,6 +97,12 @@ class MariadbTransaction:
             where = {"lane": lane, "priority": priority}
             rows += self._run(self._statements[name], {**parameters, **where})[0]
         return sorted(rows, key=lambda row: (row[1], row[0]))[: parameters["limit"]]
+
+    def _for_each(self, text: str, parameter: str, values: Iterable[str]) -> str:
+        """Put a statement together for many values: there is no LATERAL to do so in SQL."""
+        escaped = (self._connection.escape(value).replace("%", "%%") for value in values)
+        each = (f"({text.replace(f'%({parameter})s', value)})" for value in escaped)
+        return " UNION ALL ".join(each)
 
     def _with_bounds(self, text: str, parameters: Mapping[str, Any]) -> str:
         """Put ranges into a statement: of a bound in another table MariaDB makes none."""

@@ -40,6 +40,7 @@ __all__ = [
     "test_schedules_are_found_by_part_of_their_name",
     "test_schedules_are_found_by_tag_and_job",
     "test_schedules_come_by_name_in_pages",
+    "test_the_latest_rows_of_many_schedules_come_at_once",
 ]
 
 
@@ -99,6 +100,30 @@ def test_rows_of_one_slot_are_paged_without_loss(store: Store) -> None:
 
     assert sorted(row.id for row in found) == sorted(row.id for row in rows)
     assert [row.run_at for row in found] == sorted((row.run_at for row in rows), reverse=True)
+
+
+def test_the_latest_rows_of_many_schedules_come_at_once(store: Store) -> None:
+    """As the first page of each has them; whoever has no history has an empty one."""
+    names = ["a", "b", "c'); --"]
+    ids = [due_schedule(store, name).schedule.id for name in names]
+    busy = view_of(store, "b").schedule
+    slots = [now_of(store) - (5 + number % 4) * HOUR for number in range(9)]
+    perform(store, plan_disable, "b")
+    rows = [row_of(View(busy), slot, kind=Kind.MANUAL) for slot in slots]
+    other = draft_schedule(store, "d")
+    assert store.create([Birth(other, tuple(rows))]) == [True]
+    claimed(store, view_of(store, "a").rows[0].id, session_of(store))
+    asked = [*ids, new_id(), "%s"]
+
+    for limit in (1, 3, 50):
+        found = store.latest([*asked, asked[0]], limit=limit).value
+
+        assert found.keys() == set(asked)
+        for each in asked:
+            first = next(_pages(store, schedule_id=each, limit=limit))
+            assert list(found[each]) == first
+    assert len(found[ids[1]]) > len(rows)
+    assert store.latest([], limit=3).value == {}
 
 
 def test_pages_of_history_are_complete_while_rows_come_in(store: Store) -> None:
