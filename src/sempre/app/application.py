@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from sempre.app.declaring import Declarations, Synced, task_of
 from sempre.app.hooks import Hooks
-from sempre.app.jobs import AsyncJob, Call, Job, is_async
+from sempre.app.jobs import AsyncJob, Call, Job, check_unique, is_async
 from sempre.app.middleware import Middleware
 from sempre.app.options import (
     Duration,
@@ -274,8 +274,11 @@ class Sempre(Sends, Hooks, TimeTraveller):
         asynchronous = is_async(function)
         chosen = str(options.get("name", function.__name__))
         task = task_of(function, name=chosen, is_async=asynchronous, options=options)
-        self.declarations.add_task(task, read_policy(options))
-        return AsyncJob(task, self) if asynchronous else Job(task, self)
+        job: Job[..., Any] = (AsyncJob if asynchronous else Job)(task, self)
+        policy = read_policy(options)
+        check_unique(job, policy.unique)
+        self.declarations.add_task(task, policy)
+        return job
 
     def _scheduled(self, grid: Grid, options: GridOptions) -> Decorator:
         own = {key: value for key, value in options.items() if key in JOB_OPTIONS}

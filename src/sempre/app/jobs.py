@@ -6,16 +6,18 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
 
-from sempre.app.options import Sending, SendOptions
+from sempre.app.options import PairOptions, Sending, SendOptions
 from sempre.app.receipts import Receipt
 from sempre.domain.arguments import Json, check_arguments
-from sempre.errors import ArgumentsError, InvalidInput
+from sempre.domain.unique import Unique
+from sempre.errors import ArgumentsError, InvalidInput, PolicyError, nearest
 from sempre.ports.executor import Task
 
-__all__ = ["AsyncJob", "Call", "Job", "Sender", "is_async"]
+__all__ = ["AsyncJob", "Call", "Job", "Sender", "check_unique", "is_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Q = TypeVar("Q", bound=Callable[..., object])
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,12 @@ class Sender(Protocol):
 
     def joins(self, sending: Sending) -> bool:
         """Tell whether a call would become part of a transaction of the caller's own."""
+        ...
+
+    def pair(
+        self, job: "Job[..., Any]", query: Callable[..., object], options: PairOptions
+    ) -> None:
+        """Declare the query that derives which runs of a job should exist."""
         ...
 
 
@@ -96,6 +104,28 @@ class Job(Generic[P, R]):
         """Return the same job, whose `enqueue` goes by these options."""
         return type(self)(self.task, self._sender, Sending(**options))
 
+    def pair(self, **options: Unpack[PairOptions]) -> Callable[[Q], Q]:
+        """Declare the query that derives from your tables which runs of this job should exist.
+
+            @create_database.pair(every="1m")
+            def pending_databases():
+                return connection.execute("SELECT id FROM databases WHERE state = 'pending'")
+
+        It is run by workers on a schedule `pair:<job>`, and puts in what is missing: unique, in
+        bulk, in bounded memory. It may return or yield calls, tuples, mappings or single values;
+        a cursor, a select of SQLAlchemy, a queryset of Django; or the text of an SQL query.
+
+        Do not use a pair for work that cannot be derived from state (an e-mail that no row asks
+        for), for a job that is not idempotent, or if its state is spread over several databases.
+        docs/how-to/pairs.md says more.
+        """
+
+        def declare(query: Q) -> Q:
+            self._sender.pair(self, query, options)
+            return query
+
+        return declare
+
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call[R]:
         """Do as `bind` does for arguments that no type checker has seen."""
         try:
@@ -113,6 +143,11 @@ class Job(Generic[P, R]):
     def complete(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return arguments together with the defaults of those that were left out."""
         return {**self._defaults, **args} if self._defaults else args
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its parameters, in order."""
+        return tuple(self._signature.parameters)
 
     def takes(self, name: str) -> bool:
         """Tell whether it can be called with an argument of this name."""
@@ -152,6 +187,14 @@ def _stored_defaults(signature: inspect.Signature) -> dict[str, Json]:
             except InvalidInput:
                 continue
     return defaults
+
+
+def check_unique(job: Job[..., Any], unique: Unique | None) -> None:
+    """Refuse to go by arguments that a job does not take."""
+    for name in unique.by if unique else ():
+        if not job.takes(name):
+            hint = nearest(name, job.parameters)
+            raise PolicyError("unique", name, allowed=f"an argument of {job.name}", hint=hint)
 
 
 def is_async(function: Callable[..., object]) -> bool:

@@ -1,9 +1,9 @@
 """The options of jobs and schedules, typed, so that a type checker knows a misspelt one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import Required, TypedDict
 
 from sempre.domain.policies import OnUnknown, Overlap, Retry
 from sempre.domain.unique import Unique
@@ -13,6 +13,7 @@ __all__ = [
     "Duration",
     "GridOptions",
     "JobOptions",
+    "PairOptions",
     "ScheduleOptions",
     "SendOptions",
     "Sending",
@@ -89,6 +90,33 @@ class GridOptions(WorkOptions, FunctionOptions, PolicyOptions, total=False):
     timezone: str
     gap: str
     fold: str
+
+
+class PairOptions(WorkOptions, PolicyOptions, total=False):
+    """What `job.pair` takes besides the options of its schedule.
+
+    every: the time between two runs of the query, such as "1m".
+    spread: over how long the starts of what it finds are spread.
+    batch: how many are read and put in at a time; by default 1000.
+    shards: among how many schedules the finding is divided; the query then takes `shard`, a number
+        from 0 on, and perhaps `shards`.
+    done: called with the arguments of the job before each run of it; true if the work is no longer
+        needed, which is then skipped.
+    contract: a second query, for everything that is unfinished for longer than `slo`; what it finds
+        and the first one does not is reported as uncovered.
+    slo: how long that is; it is only told.
+    database: where SQL is run: a SQLAlchemy engine, or a function that returns a new connection;
+        by default the store's own database.
+    """
+
+    every: Required[Duration]
+    spread: Duration | None
+    batch: int
+    shards: int
+    done: Callable[..., object] | None
+    contract: Callable[..., object] | None
+    slo: Duration | None
+    database: object
 
 
 class SendOptions(TypedDict, total=False):

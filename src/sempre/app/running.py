@@ -9,11 +9,13 @@ from threading import Event, Thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sempre.app.transactions import effects
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.worker import Crew, Worker
 from sempre.executors import Executors
+from sempre.ports.store import Effects
 from sempre.urls import masked
 
 if TYPE_CHECKING:
@@ -50,7 +52,11 @@ class Running:
         tasks = app.tasks
         wanted = {task.isolation for task in tasks.values()}
         self.executors = Executors(
-            tasks.__getitem__, isolations=wanted, clock=app.clock, broken=self._leave
+            tasks.__getitem__,
+            isolations=wanted,
+            clock=app.clock,
+            broken=self._leave,
+            opener=self._effects,
         )
         self.crew = Crew(tasks, frozenset(queues), concurrency)
         self.worker: Worker | None = None
@@ -83,6 +89,10 @@ class Running:
         """Have this process replaced, if it is one that can be."""
         if self.worker is not None and self.worker.leave is not None:
             self.worker.leave(reason)
+
+    def _effects(self, execution_id: str, fence: int) -> Effects:
+        """Begin the transaction of a run, in whichever process this is called."""
+        return effects(self._app.engine.store, execution_id, fence)
 
     def _described(self) -> str:
         """Say what this worker does, for the first line of its log."""

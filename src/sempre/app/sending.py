@@ -1,12 +1,13 @@
 """What an application offers for putting work in."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from sempre.app.enqueuing import Enqueuer, Manner, read_spread
 from sempre.app.jobs import Call, Job
-from sempre.app.options import Duration, Sending, SendOptions
+from sempre.app.options import Duration, PairOptions, Sending, SendOptions
+from sempre.app.pairs import PAIR_OPTIONS, declare_pair, read_pair
 from sempre.app.receipts import Receipt
 from sempre.app.transactions import caller_transaction, transaction
 
@@ -28,6 +29,13 @@ class Sends:
     def joins(self, sending: Sending) -> bool:
         """Tell whether a call would become part of a transaction of the caller's own."""
         return caller_transaction(self, sending.tx) is not None
+
+    def pair(self, job: Job[..., Any], query: Callable[..., object], options: PairOptions) -> None:
+        """Declare the pair of a job; see `Job.pair`."""
+        own = {name: value for name, value in options.items() if name in PAIR_OPTIONS}
+        rest = {name: value for name, value in options.items() if name not in PAIR_OPTIONS}
+        done = options.get("done")
+        declare_pair(cast("Sempre", self), read_pair(job, query, own), done, rest)
 
     def enqueue_many(
         self,

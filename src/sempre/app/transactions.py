@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import get_ident
-from typing import cast
+from typing import NamedTuple, cast
 
 from sempre.app.committing import committed
 from sempre.app.foreign import CallerTransaction, foreign_transaction, is_django, rung
-from sempre.errors import TransactionError
-from sempre.ports.store import Store, Transactional
+from sempre.errors import NotInJob, TransactionError
+from sempre.executors.current import Current, current
+from sempre.executors.effects import RunEffects
+from sempre.ports.store import Effects, Store, Transactional
 
-__all__ = ["CallerTransaction", "caller_transaction", "transaction", "transactional"]
+__all__ = ["CallerTransaction", "caller_transaction", "effects", "transaction", "transactional"]
 
 
 def caller_transaction(app: object, tx: object | None) -> CallerTransaction | None:
@@ -36,6 +38,9 @@ def caller_transaction(app: object, tx: object | None) -> CallerTransaction | No
     within = _innermost(app)
     if tx is None or (within is not None and tx in (within.given, within.connection)):
         return within
+    run = _run()
+    if run is not None and run.effects.is_of(tx):
+        return _OfRun(tx, run.effects)
     return foreign_transaction(tx)
 
 
@@ -51,6 +56,21 @@ def transactional(store: Store) -> Transactional:
             "without tx= after your own commit, or keep the store in your own database."
         )
     return cast("Transactional", store)
+
+
+def effects(store: Store, execution_id: str, fence: int) -> Effects:
+    """Begin the transaction of a run.
+
+    Raises:
+        TransactionError: the store is no SQL database.
+    """
+    if not store.capabilities.transactional:
+        raise TransactionError(
+            "current().tx needs the store in an SQL database, beside the tables that the job "
+            "writes to. For effects elsewhere use current().key, which is the same in every "
+            "attempt, or current().fence, which is higher in every later one."
+        )
+    return cast("Transactional", store).effects(execution_id, fence)
 
 
 @contextmanager
@@ -78,6 +98,24 @@ def transaction(app: object, connection: object) -> Iterator[None]:
         opened.is_over = True
         _OPEN.reset(token)
     opened.ring_all()
+
+
+class _OfRun(NamedTuple):
+    """The transaction of the run that the enqueue is part of: `tx=current().tx`."""
+
+    connection: object
+    effects: RunEffects
+
+    def after_commit(self, ring: Callable[[], None]) -> None:
+        """Ring when the run has ended well."""
+        self.effects.after_commit(ring)
+
+
+def _run() -> Current | None:
+    try:
+        return current()
+    except NotInJob:
+        return None
 
 
 class _Open:

@@ -1,12 +1,12 @@
 """Ids of executions and schedules, made by the caller: UUIDs of version 7, in order of time."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from secrets import randbits
 from uuid import UUID
 
 from sempre.grids.instants import microseconds_of
 
-__all__ = ["new_id"]
+__all__ = ["made_at", "new_id"]
 
 VERSION_7 = 0x7 << 76
 VARIANT = 0b10 << 62
@@ -17,3 +17,8 @@ def new_id(now: datetime) -> str:
     milliseconds = microseconds_of(now) // 1000
     high = (milliseconds << 80) | VERSION_7 | (randbits(12) << 64)
     return str(UUID(int=high | VARIANT | randbits(62)))
+
+
+def made_at(identity: str) -> datetime:
+    """Return when an id was made, to the millisecond; ValueError for one that is not ours."""
+    return datetime.fromtimestamp((UUID(identity).int >> 80) / 1000, UTC)

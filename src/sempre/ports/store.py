@@ -347,6 +347,14 @@ class Effects(Protocol):
         """Keep nothing, and close. It never raises, and may be repeated."""
         ...
 
+    def release(self) -> None:
+        """Keep nothing from here on, though the job may still use the connection.
+
+        From any thread. It never raises. A database that one transaction stops for everybody is
+        free again; of others the job may keep locks until it returns.
+        """
+        ...
+
 
 class Transactional(Protocol):
     """What a store promises besides, if its capabilities say that it is transactional."""
@@ -367,6 +375,16 @@ class Transactional(Protocol):
 
     def effects(self, execution_id: str, fence: int) -> Effects:
         """Begin the transaction of a run, which a claim with this fence has started.
+
+        Raises:
+            StoreUnavailable: the database cannot be reached.
+        """
+        ...
+
+    def connect(self) -> object:
+        """Return a fresh connection of the driver to the store's database, for the user's tables.
+
+        It commits each statement; whoever asked closes it.
 
         Raises:
             StoreUnavailable: the database cannot be reached.

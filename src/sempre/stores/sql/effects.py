@@ -10,6 +10,11 @@ from sempre.stores.sql.dialects import Apart
 
 __all__ = ["SqlEffects"]
 
+_LOST = (
+    "the run has lost its lease or its time is over: nothing of the transaction of current().tx "
+    "was kept."
+)
+
 
 class SqlEffects:
     """The transaction of a run: of an execution, under a fence."""
@@ -19,6 +24,7 @@ class SqlEffects:
         self._apart = apart
         self._id = execution_id
         self._fence = fence
+        self._is_released = False
 
     @property
     def connection(self) -> object:
@@ -37,7 +43,14 @@ class SqlEffects:
         """Keep nothing, and close."""
         self._apart.close()
 
+    def release(self) -> None:
+        """Keep nothing from here on, though the job may still use the connection."""
+        self._is_released = True
+        self._apart.release()
+
     def _settle(self, result: Json) -> None:
+        if self._is_released:
+            raise TransactionError(_LOST)
         if not self._apart.is_open:
             raise TransactionError(
                 "the job has ended the transaction of current().tx itself, so what it wrote is "
@@ -53,10 +66,7 @@ class SqlEffects:
                 f"which nothing was kept: {told}"
             ) from error
         if not settled:
-            raise TransactionError(
-                "the run has lost its lease or its time is over, and somebody else has ended it: "
-                "nothing of the transaction of current().tx was kept."
-            )
+            raise TransactionError(_LOST)
 
     def _settled(self, result: Json) -> bool:
         transaction = self._apart.transaction

@@ -160,6 +160,10 @@ class SqlStore:
         """Begin the transaction of a run."""
         return SqlEffects(self._checked().callers.apart(), execution_id, fence)
 
+    def connect(self) -> object:
+        """Return a fresh connection to the database."""
+        return self._dialect.callers.connect()
+
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""
         return self._write(lambda transaction: work.cancel(transaction, ids, actor))

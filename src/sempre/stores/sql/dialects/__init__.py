@@ -60,6 +60,13 @@ class Apart(Protocol):
         """Commit it to disk; what the driver raises comes through."""
         ...
 
+    def release(self) -> None:
+        """Free whatever holds up everybody, and let nothing more be written; it never raises.
+
+        Called from another thread than the one that uses the connection.
+        """
+        ...
+
     def close(self) -> None:
         """Close the connection, and so drop what was not committed; it never raises."""
         ...
@@ -93,6 +100,10 @@ class Callers(Protocol):
 
     def apart(self) -> Apart:
         """Begin a transaction on a fresh connection; StoreUnavailable if there is none to get."""
+        ...
+
+    def connect(self) -> object:
+        """Return a fresh connection that commits each statement; StoreUnavailable if none."""
         ...
 
 

@@ -60,6 +60,13 @@ class MariadbCallers:
         except pymysql.Error as error:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
+    def connect(self) -> object:
+        """Return a fresh connection that commits each statement."""
+        try:
+            return pymysql.connect(**self._driver, autocommit=True)
+        except pymysql.Error as error:
+            raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
+
 
 class _Plain:
     """A connection whose rows are tuples, whatever its owner has set."""
@@ -120,6 +127,9 @@ class _Apart:
     def commit(self) -> None:
         """Commit it to disk."""
         self.connection.query("COMMIT")
+
+    def release(self) -> None:
+        """Do nothing: only those wait who want the same rows."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -59,6 +59,14 @@ class PostgresqlCallers:
         except psycopg.Error as error:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
+    def connect(self) -> object:
+        """Return a fresh connection that commits each statement."""
+        try:
+            seconds = max(2, int(self._connect_after))
+            return psycopg.connect(self._conninfo, autocommit=True, connect_timeout=seconds)
+        except psycopg.Error as error:
+            raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
+
 
 class _Plain:
     """A connection whose rows are tuples, whatever its owner has set."""
@@ -106,6 +114,9 @@ class _Apart:
     def commit(self) -> None:
         """Commit it to disk."""
         self._block.__exit__(None, None, None)
+
+    def release(self) -> None:
+        """Do nothing: only those wait who want the same rows."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -66,6 +66,13 @@ class SqliteCallers:
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
+    def connect(self) -> object:
+        """Return a fresh connection that commits each statement."""
+        try:
+            return sqlite3.connect(self._path, timeout=self._busy_after, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
+
     def _take_file(self, plain: "_Plain") -> None:
         try:
             plain.execute(self._write_first)
@@ -142,6 +149,13 @@ class _Apart:
         """Commit it to disk."""
         self.connection.text_factory = str
         self.connection.execute("COMMIT")
+
+    def release(self) -> None:
+        """Give the file free, after nothing can be written that would not be part of this."""
+        with suppress(sqlite3.Error):
+            self.connection.interrupt()
+            self.connection.execute("PRAGMA query_only = ON")
+            self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,0 +1,118 @@
+"""Sources: what a pair's query may return, as a stream of items and of calls.
+
+A list, a generator, a cursor or any other iterable; a select of SQLAlchemy, a queryset of Django
+or the text of an SQL query. The last ones are read a part at a time, so that memory stays bounded.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from typing import Any
+
+from sempre.app.explaining import full_scans
+from sempre.app.jobs import Call, Job
+from sempre.errors import PolicyError
+
+__all__ = ["Database", "Source", "call_of"]
+
+Database = Any
+"""A SQLAlchemy engine, or a function that returns a new connection of a database's driver."""
+
+
+class Source:
+    """Where the items of one look come from.
+
+    Args:
+        database: where SQL is run: see `Database`.
+        own: returns a new connection to the store's own database, where SQL is run otherwise.
+        batch: how many items are read at a time.
+    """
+
+    def __init__(self, database: Database | None, own: Callable[[], Any], *, batch: int) -> None:
+        """Open nothing yet."""
+        self._database = database
+        self._own = own
+        self._batch = batch
+        self.full_scans: list[str] = []
+
+    def items(self, answer: object) -> Iterator[object]:
+        """Yield what a query answers with, however it does so.
+
+        Raises:
+            PolicyError: it is nothing that can be read.
+        """
+        if isinstance(answer, str):
+            return self._of_text(answer)
+        if _is_a(answer, "sqlalchemy.sql", "Executable"):
+            return self._of_select(answer)
+        if _is_a(answer, "django.db.models", "QuerySet"):
+            return self._of_queryset(answer)
+        if isinstance(answer, Iterable) and not isinstance(answer, Mapping | bytes):
+            return iter(answer)
+        allowed = "an iterable, a select, a queryset or the text of an SQL query"
+        raise PolicyError("pair", answer, allowed=allowed)
+
+    def _of_text(self, text: str) -> Iterator[object]:
+        if _is_a(self._database, "sqlalchemy", "Engine"):
+            yield from self._of_select(sys.modules["sqlalchemy"].text(text))
+            return
+        connect = self._own if self._database is None else self._database
+        with closing(connect()) as connection:
+            self.full_scans = full_scans(connection, text)
+            yield from _streamed(connection, text, self._batch)
+
+    def _of_select(self, select: Any) -> Iterator[object]:  # noqa: ANN401 - of a library not imported
+        engine: Any = self._database
+        if not _is_a(engine, "sqlalchemy", "Engine"):
+            allowed = "pair(database=engine) for a select of SQLAlchemy"
+            raise PolicyError("database", engine, allowed=allowed)
+        with engine.connect() as connection:
+            compiled = select.compile(engine, compile_kwargs={"literal_binds": True})
+            self.full_scans = full_scans(connection.connection.dbapi_connection, str(compiled))
+            streaming = connection.execution_options(yield_per=self._batch)
+            yield from streaming.execute(select)
+
+    def _of_queryset(self, queryset: Any) -> Iterator[object]:  # noqa: ANN401 - as above
+        yield from queryset.iterator(chunk_size=self._batch)
+
+
+def call_of(job: Job[..., Any], item: object) -> Call[Any]:
+    """Return an item as a call: a call, or the arguments of one by name, in order, or the only one.
+
+    Raises:
+        PolicyError: it is a call of another job.
+        ArgumentsError: it does not fit the job's signature, or is no JSON.
+    """
+    if isinstance(item, Call):
+        if item.job.name != job.name:
+            raise PolicyError("pair", item.job.name, allowed=f"calls of {job.name}")
+        return item
+    if isinstance(item, Mapping):
+        return job.called((), item)
+    if isinstance(item, tuple):
+        return job.called(item, {})
+    if hasattr(item, "keys") and hasattr(item, "__getitem__"):  # such as sqlite3.Row
+        return job.called((), {name: item[name] for name in item.keys()})  # noqa: SIM118
+    return job.called((item,), {})
+
+
+def _streamed(connection: Any, text: str, batch: int) -> Iterator[object]:  # noqa: ANN401
+    """Yield the rows of a query; the server keeps those that nobody has asked for yet."""
+    with ExitStack() as stack:
+        module = type(connection).__module__.partition(".")[0]
+        if module == "psycopg":
+            cursor = stack.enter_context(connection.cursor("sempre_pair"))
+        elif module == "pymysql":
+            unbuffered = sys.modules["pymysql.cursors"].SSCursor
+            cursor = stack.enter_context(closing(connection.cursor(unbuffered)))
+        else:
+            cursor = stack.enter_context(closing(connection.cursor()))
+        cursor.execute(text)
+        while rows := cursor.fetchmany(batch):
+            yield from rows
+
+
+def _is_a(value: object, module: str, name: str) -> bool:
+    """Tell whether a value is of a class of a library, which nobody imports for that."""
+    found = sys.modules.get(module)
+    return found is not None and isinstance(value, getattr(found, name, ()))
