@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
+from sempre.executors.effects import Opener
 from sempre.ports.executor import Ended, Executor, Isolation, Outcome, Progress, Run
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Executors:
         clock: Clock | None = None,
         grace: timedelta = timedelta(seconds=5),
         broken: Callable[[str], None] | None = None,
+        opener: Opener | None = None,
     ) -> None:
         """Make those that are wanted.
 
@@ -48,6 +50,7 @@ class Executors:
             grace: how long a run that was asked to end is given to do so.
             broken: called with the reason if one of them can begin no run any more; the process
                 should be replaced.
+            opener: begins the transaction of a run, in the process in which its job asks for it.
         """
         self.unavailable: dict[Isolation, str] = {}
         self._lookup = lookup
@@ -55,6 +58,7 @@ class Executors:
         self._clock = clock or SystemClock()
         self._grace = grace
         self._broken = broken
+        self._opener = opener
         self._executors = {kind: self._made(kind) for kind in _IN_ORDER if kind in isolations}
 
     def start(self) -> None:
@@ -108,11 +112,11 @@ class Executors:
         if isolation == "thread":
             from sempre.executors.threads import ThreadExecutor  # noqa: PLC0415
 
-            return ThreadExecutor(clock=self._clock)
+            return ThreadExecutor(clock=self._clock, opener=self._opener)
         if isolation == "async":
             from sempre.executors.loop import AsyncExecutor  # noqa: PLC0415
 
-            return AsyncExecutor(clock=self._clock, grace=self._grace)
+            return AsyncExecutor(clock=self._clock, grace=self._grace, opener=self._opener)
         from sempre.executors.process import ProcessExecutor  # noqa: PLC0415
 
         return ProcessExecutor(
@@ -121,6 +125,7 @@ class Executors:
             clock=self._clock,
             grace=self._grace,
             broken=self._broken,
+            opener=self._opener,
         )
 
 

@@ -41,8 +41,9 @@ def perform(task: Task, run: Current) -> Report:
             value = task.function(**run.args)
             if isinstance(value, CoroutineType):
                 value = asyncio.run(value)
-        return Report(Ended.SUCCEEDED, kept_result(value, task.redact))
+        return _succeeded(value, task, run)
     except BaseException as error:  # noqa: BLE001 - whatever a job raises ends the job alone
+        run.effects.drop()
         return failed(error, run, task.redact)
 
 
@@ -56,11 +57,13 @@ async def perform_async(task: Task, run: Current) -> Report:
             value = task.function(**run.args)
             if isinstance(value, Awaitable):
                 value = await value
-        return Report(Ended.SUCCEEDED, kept_result(value, task.redact))
+        return _succeeded(value, task, run)
     except asyncio.CancelledError as error:
+        run.effects.drop()
         reason = run.link.reason
         return failed(error, run, task.redact) if reason is None else cancelled(reason)
     except BaseException as error:  # noqa: BLE001 - whatever a job raises ends the job alone
+        run.effects.drop()
         return failed(error, run, task.redact)
 
 
@@ -73,6 +76,13 @@ def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -
         return Report(Ended.SKIPPED, None, kept_text(str(error), patterns, LONGEST_ERROR))
     line = kept_text(_one_line(error), patterns, LONGEST_ERROR)
     return Report(Ended.FAILED, None, line, kept_text(_told(error), patterns))
+
+
+def _succeeded(value: object, task: Task, run: Current) -> Report:
+    """Report what a job returned, after what it wrote is kept."""
+    result = kept_result(value, task.redact)
+    run.effects.keep(result)
+    return Report(Ended.SUCCEEDED, result)
 
 
 def cancelled(reason: str) -> Report:

@@ -25,6 +25,7 @@ from sempre.domain.execution import key_of
 from sempre.domain.redaction import kept_text
 from sempre.domain.states import Kind
 from sempre.errors import InvalidInput, NotInJob, RunCancelled
+from sempre.executors.effects import Opener, RunEffects
 from sempre.ports.executor import Progress, Run
 
 __all__ = ["Current", "Link", "current", "running"]
@@ -77,6 +78,8 @@ class Current:
         timeout: how long the run may take; None is no limit.
         clock: times what is left of that.
         link: to the executor, or to the test that made this.
+        opener: begins the transaction of the run; there is none in a test.
+        effects: that transaction, once the job has asked for `tx`.
     """
 
     name: str = "example"
@@ -91,17 +94,20 @@ class Current:
     timeout: timedelta | None = None
     clock: Clock = field(default_factory=SystemClock, repr=False)
     link: Link = field(default_factory=Link, repr=False)
+    opener: Opener | None = field(default=None, repr=False)
+    effects: RunEffects = field(init=False, repr=False)
     _times_out: float | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Begin to count what is left of the time."""
+        self.effects = RunEffects(self.opener, self.id, self.fence)
         timeout = self.timeout
         self._times_out = (
             None if timeout is None else self.clock.elapsed() + timeout.total_seconds()
         )
 
     @classmethod
-    def of(cls, run: Run, *, clock: Clock, link: Link) -> "Current":
+    def of(cls, run: Run, *, clock: Clock, link: Link, opener: Opener | None = None) -> "Current":
         """Return what the job of a run may know."""
         execution = run.execution
         return cls(
@@ -117,12 +123,29 @@ class Current:
             timeout=run.timeout,
             clock=clock,
             link=link,
+            opener=opener,
         )
 
     @property
     def key(self) -> str:
         """The same for every attempt at the same piece of work, and for no other."""
         return key_of(self.name, self.slot, self.kind, self.id)
+
+    @property
+    def tx(self) -> Any:  # noqa: ANN401 - of whichever driver the store has
+        """A connection to the store's database, whose transaction commits with the end of the run.
+
+        What the job writes in it and the record of its success are kept together, or neither is:
+        if the job raises, dies, or has lost its lease meanwhile. So the effect is there exactly
+        once. It is a psycopg, sqlite3 or PyMySQL connection of the run's own; the worker ends it,
+        and the job must not. Ask for it late: SQLite lets nobody else write from then on.
+
+        Raises:
+            TransactionError: the store is no SQL database, or no worker runs the job. For what
+                lives elsewhere there are `fence` and `key`.
+            StoreUnavailable: the database cannot be reached.
+        """
+        return self.effects.connection
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Tell how far the run has come; cheap enough for a loop.

@@ -86,6 +86,8 @@ class Flights(Generic[F]):
                 self._open.discard(flight)
                 self._stuck.add(flight)
         if first:
+            # Its transaction must not hold up the record of its end.
+            flight.current.effects.release()
             self._tell(flight, report)
         return first
 
@@ -97,6 +99,8 @@ class Flights(Generic[F]):
                 flight.is_told = True
             self._open.clear()
             self._stuck.clear()
+        for flight in left:
+            flight.current.effects.release()
         return left
 
     def of(self, execution_id: str) -> list[F]:

@@ -20,6 +20,7 @@ from sempre.errors import Refused
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled, perform_async
 from sempre.executors.current import Current, Link
+from sempre.executors.effects import Opener
 from sempre.executors.flights import Flight, Flights, judged
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
@@ -38,9 +39,14 @@ class AsyncExecutor:
     """An executor of `async def` jobs; a `def` job would block the loop while it runs."""
 
     def __init__(
-        self, *, clock: Clock | None = None, grace: timedelta = timedelta(seconds=5)
+        self,
+        *,
+        clock: Clock | None = None,
+        grace: timedelta = timedelta(seconds=5),
+        opener: Opener | None = None,
     ) -> None:
         """Make an executor that gives a cancelled task `grace` to end by itself."""
+        self._opener = opener
         self._clock = clock or SystemClock()
         self._grace = grace.total_seconds()
         self._flights: Flights[_TaskFlight] = Flights(self._clock)
@@ -63,7 +69,7 @@ class AsyncExecutor:
             Refused: the executor was not started, or was stopped.
         """
         loop = self._running_loop()
-        current = Current.of(run, clock=self._clock, link=Link())
+        current = Current.of(run, clock=self._clock, link=Link(), opener=self._opener)
         flight = _TaskFlight(run, done, current, self._clock.elapsed())
         self._flights.add(flight)
         if run.timeout is not None:

@@ -15,6 +15,7 @@ from sempre.errors import Refused
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, perform
 from sempre.executors.current import Current, Link
+from sempre.executors.effects import Opener
 from sempre.executors.flights import Flight, Flights
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
@@ -28,8 +29,11 @@ class ThreadExecutor:
     engine's decision, which knows the stuck ones.
     """
 
-    def __init__(self, *, clock: Clock | None = None, idle: int = 32) -> None:
+    def __init__(
+        self, *, clock: Clock | None = None, idle: int = 32, opener: Opener | None = None
+    ) -> None:
         """Make an executor that keeps at most `idle` threads waiting for work."""
+        self._opener = opener
         self._clock = clock or SystemClock()
         self._flights: Flights[Flight] = Flights(self._clock)
         self._alarm = Alarm(self._clock)
@@ -50,7 +54,7 @@ class ThreadExecutor:
         """
         if self._stopped:
             raise Refused("the executor was stopped; nothing can be submitted to it any more")
-        current = Current.of(run, clock=self._clock, link=Link())
+        current = Current.of(run, clock=self._clock, link=Link(), opener=self._opener)
         flight = Flight(run, done, current, self._clock.elapsed())
         self._flights.add(flight)
         try:

@@ -20,6 +20,7 @@ from sempre.clock import Clock
 from sempre.domain.states import Kind
 from sempre.executors.calling import Report, failed, perform
 from sempre.executors.current import Current, Link
+from sempre.executors.effects import Opener
 from sempre.executors.process.frames import Frames, packed
 from sempre.executors.process.system import lift_memory_limit, limit_memory
 from sempre.ports.executor import Progress, Run, Task
@@ -55,11 +56,13 @@ class Births:
         lookup: returns a task by its name; KeyError if there is none.
         after_fork: called in each child before its job, to open connections of its own.
         clock: times what is left.
+        opener: begins, in the child, the transaction of its run.
     """
 
     lookup: Callable[[str], Task]
     after_fork: Sequence[Callable[[], object]]
     clock: Clock
+    opener: Opener | None = None
 
     def prepare(self, facts: dict[str, Any], stream: socket.socket) -> "Life":
         """Make everything that a child needs while it is still part of the nursery.
@@ -71,7 +74,7 @@ class Births:
             LookupError: the nursery knows no such job.
         """
         link = _ChildLink(stream, self.clock)
-        current = _current(facts, link, self.clock)
+        current = _current({**facts, "opener": self.opener}, link, self.clock)
         try:
             task = self.lookup(current.job)
         except LookupError:

@@ -18,6 +18,7 @@ from sempre.errors import Refused
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled
 from sempre.executors.current import Current, Link
+from sempre.executors.effects import Opener
 from sempre.executors.flights import Flight, Flights, judged
 from sempre.executors.process.child import Births, call_of
 from sempre.executors.process.frames import BrokenFrame, Frames, packed
@@ -64,6 +65,7 @@ class ProcessExecutor:
         clock: Clock | None = None,
         grace: timedelta = timedelta(seconds=5),
         broken: Callable[[str], None] | None = None,
+        opener: Opener | None = None,
     ) -> None:
         """Make an executor; `lookup` returns a task by name, or raises KeyError.
 
@@ -74,7 +76,7 @@ class ProcessExecutor:
         self._grace = grace.total_seconds()
         self._flights: Flights[_ChildFlight] = Flights(self._clock)
         self._alarm = Alarm(self._clock)
-        self._nurseries = Nurseries(Births(lookup, tuple(after_fork), self._clock))
+        self._nurseries = Nurseries(Births(lookup, tuple(after_fork), self._clock, opener))
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, _ChildFlight] = {}
         self._numbers = count(1)

@@ -2,6 +2,8 @@
 
 # ruff: noqa: S101 - a contract asserts
 
+from contextlib import suppress
+
 import pytest
 
 from sempre.domain.execution import Execution
@@ -11,6 +13,7 @@ from sempre.errors import TransactionError
 from sempre.ports.messages import Settled, Settlement
 from sempre.ports.store import Effects
 from sempre.testing.contracts.store.builders import (
+    at_once,
     check_invariants,
     claimed,
     due_schedule,
@@ -36,6 +39,7 @@ __all__ = [
     "test_a_run_of_a_schedule_ends_with_its_effects",
     "test_a_run_that_has_lost_its_claim_keeps_nothing",
     "test_a_run_that_is_over_keeps_nothing",
+    "test_a_run_that_is_released_keeps_nothing_and_holds_up_nobody",
     "test_a_transaction_that_the_database_has_broken_is_not_kept",
     "test_a_transaction_that_was_ended_by_sql_is_found",
     "test_effects_are_dropped",
@@ -157,6 +161,24 @@ def test_a_run_that_is_over_keeps_nothing(database: Database) -> None:
     assert notes(database) == []
     assert read(store, run.id).state is State.FAILED
     assert len(store.attempts(run.id).value) == 1
+
+
+def test_a_run_that_is_released_keeps_nothing_and_holds_up_nobody(database: Database) -> None:
+    """Though its job goes on: not even what it writes from then on."""
+    store = made(database)
+    run = _taken(store)
+    effects = _effects(store, run)
+    write(effects.connection, 1)
+
+    at_once(effects.release)
+
+    enqueued(store)
+    with suppress(database.driver_error):
+        write(effects.connection, 2)
+    with pytest.raises(TransactionError, match="nothing of the transaction"):
+        effects.keep(None)
+    assert notes(database) == []
+    assert succeed(store, run) is Settled.DONE
 
 
 def test_a_job_cannot_commit(database: Database) -> None:

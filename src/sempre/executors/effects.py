@@ -1,0 +1,95 @@
+"""The transaction of one run: begun when its job asks for it, ended with the run."""
+
+import logging
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from sempre.domain.arguments import Json
+from sempre.errors import TransactionError
+from sempre.ports.store import Effects
+
+__all__ = ["Opener", "RunEffects"]
+
+Opener = Callable[[str, int], Effects]
+"""Begins the transaction of a run, given the id of its execution and its fence."""
+
+_LOG = logging.getLogger("sempre.executors")
+
+
+class RunEffects:
+    """What a run writes beside the end of its run, if it wants to."""
+
+    def __init__(self, opener: Opener | None, execution_id: str, fence: int) -> None:
+        """Open nothing yet."""
+        self._opener = opener
+        self._run = execution_id, fence
+        self._lock = Lock()
+        self._effects: Effects | None = None
+        self._is_over = False
+        self._rings: list[Callable[[], None]] = []
+
+    @property
+    def connection(self) -> Any:  # noqa: ANN401 - of whichever driver the store has
+        """The connection, in a transaction that is begun if it was not.
+
+        Raises:
+            TransactionError: there is none to get here, or the run is over.
+            StoreUnavailable: the database cannot be reached.
+        """
+        if self._opener is None:
+            raise TransactionError(
+                "current().tx is there in a job that a worker runs; here give the job its "
+                "connection in another way."
+            )
+        with self._lock:
+            if self._effects is None and not self._is_over:
+                self._effects = self._opener(*self._run)
+            effects = self._effects
+        if effects is None or self._is_over:
+            self.drop()
+            raise TransactionError("the run is over, and so is the transaction of current().tx.")
+        return effects.connection
+
+    def is_of(self, connection: object) -> bool:
+        """Tell whether a connection is that of the run."""
+        return self._effects is not None and self._effects.connection is connection
+
+    def after_commit(self, ring: Callable[[], None]) -> None:
+        """Call something when the run has ended and what it wrote is kept."""
+        self._rings.append(ring)
+
+    def keep(self, result: Json) -> None:
+        """Commit what the job has written with its success, if it has asked for the transaction.
+
+        Raises:
+            TransactionError: that cannot be, as `Effects.keep` says, or the time of the run was
+                over before.
+        """
+        if self._effects is None:
+            self._is_over = True
+            return
+        if self._is_over:
+            raise TransactionError(
+                "the time of the run was over before it ended: nothing of the transaction of "
+                "current().tx was kept."
+            )
+        self._effects.keep(result)
+        self._is_over = True
+        for ring in self._rings:
+            try:
+                ring()
+            except Exception:  # noqa: BLE001 - what is committed is found without a bell
+                _LOG.exception("the broker was not told of committed work; the sweep finds it")
+
+    def drop(self) -> None:
+        """Keep nothing; it never raises."""
+        self._is_over = True
+        if self._effects is not None:
+            self._effects.drop()
+
+    def release(self) -> None:
+        """Keep nothing of a run that is over though its job goes on; from any thread."""
+        self._is_over = True
+        if self._effects is not None:
+            self._effects.release()
