@@ -1,4 +1,4 @@
-"""Finding the application: the code that `worker` and `dev` import, and no other command does.
+"""Finding the application: the code that `worker`, `dev` and `simulate` import, no other.
 
 In this order: what the command line names, $SEMPRE_APP, `app` under [tool.sempre], `jobs.py`,
 `app/jobs.py`, `src/*/jobs.py`. A name is `module`, `module:attribute` or `path/to/file.py`, with

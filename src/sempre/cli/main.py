@@ -21,6 +21,9 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.looking:next_slots", "Show what will run, and when."),
         Entry("executions", f"{COMMANDS}.history:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.history:execution", "Show all about one execution."),
+        Entry(
+            "simulate", f"{COMMANDS}.simulating:simulate", "Show what an app would run, and when."
+        ),
         Entry("preview", f"{COMMANDS}.preview:preview", "Explain a cron text or an interval."),
     ),
     "Operate": (

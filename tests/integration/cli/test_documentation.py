@@ -84,7 +84,8 @@ def test_every_example_prints_what_the_page_says(store: str) -> None:
         if command == "echo $?":
             assert f"{code}\n" == expected, command
             continue
-        result = sempre(*shlex.split(command)[1:], SEMPRE_STORE=store)
+        where = {"SEMPRE_STORE": store, "SEMPRE_APP": "documented_jobs"}
+        result = sempre(*shlex.split(command)[1:], **where)
         code = result.exit_code
         # Of a long answer the page may show the beginning.
         assert masked(result.output).startswith(masked(expected)), (

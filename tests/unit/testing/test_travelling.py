@@ -363,3 +363,54 @@ def test_current_tells_the_virtual_time_that_is_left() -> None:
         t.travel("1h")
 
     assert left == [(600.0, datetime(2026, 3, 28, 13, 10, tzinfo=UTC))]
+
+
+def test_a_slot_a_microsecond_after_the_start_runs_at_its_instant() -> None:
+    app = Sempre("memory://")
+    app.add("job", Every("1h"), lambda: None)
+    with app.testing(datetime(2026, 3, 28, 11, 59, 59, 999_999, tzinfo=UTC)) as t:
+        t.travel("2h")
+
+        assert starts(t, "job") == ["28 12:00:00", "28 13:00:00"]
+
+
+def test_a_journey_is_the_same_every_time() -> None:
+    app, done = Sempre("memory://"), []
+
+    @app.job
+    def note(text: str) -> None:
+        done.append(text)
+
+    @app.every("1h", name="parent")
+    def parent() -> None:
+        for text in "zyx":
+            note.enqueue(text)
+
+    for name in "dbca":
+        app.add(name, Every("30d"), note.bind(name), priority=5 if name == "c" else 1000)
+    for _ in range(2):
+        with app.testing("2026-05-01 00:00Z") as t:
+            t.lose_broker()
+            t.travel("31d")
+    journeys = ["".join(done[: len(done) // 2]), "".join(done[len(done) // 2 :])]
+
+    assert journeys[0] == journeys[1]
+    assert "cabdzyx" in journeys[0]
+
+
+def test_what_was_put_in_can_be_followed_to_its_end() -> None:
+    app = Sempre("memory://")
+
+    @app.job
+    def double(number: int) -> int:
+        return 2 * number
+
+    with app.testing(START) as t:
+        receipt = double.enqueue(21)
+        t.travel("0s")
+
+        assert t.assert_enqueued(double, 21).state is State.SUCCEEDED
+        [found] = app.engine.store.candidates([receipt.id]).value
+        assert found.execution.state is State.SUCCEEDED
+        [attempt] = app.engine.store.attempts(receipt.id).value
+        assert attempt.result == 42

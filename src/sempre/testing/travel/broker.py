@@ -8,8 +8,8 @@ from sempre.ports.broker import Delivery
 __all__ = ["TravelBroker"]
 
 # A delay is a fraction of seconds, an instant a whole number of microseconds: what is nearer than
-# one of those is now.
-NEARLY = 1e-6
+# half of one is now.
+NEARLY = 5e-7
 MOST_AT_ONCE = 200
 
 

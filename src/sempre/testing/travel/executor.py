@@ -39,7 +39,7 @@ class InlineExecutor:
     """Runs everything inline, whatever its isolation.
 
     Attributes:
-        takes: how long runs take, by name of the job.
+        takes: how long runs take, by name of the schedule or job.
         begun: how many runs were begun so far.
     """
 
@@ -62,7 +62,7 @@ class InlineExecutor:
         self.begun += 1
         link, now = Link(), self._clock.now()
         report = self._called(run, link) if self._call_jobs else NOTHING
-        takes = self.takes.get(run.task.name, ZERO)
+        takes = self.takes.get(run.execution.snapshot.name) or self.takes.get(run.task.name, ZERO)
         if not takes:
             done(Outcome(run, *report))
             return

@@ -60,6 +60,10 @@ class Journey:
         self._swept = False
         self._sweep_at: datetime | None = None
 
+    def begin(self) -> None:
+        """Let a worker begin, and the first pass of the watchdog find nothing yet."""
+        self.worker.watchdog.perform()
+
     def travel_to(self, instant: datetime) -> None:
         """Let time pass until an instant, and do what is due meanwhile, at that instant too.
 

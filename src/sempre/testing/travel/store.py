@@ -5,7 +5,7 @@ found by whoever asks for history, until the watchdog purges them, but cost noth
 file itself is never purged; it is what `TimeTravel.executions` reads.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -37,8 +37,8 @@ ACTIVE = LIVE | {State.RUNNING}
 FIELDS = tuple(each.name for each in fields(Execution))
 Filed = tuple[Any, ...]
 _filed = attrgetter(*FIELDS)
-_SCHEDULE, _SNAPSHOT, _RUN, _FINISHED = map(
-    FIELDS.index, ("schedule_id", "snapshot", "run_at", "finished_at")
+_ID, _SCHEDULE, _SNAPSHOT, _RUN, _FINISHED = map(
+    FIELDS.index, ("id", "schedule_id", "snapshot", "run_at", "finished_at")
 )
 
 
@@ -89,6 +89,7 @@ class TravelStore(MemoryStore):
         self._alone = _Alone(self._tables, clock)
         self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
+        self._by_id: dict[str, Filed] = {}
         self._purged = 0
         self._kept: list[str] = []
         self._most_kept = MOST_KEPT
@@ -174,7 +175,8 @@ class TravelStore(MemoryStore):
             key = row.schedule_id, row.snapshot.revision
             # One for all rows of a schedule, or a year of them would take far more memory.
             row = changed(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
-        self._file.append(_filed(row))
+        filed = self._by_id[row.id] = _filed(row)
+        self._file.append(filed)
 
     # What the engine asks
 
@@ -182,8 +184,15 @@ class TravelStore(MemoryStore):
         return self._alone
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return rows of schedules that are due, of any queue."""
-        return super().due(self._of_any_queue(wanted))
+        """Return rows of schedules that are due, of any queue, in the same order every time."""
+        reading = super().due(self._of_any_queue(wanted))
+        return Reading(reading.now, sorted(reading.value, key=_turn))
+
+    def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
+        """Return the executions of these ids in the same order every time, filed away or not."""
+        reading = super().candidates(ids)
+        past = [Candidate(_unfiled(self._by_id[each])) for each in ids if each in self._by_id]
+        return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
     def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
         """Start one-off work that is due, of any queue."""
@@ -218,6 +227,8 @@ class TravelStore(MemoryStore):
         # A slot that is still to come may have been superseded long ago: its turn comes later.
         self._file[begin : begin + len(old)] = [*gone, *(each for each in old if each[_RUN] > now)]
         self._purged += len(gone)
+        for each in gone:
+            del self._by_id[each[_ID]]
         return gone
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
@@ -228,6 +239,12 @@ class TravelStore(MemoryStore):
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
         return changed(wanted, queues=wanted.queues | self._travel.queues)
+
+
+def _turn(candidate: Candidate) -> tuple[int, datetime, str]:
+    """Return by what executions take turns; one-off work goes in the order it was put in."""
+    row = candidate.execution
+    return row.snapshot.priority, row.due_at, row.snapshot.name if row.schedule_id else ""
 
 
 def _unfiled(filed: Filed) -> Execution:

@@ -1,6 +1,6 @@
 """Time travel: the user's own application on virtual time, in one thread, as fast as it goes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
 from types import TracebackType
@@ -39,6 +39,7 @@ class TimeTravel:
     brought; its own ones are not touched. Everything is done by the real engine: claims with their
     successors, retries, catch-up, overlap, the watchdog. Jobs are called in the thread that
     travels, async ones on an event loop of their own, isolation or not; a timeout ends no call.
+    At one instant they go by priority, then by name, so that a journey is the same every time.
     One that raises is retried by its policy, and what it raised is the `reason` of its execution.
 
     Time passes only by `travel`, `travel_to` and `outage`, and only for the application: what
@@ -65,6 +66,7 @@ class TimeTravel:
             stay.enter_context(self._app.working_on(self._journey.engine))
             self._begun = True
             stay.callback(self._journey.executor.close)
+            self._journey.begin()
             self._app.sync()
             self._stay = stay.pop_all()
         return self
@@ -113,14 +115,17 @@ class TimeTravel:
         """Let the broker lose all it knows; no slot is lost by that, some start a sweep late."""
         self._journey.lose_broker()
 
-    def takes(self, job: Job[..., Any], duration: Duration) -> None:
-        """Let every run of a job from now on last so long; by default none takes any time.
+    def takes(self, job: Job[..., Any] | str, duration: Duration) -> None:
+        """Let every run of a job, or by name of a schedule, last so long from now on.
+
+        By default none takes any time; what is said of a schedule goes before what is of its job.
 
         Its function is called when the run starts; the run ends when that time is over, or its
         timeout before.
         """
         length = read_duration("duration", duration)
-        self._journey.executor.takes[self._known(job)] = length
+        self._check_known(job)
+        self._journey.executor.takes[job if isinstance(job, str) else job.name] = length
 
     # What happened
 
@@ -198,25 +203,20 @@ class TimeTravel:
     def _found(self, wanted: Callable[[Execution], bool]) -> list[Execution]:
         return sorted(filter(wanted, self._journey.store.everything()), key=_order)
 
-    def _known(self, job: Job[..., Any]) -> str:
-        if job.name not in self._app.declarations.tasks:
-            raise self._unknown(job.name, self._app.declarations.tasks)
-        return job.name
-
     def _names(self, job: Job[..., Any] | str) -> Callable[[Execution], bool]:
         """Return whether an execution is of a job, or of a job or schedule by name."""
-        if not isinstance(job, str):
-            name = self._known(job)
-            return lambda row: row.snapshot.job == name
-        schedules = Schedules(self._journey.engine)
-        known = {*self._app.declarations.tasks, *(each.name for each in schedules)}
-        if job not in known:
-            raise self._unknown(job, known)
-        return lambda row: job in (row.snapshot.name, row.snapshot.job)
+        self._check_known(job)
+        if isinstance(job, str):
+            return lambda row: job in (row.snapshot.name, row.snapshot.job)
+        return lambda row: row.snapshot.job == job.name
 
-    @staticmethod
-    def _unknown(name: str, known: Iterable[str]) -> NotFound:
-        return NotFound("job or schedule", name, hint=nearest(name, known))
+    def _check_known(self, job: Job[..., Any] | str) -> None:
+        known = {*self._app.declarations.tasks}
+        if isinstance(job, str):
+            known |= {each.name for each in Schedules(self._journey.engine)}
+        name = job if isinstance(job, str) else job.name
+        if name not in known:
+            raise NotFound("job or schedule", name, hint=nearest(name, known))
 
 
 def _state(state: State | str) -> State:

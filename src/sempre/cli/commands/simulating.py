@@ -1,0 +1,184 @@
+"""`sempre simulate`: what an application would run between two instants, without running it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
+
+import click
+
+from sempre.app import Schedules, Sempre
+from sempre.cli.finding import find_app
+from sempre.cli.options import answering
+from sempre.cli.printing import Output, talk
+from sempre.cli.timelines import NOT_RUN, Busiest, Event, Timeline
+from sempre.cli.times import as_json, length, moment_of, shown, zone_of
+from sempre.clock import SystemClock
+from sempre.errors import InvalidInput
+from sempre.grids.intervals import read_duration
+
+__all__ = ["simulate"]
+
+TICK = timedelta(microseconds=1)
+MOST_NAMES = 5
+
+
+@click.command
+@click.argument("app", required=False)
+@click.option("--from", "start", metavar="T", help="The first instant; by default now.")
+@click.option("--to", "end", metavar="T", default="1 day", help="The last, or how long; 1 day.")
+@click.option("--tz", "timezone", metavar="ZONE", default="UTC", help="Of a T without a zone.")
+@click.option("--takes", multiple=True, metavar="NAME=10m", help="How long runs of a job take.")
+@click.option("-n", "--limit", type=click.IntRange(0), default=100, help="Show so many slots.")
+@answering
+def simulate(
+    output: Output,
+    *,
+    app: str | None,
+    start: str | None,
+    end: str,
+    timezone: str,
+    takes: tuple[str, ...],
+    limit: int,
+) -> None:
+    """Show what an app would run, and when.
+
+    Nothing of it is run: its jobs are taken to succeed, in no time but what --takes says. The
+    application is found as by `sempre dev`; its store is neither read nor touched.
+
+    \b
+    sempre simulate jobs.py --from 2026-03-28 --to 2026-03-31 --tz Europe/Rome
+    sempre simulate --to 7d --takes refresh_cache=20m
+    """  # noqa: D301 - \b is click's mark for lines that are not to be joined
+    first = SystemClock().now() if start is None else moment_of("from", start, timezone)
+    last = _last(end, first, timezone)
+    lengths = dict(map(_length, takes))
+    found = find_app(app)
+    talk(f"using {found.name} ({found.origin})")
+    line = _simulated(found.app, first, last, lengths)
+    if output.as_json:
+        output.json(_answer(line, limit))
+    else:
+        _print(output, line, limit, timezone)
+
+
+def _simulated(app: Sempre, first: datetime, last: datetime, takes: Mapping[str, str]) -> Timeline:
+    """Let an application travel, whose jobs do nothing."""
+    # A schedule begins with the first slot after it is made: that shall be the first instant.
+    with app.testing(first - TICK, call_jobs=False) as t:
+        for name, long in takes.items():
+            t.takes(name, long)
+        t.travel_to(last)
+        rows = chain(t.executions(), *(t.executions(state=state) for state in NOT_RUN))
+        events = [Event.of(row) for row in rows]
+        schedules = tuple(Schedules(app.engine))
+    return Timeline(first, last, sorted(events, key=lambda event: event.at), schedules)
+
+
+def _last(text: str, first: datetime, timezone: str) -> datetime:
+    if text[:4].isdigit() and "-" in text:
+        last = moment_of("to", text, timezone)
+    else:
+        last = first + read_duration("to", text)
+    if last < first:
+        raise InvalidInput("to", text, allowed=f"{first} or later")
+    return last
+
+
+def _length(text: str) -> tuple[str, str]:
+    name, equals, long = text.rpartition("=")
+    if not equals:
+        raise InvalidInput("takes", text, allowed="a job and how long it takes, such as bill=10m")
+    return name, long
+
+
+def _print(output: Output, line: Timeline, limit: int, timezone: str) -> None:
+    def on(instant: datetime, zone: str = timezone) -> str:
+        return shown(instant, output.zone(zone), now=line.start)
+
+    rows = [
+        (on(event.at, zone_of(event.row.snapshot.grid)), event.row.snapshot.name, note)
+        for event, note in _noted(line, limit)
+    ]
+    if rows:
+        output.table(("START", "NAME", "NOTE"), rows)
+    if len(line.events) > limit:
+        output.line(f"... and {len(line.events) - limit} more; -n shows more of them.")
+    names = {event.row.snapshot.name for event in line.starts}
+    told = f"{_many(len(line.starts), 'start')} of {_many(len(names), 'schedule')}"
+    output.line(f"{told} from {on(line.start)} to {on(line.end)}.")
+    output.lines([*_busy(line, on), *_clocks(line, on)])
+
+
+def _busy(line: Timeline, on: Callable[..., str]) -> Iterator[str]:
+    """Yield when most is done, and what gets in its own way."""
+    if peak := line.peak:
+        names = ", ".join(peak.names[:MOST_NAMES])
+        more = f" and {len(peak.names) - MOST_NAMES} more" if len(peak.names) > MOST_NAMES else ""
+        yield f"peak: {_many(peak.count, 'start')} in the minute of {on(peak.at)}: {names}{more}."
+    if most := line.most_at_once:
+        yield f"peak: {most.count} runs at once, first at {on(most.at)}."
+    yield from (f"overlap: {each}." for each in line.overlaps)
+
+
+def _clocks(line: Timeline, on: Callable[..., str]) -> Iterator[str]:
+    """Yield which clocks change, and what schedules do then."""
+    for each in line.changes:
+        change = f"goes {each.direction} by {length(abs(each.by))}"
+        yield f"clock: {each.zone} {change} to {on(each.at, each.zone)}."
+    yield from (f"note: {note}" for note in line.notes)
+
+
+def _noted(line: Timeline, limit: int) -> Iterator[tuple[Event, str]]:
+    """Go through the first events, each with what is remarkable about it, its day included."""
+    changes = line.changes
+    for event in line.events[:limit]:
+        zone = zone_of(event.row.snapshot.grid)
+        days = (each for each in changes if each.zone == zone and each.is_day_of(event.at))
+        day = next((f"the clock goes {each.direction} today" for each in days), "")
+        yield event, ", ".join(filter(None, (event.note, day)))
+
+
+def _answer(line: Timeline, limit: int) -> dict[str, Any]:
+    return {
+        "from": as_json(line.start),
+        "to": as_json(line.end),
+        "slots": [_slot(event, note) for event, note in _noted(line, limit)],
+        "left_off": max(0, len(line.events) - limit),
+        "starts": Counter(event.row.snapshot.name for event in line.starts),
+        "peak": _busiest(line.peak),
+        "most_at_once": _busiest(line.most_at_once),
+        "overlaps": [
+            {**vars(each), "longest": each.longest.total_seconds()} for each in line.overlaps
+        ],
+        "clock_changes": [
+            {"zone": each.zone, "at": as_json(each.at), "seconds": each.by.total_seconds()}
+            for each in line.changes
+        ],
+        "notes": line.notes,
+    }
+
+
+def _slot(event: Event, note: str) -> dict[str, object]:
+    row = event.row
+    return {
+        "schedule": row.snapshot.name,
+        "job": row.snapshot.job,
+        "run_at": as_json(row.run_at),
+        "started_at": as_json(row.first_started_at),
+        "finished_at": as_json(row.finished_at),
+        "state": str(row.state),
+        "reason": row.reason,
+        "note": note,
+    }
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _busiest(busiest: Busiest | None) -> dict[str, object] | None:
+    if busiest is None:
+        return None
+    return {"at": as_json(busiest.at), "count": busiest.count, "names": list(busiest.names)}
