@@ -4,10 +4,14 @@ Each is a test as well: it passes, as long as its bug is not put in.
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 
+from sempre.domain.states import Kind, State
+from sempre.ports.messages import Candidate, Reading
+from sempre.testing.simulation.executors import Script
 from tests.simulation.worlds import LONG, SmallWorld
 
-__all__ = ["STORIES", "a_fleet_that_is_never_idle_still_has_its_passes"]
+__all__ = ["STORIES"]
 
 
 def a_fleet_that_is_never_idle_still_has_its_passes() -> None:
@@ -26,6 +30,49 @@ def a_fleet_that_is_never_idle_still_has_its_passes() -> None:
     assert late < 330, f"the last pass was made {late:.0f} s ago"
 
 
+def a_cursor_stays_where_it_is_when_the_clock_is_set_back() -> None:
+    world = SmallWorld()
+    schedule = world.create()
+    world.pass_for(100)
+    before = schedule.row.cursor
+    world.stage.step_clock(timedelta(seconds=-90))
+
+    schedule.edit(limit=100)
+
+    assert schedule.row.cursor == before
+
+
+def what_was_settled_while_it_was_to_be_taken_back_stays_settled() -> None:
+    world = SmallWorld(workers=2)
+    world.premises.script = lambda _run: Script(100.0)
+    world.operator.enqueue()
+    world.pass_for(35)
+    [holder] = [each for each in world.fleet.workers if each.executor.fences]
+    holder.freeze(100)
+    expired = world.store.expired
+
+    def settled_meanwhile(limit: int) -> Reading[list[Candidate]]:
+        found = expired(limit)
+        if found.value:
+            holder.frozen_until = 0
+            holder.executor.hurry()
+            world.stage.timeline.run_for(2)
+        return found
+
+    world.store.expired = settled_meanwhile  # type: ignore[method-assign]
+    world.pass_for(60)
+
+    [row] = world.rows(kind=Kind.ENQUEUED)
+    assert row.state is State.SUCCEEDED, f"it is {row.state}"
+    assert row.crashes == 0, "it was taken back"
+
+
 STORIES: dict[str, Callable[[], None]] = {
     "the watchdog is seen to only when idle": a_fleet_that_is_never_idle_still_has_its_passes,
+    "the cursor goes back when the clock does": (
+        a_cursor_stays_where_it_is_when_the_clock_is_set_back
+    ),
+    "what has expired is taken back without comparing": (
+        what_was_settled_while_it_was_to_be_taken_back_stays_settled
+    ),
 }

@@ -1,5 +1,6 @@
 """Small worlds, in which only what a test asks for goes wrong."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sempre.app.declaring import Declarations
@@ -8,7 +9,9 @@ from sempre.config import Settings
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
+from sempre.engine.tickets import Ticket
 from sempre.grids import Every
+from sempre.ports.broker import Delivery, Message
 from sempre.ports.executor import Ended
 from sempre.testing.simulation import Scene, World
 from sempre.testing.simulation.chance import Chance
@@ -44,6 +47,17 @@ class SmallWorld(World):
     def pass_for(self, seconds: float) -> None:
         self.stage.timeline.run_for(seconds)
         self.judge.check_remembered()
+
+    def flood(self, queue: str) -> None:
+        """Let a queue never be empty of tickets for rows that do not exist."""
+        lane, reserve = self.person.engine.bell.lane(queue), self.exchange.inner.reserve
+        stale = Message(lane, Ticket(self.store.uuid, "gone").to_text(), priority=0)
+
+        def reserved(lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
+            self.exchange.inner.put([stale] * limit)
+            return reserve(lanes, limit=limit, wait=wait)
+
+        self.exchange.inner.reserve = reserved  # type: ignore[method-assign]
 
     def pass_unanswered(self, seconds: float, *operations: str) -> None:
         """Let the answers of some operations of the store be lost for a while."""

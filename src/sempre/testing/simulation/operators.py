@@ -150,6 +150,8 @@ class Operator:
     def _skip(self, schedule: ScheduleHandle) -> None:
         following = schedule.next_run_at_times(count=3)
         schedule.skip(self._chance.choice((None, *following)))
+        if self._chance.happens(0.5):
+            self._unskip(schedule)
 
     def _unskip(self, schedule: ScheduleHandle) -> None:
         skipped = self._skipped(schedule.name)
