@@ -49,7 +49,7 @@ class Happened(StrEnum):
     """interval"""
     PERFORMED = "perform"
     """interval, lock_acquired, schedules_processed, schedules_failed, executions_created,
-    orphans_enqueued, rung_again, purged, seconds"""
+    orphans_enqueued, rung_again, purged, switches_off, seconds"""
     BROKER_DOWN = "broker.unavailable"
     """error, retry_in"""
     BROKER_UP = "broker.available"

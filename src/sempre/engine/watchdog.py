@@ -44,6 +44,7 @@ class Report:
         orphans_enqueued: rows that the broker had not been told of.
         rung_again: rows it was told of once more, because it had lost its memory.
         purged: rows deleted because they ended longer ago than retention.
+        switches_off: how many switches are off.
         seconds: how long it took.
         slice_after: the last id of the slice that was looked at.
         round_size: how many schedules the daily round has seen so far.
@@ -59,6 +60,7 @@ class Report:
     orphans_enqueued: int = 0
     rung_again: int = 0
     purged: int = 0
+    switches_off: int = 0
     seconds: float = 0.0
     slice_after: str = ""
     round_size: int = 0
@@ -181,7 +183,15 @@ class Watchdog:
         self._ring_lost(report)
         report.orphans_enqueued = self.ring_orphans()
         self._purge(report)
+        self._tell_switches(report)
         self._engine.store.finish_pass(holder=begun.holder, report=asdict(report))
+
+    def _tell_switches(self, report: Report) -> None:
+        """Tell of every switch that is off, lest somebody forget it."""
+        switches = self._engine.read(self._engine.store.switches())
+        report.switches_off = len(switches)
+        for switch in switches:
+            self._engine.events.tell(Happened.SWITCHED_OFF, switch=switch)
 
     def _mend_astray(self, report: Report) -> None:
         """Start, place and replace next rows until nothing more is found by index."""
