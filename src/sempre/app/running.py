@@ -15,7 +15,7 @@ from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.worker import Crew, Worker
 from sempre.executors import Executors
-from sempre.ports.store import Effects
+from sempre.ports.transactional import Effects
 from sempre.urls import masked
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from sempre.app.foreign import CallerTransaction, foreign_transaction, is_django
 from sempre.errors import NotInJob, TransactionError
 from sempre.executors.current import Current, current
 from sempre.executors.effects import RunEffects
-from sempre.ports.store import Effects, Store, Transactional
+from sempre.ports.store import Store
+from sempre.ports.transactional import Effects, Transactional
 
 __all__ = ["CallerTransaction", "caller_transaction", "effects", "transaction", "transactional"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sempre.domain.arguments import Json
 from sempre.errors import TransactionError
-from sempre.ports.store import Effects
+from sempre.ports.transactional import Effects
 
 __all__ = ["Opener", "RunEffects"]
 

@@ -33,7 +33,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
-from sempre.ports.store import Effects
+from sempre.ports.transactional import Effects
 from sempre.stores.sql import encoding, maintenance, migrations, reading, records, work
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects

@@ -1,7 +1,7 @@
 """The contract of a transactional store, as tests: import them beside a fixture `database`.
 
 `database` is a `Database`: an empty store, how to connect to its database as a caller does, and
-how to connect to another one. Only what `sempre.ports.store.Transactional` promises is asked for.
+how to connect to another one. Only what `sempre.ports.transactional` promises is asked for.
 """
 
 from sempre.testing.contracts.transactional import effects, enqueuing, races

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sempre.ports.messages import Receipt, Unique
-from sempre.ports.store import Store, Transactional
+from sempre.ports.store import Store
+from sempre.ports.transactional import Transactional
 from sempre.testing.contracts.store.builders import work_of
 
 __all__ = ["Database", "TransactionalStore", "execute", "made", "notes", "put", "write"]

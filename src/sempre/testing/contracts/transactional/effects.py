@@ -11,7 +11,7 @@ from sempre.domain.planning import plan_failure, plan_release
 from sempre.domain.states import State
 from sempre.errors import TransactionError
 from sempre.ports.messages import Settled, Settlement
-from sempre.ports.store import Effects
+from sempre.ports.transactional import Effects
 from sempre.testing.contracts.store.builders import (
     at_once,
     check_invariants,
