@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from sempre.domain.states import Kind, State
+from sempre.ports.executor import Ended
 from sempre.ports.messages import Candidate, Reading
 from sempre.testing.simulation.executors import Script
 from tests.simulation.worlds import LONG, SmallWorld
@@ -67,8 +68,60 @@ def what_was_settled_while_it_was_to_be_taken_back_stays_settled() -> None:
     assert row.crashes == 0, "it was taken back"
 
 
+def a_disable_takes_the_row_that_is_due_with_it() -> None:
+    world = SmallWorld()
+    schedule = world.create()
+    world.pass_for(5)
+    world.fleet.workers[0].freeze(100)
+    world.pass_for(30)
+
+    schedule.disable()
+
+    assert [row.state for row in world.rows()] == [State.SKIPPED]
+
+
+def what_fails_after_a_disable_is_not_tried_again() -> None:
+    world = SmallWorld()
+    world.premises.script = lambda _run: Script(20.0, Ended.FAILED)
+    schedule = world.create(retry=3)
+    world.pass_for(35)
+
+    schedule.disable()
+    world.pass_for(60)
+
+    assert {row.state for row in world.rows()} == {State.FAILED, State.SUPERSEDED}
+
+
+def a_deadline_counts_from_when_a_slot_is_due() -> None:
+    world = SmallWorld()
+    world.create(jitter="50s", deadline="2s")
+
+    world.pass_for(600)
+
+    assert world.rows(State.MISSED) == []
+    assert len(world.rows(State.SUCCEEDED)) >= 9
+
+
+def a_slot_that_runs_needs_no_backfill() -> None:
+    world = SmallWorld()
+    world.premises.script = lambda _run: LONG
+    schedule = world.create()
+    world.pass_for(35)
+    now = world.store.clock.now()
+
+    schedule.backfill(now - timedelta(seconds=60), now)
+
+    assert world.rows(kind=Kind.BACKFILL) == []
+
+
 STORIES: dict[str, Callable[[], None]] = {
     "the watchdog is seen to only when idle": a_fleet_that_is_never_idle_still_has_its_passes,
+    "a disable forgets the row that is due": a_disable_takes_the_row_that_is_due_with_it,
+    "a retry is born after a disable": what_fails_after_a_disable_is_not_tried_again,
+    "the deadline is counted from the slot and not from when it is due": (
+        a_deadline_counts_from_when_a_slot_is_due
+    ),
+    "a slot that still runs is backfilled": a_slot_that_runs_needs_no_backfill,
     "the cursor goes back when the clock does": (
         a_cursor_stays_where_it_is_when_the_clock_is_set_back
     ),
