@@ -19,7 +19,7 @@ from sempre.engine import sweeping
 from sempre.engine.bell import Bell
 from sempre.engine.breaker import Breaker
 from sempre.engine.claiming import Catch, Started
-from sempre.engine.core import Engine
+from sempre.engine.core import Engine, born_by
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.settling import Settler
@@ -279,3 +279,15 @@ def the_watchdog_is_seen_to_only_when_idle(patch: Patch) -> None:
         return 1.0
 
     patch.setattr(Worker, "maintain", when_idle)
+
+
+@bug
+def a_ticket_is_put_before_its_row_is_written(patch: Patch) -> None:
+    original = Engine.order
+
+    def order(self: Engine, plan: Plan) -> Order:
+        made = original(self, plan)
+        self.bell.ring(born_by(made, self.time.now()), self.time.now())
+        return made
+
+    patch.setattr(Engine, "order", order)

@@ -102,6 +102,20 @@ def a_deadline_counts_from_when_a_slot_is_due() -> None:
     assert len(world.rows(State.SUCCEEDED)) >= 9
 
 
+def overlap_counts_when_a_slot_is_due() -> None:
+    world = SmallWorld()
+    schedule = world.create(jitter="50s")
+    [row] = world.rows()
+    world.premises.script = lambda _run: LONG
+    world.pass_for((row.due_at - world.store.clock.now()).total_seconds() - 1)
+    schedule.trigger()
+
+    world.pass_for(10)
+
+    [decided] = [each for each in world.rows() if each.id == row.id]
+    assert (decided.state, decided.reason) == (State.SKIPPED, "overlap"), decided.state
+
+
 def a_slot_that_runs_needs_no_backfill() -> None:
     world = SmallWorld()
     world.premises.script = lambda _run: LONG
@@ -121,6 +135,7 @@ STORIES: dict[str, Callable[[], None]] = {
     "the deadline is counted from the slot and not from when it is due": (
         a_deadline_counts_from_when_a_slot_is_due
     ),
+    "overlap is judged by the slot and not by when it is due": overlap_counts_when_a_slot_is_due,
     "a slot that still runs is backfilled": a_slot_that_runs_needs_no_backfill,
     "the cursor goes back when the clock does": (
         a_cursor_stays_where_it_is_when_the_clock_is_set_back

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Protocol
 
 from sempre.brokers.memory import MemoryBroker
+from sempre.engine.tickets import Ticket, read_ticket
 from sempre.errors import BrokerUnavailable
 from sempre.ports.broker import BrokerCapabilities, Delivery, Message
 from sempre.testing.simulation.clock import VirtualClock
@@ -60,6 +61,7 @@ class Exchange:
         carries: whether it carries messages; if not, the store is its own broker.
         precision: to how many seconds it rounds delays up; 0 if it does not.
         heard: called with lane and delay whenever a message comes in.
+        exists: tells whether an execution has been written.
         lies: bodies of messages that were lost or delayed one by one, of which nobody can know.
     """
 
@@ -70,6 +72,7 @@ class Exchange:
         self.carries = carries
         self.inner = _OpenBroker(self._clock)
         self.heard: Callable[[str, float], None] = lambda _lane, _delay: None
+        self.exists: Callable[[str], bool] = lambda _execution: True
         self.lies: set[str] = set()
 
     def flush(self) -> None:
@@ -125,6 +128,7 @@ class FaultyBroker:
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Take messages in, or some of them, or some of them twice."""
         self._meet("put")
+        self._check_written(messages)
         if not self._exchange.carries:
             for message in messages:
                 self._exchange.heard(message.lane, 0.0)
@@ -208,6 +212,13 @@ class FaultyBroker:
         left = [each.body for each in old if each.checks > MOST_CHECKS]
         if left:
             raise Broken(f"{self._program.name} reserved and let lie: {', '.join(left)}")
+
+    def _check_written(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            ticket = read_ticket(message.body)
+            if isinstance(ticket, Ticket) and not self._exchange.exists(ticket.execution):
+                told = f"{ticket.execution}, which nobody has written"
+                raise Broken(f"{self._program.name} rang for {told}")
 
     def _keep(self, message: Message) -> str:
         stage = self._program.stage

@@ -124,7 +124,7 @@ class World:
     def __init__(
         self, chance: Chance, scene: Scene | None = None, mercy: Mercy | None = None
     ) -> None:
-        """Create a store with schedules, and workers for them; a random scene if none is given."""
+        """Create a store, a broker and workers; a random scene if none is given."""
         scene = scene or draw_scene(chance)
         self.chance = chance
         self.stage = Stage(chance, scene.settings, mercy)
@@ -132,17 +132,18 @@ class World:
         self.effects = Effects()
         self.judge = Judge(self.store, self.effects)
         self.exchange = Exchange(self.stage, carries=scene.carries, precision=scene.precision)
+        self.exchange.exists = self.store.executions_table.__contains__
         self.premises = Premises(self.store, self.exchange, self.judge, self.effects)
         self.premises.script = lambda _run: draw_script(chance, peace=self.premises.peace)
         self.person = Client("ann", self.premises, like=Program("nobody", self.stage))
         self.operator = Operator(self.person, scene.names)
-        self.operator.create_all()
         self.fleet = Fleet(self.stage, self.premises, size=scene.workers, hands=scene.hands)
         self.chaos = Chaos(self.stage, self.fleet, self.operator)
         self.healing = Healing(self.stage, self.store, self.fleet, self.judge)
 
     def run(self, steps: int) -> None:
         """Let faults and peace take turns until so many steps were made; end in peace."""
+        self.operator.create_all()
         while True:
             self.suffer(self.chance.choice((30, 120, 600)))
             self.heal()
