@@ -1,43 +1,12 @@
 """Every promise of the seeds has one proof or one decision, and that exists."""
 
-import ast
-import importlib
-from functools import cache
-from pathlib import Path
-
 import pytest
 
-from tests.contract.conftest import KNOWN
 from tests.promises.table import PAGE, ROOT, SEEDS, Promise, page_of, promises
+from tests.proofs import check_proof
 
-CONTRACTS = "src/sempre/testing/contracts/"
 PROVEN = sorted({each.kept_by for each in promises() if each.is_proven})
 DEPARTED = sorted({each.kept_by for each in promises() if each.is_departed_from})
-SET_ASIDE = ("skip", "skipif", "xfail")
-
-
-@cache
-def marks_in(path: str) -> dict[str, list[str]]:
-    """Return the functions of a file by name, with the last words of their decorators."""
-    tree = ast.parse((ROOT / path).read_text())
-    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
-    return {each.name: [_last_word(mark) for mark in each.decorator_list] for each in functions}
-
-
-def _last_word(decorator: ast.expr) -> str:
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(called).rpartition(".")[2]
-
-
-@cache
-def suites_that_are_run() -> frozenset[str]:
-    """Return the contract suites that a test module imports as a whole, by dotted name."""
-    found = set()
-    for path in (ROOT / "tests" / "contract").glob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                found.add(node.module or "")
-    return frozenset(found)
 
 
 def test_every_promise_has_exactly_one_proof_or_decision() -> None:
@@ -63,18 +32,7 @@ def test_only_pairs_are_for_later() -> None:
 
 @pytest.mark.parametrize("proof", PROVEN)
 def test_a_named_test_exists_and_is_run(proof: str) -> None:
-    path, _, name = proof.partition("::")
-
-    assert name.startswith("test_")
-    marks = marks_in(path)[name]
-    assert not set(marks) & set(SET_ASIDE)
-    if path.startswith(CONTRACTS):
-        suite = f"sempre.testing.contracts.{path.removeprefix(CONTRACTS).partition('/')[0]}"
-        assert suite in suites_that_are_run()
-        assert name in importlib.import_module(suite).__all__
-        assert not [module for module, known in KNOWN.items() if name in known]
-    else:
-        assert Path(path).parts[0] == "tests"
+    check_proof(proof)
 
 
 @pytest.mark.parametrize("decision", DEPARTED)

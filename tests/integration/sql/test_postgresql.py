@@ -69,6 +69,19 @@ def at_once(*deeds: Any) -> None:  # noqa: ANN401 - functions without arguments
     assert not errors, errors
 
 
+def test_now_goes_on_within_a_transaction(dialect: Postgresql) -> None:
+    def twice(transaction: Transaction) -> list[int]:
+        first = transaction.rows("now")[0][0]
+        transaction.rows("nap")
+        return [first, transaction.rows("now")[0][0]]
+
+    dialect.statements["nap"] = "SELECT pg_sleep(0.002)"
+
+    first, second = dialect.write(twice)
+
+    assert second - first >= 2_000
+
+
 def test_those_who_take_at_once_get_different_rows(store: SqlStore) -> None:
     store.enqueue([piece(number) for number in range(100)])
     taken: list[Execution] = []
