@@ -55,7 +55,7 @@ class Narrator:
         if any(event.facts.get(name) for name in HEALED):
             level = logging.INFO
         if self._logger.isEnabledFor(level):
-            text = redacted_text(sentence(event.facts, self._clock.now()))
+            text = _on_one_line(redacted_text(sentence(event.facts, self._clock.now())))
             fields = {"event": str(event.name), **_fields(event.facts)}
             self._logger.log(level, "%s", text, extra={"sempre": fields})
 
@@ -97,6 +97,13 @@ def configure_logs(style: LogFormat, *, level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text in which nothing can end the line, forge another one, or steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def _name(facts: Mapping[str, Any]) -> str:

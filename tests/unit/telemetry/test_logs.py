@@ -127,6 +127,19 @@ def test_secrets_in_an_error_are_not_logged(logger: logging.Logger) -> None:
     assert "hunter2" not in lines[0]
 
 
+def test_a_text_from_elsewhere_cannot_forge_a_line_or_steer_a_terminal(
+    logger: logging.Logger,
+) -> None:
+    events, lines = told(logger, ConsoleFormatter())
+
+    error = "x\n18:15:01 succeeded\x1b[2J\u2028\u202e"
+    events.tell(Happened.FAILED, execution=ROW, seconds=2.0, error=error)
+
+    [line] = lines
+    assert line.isprintable()
+    assert "x\\n18:15:01 succeeded\\x1b[2J\\u2028\\u202e" in line
+
+
 def test_the_result_of_a_job_is_not_logged(logger: logging.Logger) -> None:
     events, lines = told(logger, JsonFormatter())
 
