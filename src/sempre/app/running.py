@@ -9,6 +9,7 @@ from threading import Event, Thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sempre.app.awaiting import asked_within, await_store
 from sempre.app.transactions import effects
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
@@ -174,6 +175,8 @@ def work(
 ) -> int:
     """Work in this process until SIGTERM or SIGINT; a later one ends the draining. Return 0.
 
+    While the store does not answer it waits; one that refuses ends it with an error.
+
     With a leash also until that can be read: whoever held it is gone.
     """
     asked = Event()
@@ -196,6 +199,8 @@ def work(
     # First of all: what comes after takes its time, and a signal may come meanwhile.
     before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
+        if not _is_store_there(app, asked, leash):
+            return 0
         running = Running(app, queues=queues, concurrency=concurrency, forks=app.can_fork)
         worker = running.begin().worker
         if worker is not None:
@@ -213,6 +218,17 @@ def work(
             signal.signal(each, handler)
         app.close()
     return 0
+
+
+def _is_store_there(app: "Sempre", asked: Event, leash: int | None) -> bool:
+    """Wait for the store; False if somebody wants us to stop before it answers."""
+    if not app.can_fork:
+        return True
+
+    def is_asked(seconds: float) -> bool:
+        return asked_within(seconds, asked, leash)
+
+    return await_store(app.settings.store, clock=app.clock, asked=is_asked)
 
 
 def _wait_for_end(leash: int, asked: Event) -> None:

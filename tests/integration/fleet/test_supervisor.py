@@ -1,10 +1,13 @@
 """The supervisor: starts workers again that crash, and knows when that does not help."""
 
+import sqlite3
 from pathlib import Path
 from signal import SIGKILL, SIGSTOP
 
 import pytest
 
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.sqlite import Sqlite
 from tests.integration.fleet.crew import Fleet, Member, eventually, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import pairing_on
@@ -44,12 +47,47 @@ def test_a_worker_that_crashes_is_started_again(tmp_path: Path) -> None:
 
 def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> None:
     with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
-        nowhere = tmp_path / "no folder" / "jobs.db"
-        [member] = fleet.join(store=f"sqlite:///{nowhere}")
+        newer = tmp_path / "newer.db"
+        store = SqlStore(Sqlite(newer))
+        store.upgrade()
+        store.close()
+        with sqlite3.connect(newer) as connection:
+            connection.execute("UPDATE sempre_meta SET version = 999")
+        connection.close()
+        [member] = fleet.join(store=f"sqlite:///{newer}")
 
         assert member.wait() == 1
         assert "5 workers crashed within a minute" in member.output
-        assert "no folder" in member.output
+        assert "the store has version 999 of the schema" in member.output
+
+
+def test_a_worker_whose_store_is_away_waits_for_it(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="single") as fleet,
+    ):
+        away = tmp_path / "not mounted yet"
+        [member] = fleet.join(store=f"sqlite:///{away / 'jobs.db'}")
+        worker = worker_of(member)
+        eventually(lambda: "does not answer; the next try is in 2 s" in member.output)
+
+        away.mkdir()
+
+        wait_for_work_of(fleet, worker)
+        assert f"the store sqlite:///{away / 'jobs.db'} answers" in member.output
+        fleet.part()
+        assert member.code == 0
+
+
+def test_a_worker_that_waits_for_its_store_can_be_stopped(tmp_path: Path) -> None:
+    with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
+        [member] = fleet.join(store=f"sqlite:///{tmp_path / 'nowhere' / 'jobs.db'}")
+        eventually(lambda: "does not answer" in member.output)
+
+        fleet.part()
+
+        assert member.code == 0
+        assert "Traceback" not in member.output
 
 
 @pytest.mark.long
