@@ -134,3 +134,32 @@ def test_a_slot_to_come_that_was_superseded_long_ago_is_told_of_once() -> None:
         assert len(t.executions("job", state="superseded")) == 1
         assert len(t.executions("daily")) == 21
         assert len(app.schedule("daily").executions()) in (6, 7)
+
+
+def test_what_a_switch_holds_runs_when_its_time_is_over(shop: Shop) -> None:
+    with shop.app.testing(START) as t:
+        shop.app.switch("job:refresh").off("incident", mode="hold", until="2h")
+        shop.app.switch("job:mail").off("incident", mode="hold", until="3h")
+        shop.mail.enqueue("bob")
+        t.travel("5h")
+
+        first = t.executions(shop.refresh)[0]
+        bob = t.executions(shop.mail)[0]
+
+    sweep = timedelta(seconds=15)
+    assert first.first_started_at is not None
+    assert bob.first_started_at is not None
+    assert timedelta(0) <= first.first_started_at - (MIDNIGHT + timedelta(hours=2)) <= sweep
+    assert timedelta(0) <= bob.first_started_at - (MIDNIGHT + timedelta(hours=3)) <= sweep
+    assert len(shop.done) > 10
+
+
+def test_what_a_switch_rejects_is_skipped(shop: Shop) -> None:
+    with shop.app.testing(START) as t:
+        shop.app.switch("job:refresh").off("incident")
+        t.travel("1h")
+        shop.app.switch("job:refresh").on()
+        t.travel("1h")
+
+        assert len(t.executions(shop.refresh, state="skipped")) == 4
+        assert len(t.executions(shop.refresh)) == 4

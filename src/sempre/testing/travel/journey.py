@@ -138,6 +138,8 @@ class Journey:
         if self._sweep_at is None or self._sweep_at > self.clock.now():
             return
         self._swept = True
+        # Switches whose time is over are on again by this.
+        self.worker.beat()
         session, fetcher = self.worker.heart.session, self.worker.fetcher
         for turn in count():
             if not fetcher.look(session=session, limit=LOOK):
@@ -155,8 +157,9 @@ class Journey:
         now = self.clock.now()
         due = self.store.next_due_at(now)
         sweeps = [each for row in self.store.overdue(now) for each in self._sweeps_for(row, now)]
+        sweeps += map(self._sweep_after, self.store.switch_ends(now))
         self._sweep_at = min(sweeps, default=None)
-        stops = [*self.store.stops(now), *self.executor.ends, *sweeps]
+        stops = [self.store.pass_due_at, *self.executor.ends, *sweeps]
         return min(stops if due is None else [due, *stops])
 
     def _sweeps_for(self, row: Execution, now: datetime) -> Iterator[datetime]:

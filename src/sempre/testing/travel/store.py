@@ -15,6 +15,7 @@ from typing import Any
 
 from sempre.clock import Clock
 from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import changed
 from sempre.ports.messages import (
@@ -49,6 +50,7 @@ class _TravelTables(Tables):
     ended: list[str] = field(default_factory=list)
     waiting: list[tuple[datetime, str]] = field(default_factory=list)
     queues: set[str] = field(default_factory=set)
+    names: dict[str, str] = field(default_factory=dict)
 
     def put(self, row: Execution) -> None:
         """Write one execution."""
@@ -58,6 +60,16 @@ class _TravelTables(Tables):
             self.queues.add(row.snapshot.queue)
         elif row.state is not State.RUNNING:
             self.ended.append(row.id)
+
+    def named(self, name: str) -> Schedule | None:
+        """Return the schedule of a name that is not deleted, found at once the second time."""
+        known = self.schedules.get(self.names.get(name, ""))
+        if known is not None and known.name == name and not known.deleted:
+            return known
+        found = super().named(name)
+        if found is not None:
+            self.names[name] = found.id
+        return found
 
     def waits(self, due_at: datetime, identity: str) -> bool:
         """Tell whether an execution waits to be run at an instant."""
@@ -118,11 +130,10 @@ class TravelStore(MemoryStore):
         yield from map(_unfiled, self._file)
         yield from map(self._travel.leased, list(self._travel.executions.values()))
 
-    def stops(self, now: datetime) -> list[datetime]:
-        """Return when the next pass is due, and when a switch is on again by itself."""
+    def switch_ends(self, now: datetime) -> list[datetime]:
+        """Return when switches are on again by themselves."""
         switches = self._travel.switches.values()
-        ends = [each.until for each in switches if each.until is not None and each.until > now]
-        return [self.pass_due_at, *ends]
+        return [each.until for each in switches if each.until is not None and each.until > now]
 
     @property
     def pass_due_at(self) -> datetime:
