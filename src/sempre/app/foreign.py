@@ -129,7 +129,9 @@ def _session_committed(session: Any) -> None:  # noqa: ANN401
 
 
 def _session_rolled_back(session: Any) -> None:  # noqa: ANN401
-    _OF_SESSIONS.get(session, []).clear()
+    # Back to a savepoint, what was put in before it is still to be committed.
+    if not session.in_nested_transaction():
+        _OF_SESSIONS.get(session, []).clear()
 
 
 class _OfConnection(NamedTuple):

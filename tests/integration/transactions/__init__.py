@@ -1,0 +1,1 @@
+"""Transactions of callers and of jobs, with the drivers and libraries that people use."""
