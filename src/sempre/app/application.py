@@ -23,7 +23,7 @@ from sempre.app.options import (
 from sempre.app.running import Running, start_processes
 from sempre.app.schedules import Declared, ScheduleHandle, Schedules
 from sempre.app.sending import Sends
-from sempre.app.switches import SwitchHandle, target_of
+from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
 from sempre.config import read_settings
@@ -187,7 +187,10 @@ class Sempre(Sends, Hooks, TimeTraveller):
         Raises:
             NamingError: nothing that is declared is called so.
         """
-        return SwitchHandle(lambda: self.engine, target_of(self, named), actor=_actor())
+        name = f"job:{named.name}" if isinstance(named, Job) else named
+        tags = declared_tags(self.declarations)
+        target = target_of(name, jobs=self.declarations.tasks, tags=tags)
+        return SwitchHandle(lambda: self.engine, target, actor=_actor())
 
     def create_schedules(
         self,

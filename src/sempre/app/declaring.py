@@ -1,5 +1,6 @@
 """Declaring: jobs and schedules as code states them, and bringing the store to them at start."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,7 +124,8 @@ def read_memory(value: object) -> int | None:
     text = value.strip().upper().replace(" ", "") if isinstance(value, str) else ""
     digits = text.rstrip("KMGB")
     unit = UNITS.get(text[len(digits) :])
-    if digits.isdigit() and int(digits) and unit:
+    # Not any digit: there are some that are no numbers, and numbers that are no amounts.
+    if re.fullmatch("[0-9]{1,18}", digits) and int(digits) and unit:
         return int(digits) * unit
     raise PolicyError("memory", value, allowed='bytes, or a text such as "512MB"')
 

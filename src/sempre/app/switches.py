@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from sempre.app.declaring import Declarations
-from sempre.app.jobs import Job
 from sempre.app.options import Duration
 from sempre.domain.names import check_name, check_note
 from sempre.domain.policies import check_choice
@@ -16,14 +15,11 @@ from sempre.errors import NamingError, nearest
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 
-if TYPE_CHECKING:
-    from sempre.app.application import Sempre
-
-__all__ = ["SwitchHandle", "target_of"]
+__all__ = ["Mode", "SwitchHandle", "declared_tags", "target_of"]
 
 Mode = Literal["reject", "hold"]
 KINDS = ("job", "queue", "tag", "pair")
-ALLOWED = "job:NAME, queue:NAME, tag:NAME, pair:JOB or all; or the name of a declared job or tag"
+ALLOWED = "job:NAME, queue:NAME, tag:NAME, pair:JOB or all; or the name of a known job or tag"
 
 
 class SwitchHandle:
@@ -35,13 +31,15 @@ class SwitchHandle:
         self._actor = actor
         self.target = target
 
-    def off(self, reason: str, *, mode: Mode = "reject", until: Duration | None = None) -> None:
+    def off(
+        self, reason: str, *, mode: Mode = "hold", until: Duration | datetime | None = None
+    ) -> None:
         """Stop the target. When this has returned, nothing of it starts but what is triggered.
 
         Args:
             reason: for the people who wonder.
-            mode: "reject" refuses new work and skips slots when they are due; "hold" keeps it all
-                waiting until the switch is on again.
+            mode: "hold" keeps everything waiting until the switch is on again; "reject" refuses
+                new work and skips slots when they are due.
             until: after how long, such as "2h", or at which instant it goes on again by itself.
         """
         switch = Switch(
@@ -82,33 +80,26 @@ class SwitchHandle:
         return self._engine().present() + read_duration("until", until)
 
 
-def target_of(app: "Sempre", named: str | Job[..., Any]) -> str:
+def target_of(named: str, *, jobs: Collection[str], tags: Collection[str]) -> str:
     """Return what a switch stops, from what a user calls it.
 
     Raises:
-        NamingError: nothing that is declared is called so, or two things are.
+        NamingError: no known job or tag is called so, or both are: a switch that stops nothing
+            would be a trap.
     """
-    if isinstance(named, Job):
-        return f"job:{named.name}"
     kind, _, name = check_name("switch", named).partition(":")
     if named == "all" or (kind in KINDS and name):
         return named
-    return _declared(app.declarations, named)
-
-
-def _declared(declarations: Declarations, named: str) -> str:
-    """Return the job or the tag of a name; a switch that stops nothing would be a trap."""
-    tags = _tags(declarations)
-    found = [f"job:{named}"] if named in declarations.tasks else []
+    found = [f"job:{named}"] if named in jobs else []
     found += [f"tag:{named}"] if named in tags else []
     if len(found) == 1:
         return found[0]
-    hint = nearest(named, {*declarations.tasks, *tags})
-    hint = f"It is both: {' and '.join(found)}." if found else hint
+    hint = f"It is both: {' and '.join(found)}." if found else nearest(named, {*jobs, *tags})
     raise NamingError("switch", named, allowed=ALLOWED, hint=hint)
 
 
-def _tags(declarations: Declarations) -> Collection[str]:
+def declared_tags(declarations: Declarations) -> Collection[str]:
+    """Return the tags of the jobs and schedules that an application declares."""
     of_schedules = (each.definition.tags for each in declarations.schedules.values())
     of_jobs = (each.tags for each in declarations.policies.values())
     return {tag for tags in (*of_schedules, *of_jobs) for tag in tags}

@@ -4,7 +4,7 @@ Decides from facts that were read before. docs/reference/status.md explains ever
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -25,6 +25,10 @@ CODES = {
     "S401": "no worker is alive",
     "S402": "the host's clock differs from the store's",
     "S501": "switches are off",
+    "S601": "pairs have not looked for three of their intervals",
+    "S602": "pairs do not find work that is unfinished for too long",
+    "S603": "work of pairs fails again and again",
+    "S604": "pairs take longer than their interval, or read big tables as a whole",
 }
 """Every problem that `sempre status` can report."""
 
@@ -76,6 +80,10 @@ class Facts:
         expired: running executions whose session is gone.
         sessions: the registered workers, expired ones included.
         switches: those that are off.
+        stale_pairs: names of pairs that have not looked for long.
+        uncovered_pairs: names of those whose contract found more than they did.
+        poisoned_pairs: names of those with work that fails again and again.
+        slow_pairs: names of those that take too long, or will.
     """
 
     now: datetime
@@ -93,6 +101,10 @@ class Facts:
     expired: Sequence[Execution] = ()
     sessions: Sequence[Session] = ()
     switches: Sequence[Switch] = field(default=())
+    stale_pairs: Sequence[str] = ()
+    uncovered_pairs: Sequence[str] = ()
+    poisoned_pairs: Sequence[str] = ()
+    slow_pairs: Sequence[str] = ()
 
     @property
     def alive(self) -> int:
@@ -138,6 +150,7 @@ def problems_of(facts: Facts) -> list[Problem]:
         *_of_executions(facts),
         *_of_workers(facts),
         *_of_switches(facts),
+        *_of_pairs(facts),
     ]
     return sorted(found, key=lambda problem: problem.severity)
 
@@ -193,6 +206,21 @@ def _of_switches(facts: Facts) -> Iterator[Problem]:
         why = f": {each.reason}" if each.reason else ""
         message = f"the switch {each.name} is off ({each.mode} {each.target}){until}{why}."
         yield Problem("S501", message, "warning", names=(each.name,))
+
+
+def _of_pairs(facts: Facts) -> Iterator[Problem]:
+    told = (
+        ("S601", facts.stale_pairs, "not looked for three intervals", "error"),
+        ("S602", facts.uncovered_pairs, "left work that their contract finds uncovered", "error"),
+        ("S603", facts.poisoned_pairs, "work that fails again and again", "warning"),
+        ("S604", facts.slow_pairs, "a query that is too slow, or will be", "warning"),
+    )
+    for code, names, what, severity in told:
+        if names:
+            have = "has" if len(names) == 1 else "have"
+            message = f"{_count(names, 'pair')} {have} {what}: {_list(names)}."
+            problem = Problem(code, message, names=tuple(names), advice="sempre pairs")
+            yield problem if severity == "error" else replace(problem, severity="warning")
 
 
 def _count(found: Sequence[object], noun: str) -> str:

@@ -15,7 +15,9 @@ from typing import Any, Literal, Protocol
 
 from sempre.clock import Clock
 from sempre.domain.execution import Execution
+from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted_text
+from sempre.domain.switch import Switch
 
 __all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_logs"]
 
@@ -176,6 +178,32 @@ def _clock_jumped(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"the store's clock jumped by {facts.get('seconds', 0.0):.1f}s"
 
 
+def _pair_scanned(facts: Mapping[str, Any], _now: datetime) -> str:
+    scan = facts.get("scan")
+    if not isinstance(scan, Scan):
+        return f"{facts.get('pair')} has looked"
+    counts = {
+        "already live": scan.already_live,
+        "rejected": scan.rejected,
+        "backing off": scan.backing_off,
+        "failing again and again": scan.poisoned,
+        "uncovered by the query": scan.uncovered,
+    }
+    more = "".join(f", {count} {what}" for what, count in counts.items() if count)
+    slow = f"; it reads all of {', '.join(scan.full_scans)}" if scan.full_scans else ""
+    behind = "; it takes longer than its interval" if scan.is_behind else ""
+    found = f"{facts.get('pair')} found {scan.found}, enqueued {scan.enqueued}"
+    return f"{found}{more}{slow}{behind}"
+
+
+def _switched_off(facts: Mapping[str, Any], _now: datetime) -> str:
+    switch = facts.get("switch")
+    if not isinstance(switch, Switch):
+        return "a switch is off"
+    rejected = f", {switch.rejected} rejected" if switch.rejected else ""
+    return f"{switch.name} is off ({switch.mode}{rejected}): {switch.reason}"
+
+
 def _any(facts: Mapping[str, Any], _now: datetime) -> str:
     return ", ".join(f"{key} {value}" for key, value in facts.items())
 
@@ -200,6 +228,8 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "execution.unroutable": (logging.DEBUG, _unroutable),
     "schedule.unknown_grid": (logging.WARNING, _of_schedule("has a grid unknown here")),
     "schedule.faulty": (logging.ERROR, _of_schedule("cannot be planned")),
+    "pair.scanned": (logging.INFO, _pair_scanned),
+    "switch.off": (logging.WARNING, _switched_off),
     "perform_start": (logging.DEBUG, _saying("watchdog: a pass begins")),
     "perform": (logging.DEBUG, _performed),
     "broker.unavailable": (logging.WARNING, _broker_down),
@@ -247,4 +277,8 @@ def _identity(row: Execution) -> dict[str, object]:
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Scan):
+        return value.to_json()
+    if isinstance(value, Switch):
+        return value.name
     return value.total_seconds() if isinstance(value, timedelta) else value

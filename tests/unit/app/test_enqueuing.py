@@ -232,7 +232,7 @@ def test_there_is_nothing_to_wait_for_after_a_rejection(app: Sempre) -> None:
     @app.job
     def send() -> None: ...
 
-    app.switch(send).off("incident")
+    app.switch(send).off("incident", mode="reject")
 
     with pytest.raises(Refused, match="job:send"):
         send.enqueue().wait()

@@ -277,7 +277,7 @@ def test_a_switch_stops_what_a_pair_finds(app: Sempre) -> None:
     def pending() -> list[int]:
         return [1, 2]
 
-    app.switch("create").off("incident")
+    app.switch("create").off("incident", mode="reject")
     scan = scanned(app)
 
     assert (scan.found, scan.rejected, scan.enqueued) == (2, 2, 0)

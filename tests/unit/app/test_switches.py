@@ -15,7 +15,7 @@ def test_a_switch_refuses_new_work_and_counts_it(app: Sempre) -> None:
     def create(number: int) -> None: ...
 
     switch = app.switch("provisioning")
-    switch.off("incident 42")
+    switch.off("incident 42", mode="reject")
 
     receipts = app.enqueue_many(create.bind(number) for number in range(3))
 
@@ -32,7 +32,7 @@ def test_what_a_switch_holds_runs_when_it_is_on_again(app: Sempre) -> None:
     @app.job
     def create() -> None: ...
 
-    app.switch(create).off("incident", mode="hold")
+    app.switch(create).off("incident")
     receipt = create.enqueue()
     run_all(app)
     row = receipt.execution
@@ -51,7 +51,7 @@ def test_a_switch_goes_on_again_by_itself(app: Sempre, clock: Hand) -> None:
     @app.job
     def create() -> None: ...
 
-    app.switch("queue:default").off("incident", until="2h")
+    app.switch("queue:default").off("incident", mode="reject", until="2h")
     assert not create.enqueue().created
     clock.move(hours=2)
 

@@ -8,9 +8,11 @@ from sempre.cli.desk import Desk
 from sempre.cli.examining import MOST, Facts, Problem, problems_of
 from sempre.cli.failing import Code
 from sempre.cli.options import operating
+from sempre.cli.pairs import pairs_of
 from sempre.cli.printing import talk
 from sempre.cli.times import length
 from sempre.domain.execution import Execution
+from sempre.domain.pair import Scan
 from sempre.domain.states import LIVE
 from sempre.engine.events import Event, Happened
 from sempre.engine.watchdog import Report
@@ -87,7 +89,18 @@ def examine(desk: Desk) -> Facts:
         expired=[candidate.execution for candidate in expired],
         sessions=sessions,
         switches=switches,
+        **_of_pairs(desk),
     )
+
+
+def _of_pairs(desk: Desk) -> dict[str, list[str]]:
+    found = [(pair, pair.scan or Scan()) for pair in pairs_of(desk)]
+    return {
+        "stale_pairs": [pair.name for pair, _ in found if pair.is_stale],
+        "uncovered_pairs": [pair.name for pair, scan in found if scan.uncovered],
+        "poisoned_pairs": [pair.name for pair, scan in found if scan.poisoned],
+        "slow_pairs": [pair.name for pair, scan in found if scan.is_behind or scan.full_scans],
+    }
 
 
 def _lacks_next_row(view: View) -> bool:
