@@ -5,6 +5,7 @@ with the setting to change, rather than found out in an incident.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -98,15 +99,29 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {names[key]: environment[key] for key in names if key in environment}
     path = environment.get(f"{PREFIX}STORE_FILE")
     if path and "store" not in found:
-        found["store"] = Path(path).read_text().strip()
+        found["store"] = _content(f"{PREFIX}STORE_FILE", Path(path)).strip()
     return found
+
+
+def _content(name: str, path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SettingsError(name, str(path), allowed=f"a file of text ({error})") from None
 
 
 def _from_file(folder: Path) -> dict[str, object]:
     path = folder / "pyproject.toml"
     if not path.is_file():
         return {}
-    section = tomllib.loads(path.read_text()).get("tool", {}).get("sempre", {})
+    try:
+        section = tomllib.loads(_content("pyproject.toml", path))
+    except (ValueError, RecursionError) as error:
+        raise SettingsError("pyproject.toml", str(path), allowed=f"TOML ({error})") from None
+    for name in ("tool", "sempre"):
+        section = section.get(name, {})
+        if not isinstance(section, dict):
+            raise SettingsError(name, section, allowed="a table [tool.sempre]")
     return {name: value for name, value in section.items() if name != "app"}
 
 
@@ -128,8 +143,9 @@ def _text(name: str, value: object) -> str:
 
 
 def _count(name: str, value: object) -> int:
-    number = int(value) if isinstance(value, str) and value.isdigit() else value
-    return check_count(name, number, least=0)
+    # Not any digit: there are some that are no numbers, and numbers that are no counts.
+    is_number = isinstance(value, str) and re.fullmatch("[0-9]{1,20}", value)
+    return check_count(name, int(str(value)) if is_number else value, least=0)
 
 
 _READERS: dict[str, Callable[[str, object], object]] = {

@@ -24,6 +24,7 @@ Brokers:
 Owns which URL means which adapter. Passwords never appear in what is said about a URL.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -159,7 +160,7 @@ def _option(name: str, text: str, flags: tuple[str, ...]) -> str | bool | int:
             raise UrlError(field, text, allowed="0 or 1")
         return text == "1"
     if name == "connections":
-        if not (text.isascii() and text.isdigit() and int(text) > 0):
+        if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
             raise UrlError(field, text, allowed="a number from 1 on")
         return int(text)
     return text

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 __all__ = ["SCHEDULER_QUEUE", "Sentinel", "Ticket", "WatchdogCall", "lane_of", "read_ticket"]
 
 SCHEDULER_QUEUE = "scheduler"
+# Of an id, in characters; and of a number: a year in seconds.
+LONGEST = 64
+LARGEST = 366 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -48,20 +51,30 @@ class Sentinel:
 
 
 def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | None:
-    """Return what a body says; None if it is none of ours."""
+    """Return what a body says; None if it is none of ours, whatever else it may be."""
     try:
         said = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     match said:
-        case [str(store), str(execution), int(ring)]:
-            return Ticket(store, execution, ring)
-        case {"scheduler": True, "interval": int(interval)} if interval > 0:
+        case [str(store), str(execution), int(ring)] if _is_count(ring, least=0):
+            return Ticket(store, execution, ring) if _are_plain(store, execution) else None
+        case {"scheduler": True, "interval": int(interval)} if _is_count(interval, least=1):
             return WatchdogCall(interval)
-        case {"sentinel": str(nonce)}:
+        case {"sentinel": str(nonce)} if _are_plain(nonce):
             return Sentinel(nonce)
         case _:
             return None
+
+
+def _is_count(number: int, *, least: int) -> bool:
+    # To Python True is a number, and there are numbers that no timer and no column takes.
+    return type(number) is int and least <= number <= LARGEST
+
+
+def _are_plain(*texts: str) -> bool:
+    """Tell whether texts can be ids of ours, which every store can be asked for."""
+    return all(0 < len(text) <= LONGEST and text.isascii() and text.isprintable() for text in texts)
 
 
 def lane_of(store: str, queue: str) -> str:
