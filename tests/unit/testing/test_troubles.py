@@ -156,7 +156,7 @@ def test_what_a_switch_holds_runs_when_its_time_is_over(shop: Shop) -> None:
 
 def test_what_a_switch_rejects_is_skipped(shop: Shop) -> None:
     with shop.app.testing(START) as t:
-        shop.app.switch("job:refresh").off("incident")
+        shop.app.switch("job:refresh").off("incident", mode="reject")
         t.travel("1h")
         shop.app.switch("job:refresh").on()
         t.travel("1h")

@@ -6,7 +6,7 @@ file itself is never purged; it is what `TimeTravel.executions` reads.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from itertools import takewhile
@@ -18,14 +18,18 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import changed
+from sempre.errors import TransactionError
 from sempre.ports.messages import (
     Candidate,
     ExecutionQuery,
     Page,
     Reading,
+    Receipt,
     Tick,
     Wanted,
+    Work,
 )
+from sempre.ports.transactional import Effects
 from sempre.stores.memory import MemoryStore, history
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
@@ -92,7 +96,13 @@ class _Alone:
 
 
 class TravelStore(MemoryStore):
-    """A memory store whose one worker serves every queue."""
+    """A memory store whose one worker serves every queue.
+
+    It joins any transaction of the caller, so that code which enqueues by one can be tested; but
+    it does so at once, and a rollback takes nothing back.
+    """
+
+    capabilities = replace(MemoryStore.capabilities, transactional=True)
 
     def __init__(self, clock: Clock) -> None:
         """Begin empty."""
@@ -205,6 +215,18 @@ class TravelStore(MemoryStore):
         past = [Candidate(_unfiled(self._by_id[each])) for each in ids if each in self._by_id]
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
+    def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:  # noqa: ARG002 - whatever it is
+        """Put one-off work in, whether or not the caller's transaction is committed."""
+        return self.enqueue(works)
+
+    def effects(self, execution_id: str, fence: int) -> Effects:
+        """Refuse: there is no database that a job could write to."""
+        raise _no_database(f"current().tx of execution {execution_id} (fence {fence})")
+
+    def connect(self) -> object:
+        """Refuse, for the same reason."""
+        raise _no_database("a connection to the store's own database")
+
     def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
         """Start one-off work that is due, of any queue."""
         return super().take(self._of_any_queue(wanted), session=session)
@@ -256,6 +278,11 @@ def _turn(candidate: Candidate) -> tuple[int, datetime, str]:
     """Return by what executions take turns; one-off work goes in the order it was put in."""
     row = candidate.execution
     return row.snapshot.priority, row.due_at, row.snapshot.name if row.schedule_id else ""
+
+
+def _no_database(what: str) -> TransactionError:
+    message = f"{what} cannot be had on virtual time: the store is in memory"
+    return TransactionError(f"{message}; give the code under test its connection in another way.")
 
 
 def _unfiled(filed: Filed) -> Execution:
