@@ -14,9 +14,12 @@ def changed(value: T, **fields: Any) -> T:
     than all the rest of a claim. For plain dataclasses only: without slots, checks of their own
     or fields that others are computed from.
     """
-    if not fields.keys() <= vars(value).keys():
-        message = f"{type(value).__name__} has no {', '.join(fields.keys() - vars(value).keys())}"
-        raise TypeError(message)
+    known = vars(value)
     copy = object.__new__(type(value))
-    vars(copy).update(vars(value), **fields)
+    own = vars(copy)
+    own.update(known)
+    own.update(fields)
+    if len(own) != len(known):
+        message = f"{type(value).__name__} has no {', '.join(fields.keys() - known.keys())}"
+        raise TypeError(message)
     return copy
