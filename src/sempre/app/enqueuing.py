@@ -25,7 +25,7 @@ from sempre.ports.messages import Backoff, Work
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
 
-__all__ = ["BATCH", "Enqueuer"]
+__all__ = ["BATCH", "Enqueuer", "Manner", "read_spread"]
 
 R = TypeVar("R")
 BATCH = 1000

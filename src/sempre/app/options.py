@@ -11,14 +11,17 @@ from sempre.ports.executor import Isolation
 
 __all__ = [
     "Duration",
+    "FunctionOptions",
     "GridOptions",
     "JobOptions",
     "PairOptions",
+    "PolicyOptions",
     "ScheduleOptions",
     "SendOptions",
     "Sending",
     "SettingOptions",
     "UniqueOption",
+    "WorkOptions",
 ]
 
 Duration = timedelta | float | str

@@ -101,15 +101,23 @@ def _streamed(connection: Any, text: str, batch: int) -> Iterator[object]:  # no
     with ExitStack() as stack:
         module = type(connection).__module__.partition(".")[0]
         if module == "psycopg":
+            # A cursor of the server lives in a transaction, whatever the connection is set to.
+            stack.enter_context(connection.transaction())
             cursor = stack.enter_context(connection.cursor("sempre_pair"))
         elif module == "pymysql":
-            unbuffered = sys.modules["pymysql.cursors"].SSCursor
-            cursor = stack.enter_context(closing(connection.cursor(unbuffered)))
+            cursor = stack.enter_context(closing(connection.cursor(_unbuffered(connection))))
         else:
             cursor = stack.enter_context(closing(connection.cursor()))
         cursor.execute(text)
         while rows := cursor.fetchmany(batch):
             yield from rows
+
+
+def _unbuffered(connection: Any) -> Any:  # noqa: ANN401 - of a driver without types
+    """Return the kind of cursor that reads as it goes, with names if the connection's have them."""
+    cursors = sys.modules["pymysql.cursors"]
+    named = issubclass(connection.cursorclass, cursors.DictCursorMixin)
+    return cursors.SSDictCursor if named else cursors.SSCursor
 
 
 def _is_a(value: object, module: str, name: str) -> bool:

@@ -24,8 +24,16 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry(
             "simulate", f"{COMMANDS}.simulating:simulate", "Show what an app would run, and when."
         ),
-        Entry("pairs", f"{COMMANDS}.pairing:pairs", "Show what pairs have found."),
-        Entry("switches", f"{COMMANDS}.switching:switches", "List what is killed."),
+        Entry(
+            "pairs",
+            f"{COMMANDS}.pairing:pairs",
+            "List pairs: when each last looked, and what it found.",
+        ),
+        Entry(
+            "switches",
+            f"{COMMANDS}.switching:switches",
+            "List what is killed, why, and until when.",
+        ),
         Entry("preview", f"{COMMANDS}.preview:preview", "Explain a cron text or an interval."),
     ),
     "Operate": (
@@ -36,7 +44,9 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("unskip", f"{COMMANDS}.operating:unskip", "Put a skipped slot back."),
         Entry("enable", f"{COMMANDS}.operating:enable", "Let schedules run."),
         Entry("disable", f"{COMMANDS}.operating:disable", "Stop schedules for good."),
-        Entry("kill", f"{COMMANDS}.switching:kill", "Stop work: a job, queue, tag, pair or all."),
+        Entry(
+            "kill", f"{COMMANDS}.switching:kill", "Stop work: of a job, queue, tag or pair, or all."
+        ),
         Entry("revive", f"{COMMANDS}.switching:revive", "Let work that was killed go on."),
         Entry("backfill", f"{COMMANDS}.backfilling:backfill", "Run past slots that did not run."),
         Entry("reconcile", f"{COMMANDS}.health:reconcile", "Heal now what is not as it should be."),

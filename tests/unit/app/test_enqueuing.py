@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -19,7 +20,6 @@ from sempre.errors import (
 )
 from sempre.ports.messages import ExecutionQuery
 from sempre.testing.contracts.broker.builders import ended
-
 
 ANY = ExecutionQuery()
 
@@ -153,7 +153,7 @@ def test_many_calls_are_spread_evenly(app: Sempre) -> None:
     starts = sorted(row.due_at - row.created_at for row in rows if row is not None)
 
     assert starts[0] < timedelta(seconds=1)
-    steps = [later - earlier for earlier, later in zip(starts, starts[1:], strict=False)]
+    steps = [later - earlier for earlier, later in pairwise(starts)]
     assert max(steps) < timedelta(seconds=3)
 
 
@@ -163,7 +163,7 @@ def test_a_result_can_be_waited_for(app: Sempre) -> None:
         return 2 * number
 
     receipt = double.enqueue(21)
-    answer = ended(lambda: receipt.wait())
+    answer = ended(receipt.wait)
     run_all(app)
 
     assert answer() == 42
@@ -215,7 +215,7 @@ def test_arguments_of_bulk_work_are_checked_before_anything_is_put_in(app: Sempr
     def send(number: int) -> None: ...
 
     with pytest.raises(ArgumentsError, match="send"):
-        app.enqueue_many(send.bind(*each) for each in [(1,), (1, 2)])  # type: ignore[call-arg]
+        app.enqueue_many(send.bind(*each) for each in [(1,), (1, 2)])
 
     assert list(app.engine.store.executions(ANY).value.items) == []
 

@@ -30,7 +30,7 @@ def test_what_is_around_perform_sees_every_run_from_both_sides(app: Sempre) -> N
         told.append("after")
 
     @app.around_perform
-    def inner(run: Current) -> Iterator[None]:
+    def inner(_: Current) -> Iterator[None]:
         told.append("inner")
         yield
 
@@ -50,7 +50,7 @@ def test_what_is_around_perform_is_around_async_jobs_too(app: Sempre) -> None:
     told: list[str] = []
 
     @app.around_perform
-    def around(run: Current) -> Iterator[None]:
+    def around(_: Current) -> Iterator[None]:
         told.append("before")
         try:
             yield
@@ -59,7 +59,7 @@ def test_what_is_around_perform_is_around_async_jobs_too(app: Sempre) -> None:
 
     @app.job
     async def send() -> int:
-        await asyncio.sleep(0)
+        await asyncio.gather()
         told.append("within")
         return 7
 
@@ -73,7 +73,7 @@ def test_what_a_job_raises_is_raised_at_the_yield(app: Sempre) -> None:
     seen: list[str] = []
 
     @app.around_perform
-    def around(run: Current) -> Iterator[None]:
+    def around(_: Current) -> Iterator[None]:
         try:
             yield
         except ValueError as error:
@@ -121,7 +121,7 @@ def test_a_job_that_skips_is_on_record_with_its_reason(app: Sempre) -> None:
 
 def test_a_gate_refuses_new_work_with_its_reason(app: Sempre) -> None:
     @app.gate
-    def flags(job: str, args: Mapping[str, Json]) -> str | None:
+    def flags(_: str, args: Mapping[str, Json]) -> str | None:
         return "the flag is off" if args.get("number") == 2 else None
 
     @app.job
@@ -137,7 +137,7 @@ def test_a_gate_skips_what_waits_already_but_not_what_is_triggered(app: Sempre) 
     closed: list[str] = []
 
     @app.gate
-    def flags(job: str, args: Mapping[str, Json]) -> str | None:
+    def flags(job: str, _: Mapping[str, Json]) -> str | None:
         return "closed" if job in closed else None
 
     @app.every("1 day")
@@ -153,7 +153,7 @@ def test_a_gate_skips_what_waits_already_but_not_what_is_triggered(app: Sempre) 
 
 def test_a_gate_that_raises_lets_nothing_in(app: Sempre) -> None:
     @app.gate
-    def flags(job: str, args: Mapping[str, Json]) -> str | None:
+    def flags(_job: str, _args: Mapping[str, Json]) -> str | None:
         raise ConnectionError("no flags")
 
     @app.job

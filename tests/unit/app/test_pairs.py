@@ -161,7 +161,7 @@ def test_a_query_of_several_shards_must_know_which(app: Sempre) -> None:
     def create(number: int) -> None: ...
 
     with pytest.raises(PolicyError, match="shard"):
-        create.pair(every="1m", shards=2)(lambda: [])
+        create.pair(every="1m", shards=2)(list)
 
 
 def test_an_async_query_is_refused(app: Sempre) -> None:
@@ -179,9 +179,9 @@ def test_a_job_has_one_pair(app: Sempre) -> None:
     @app.job
     def create(number: int) -> None: ...
 
-    create.pair(every="1m")(lambda: [])
+    create.pair(every="1m")(list)
     with pytest.raises(NamingError, match="pair:create"):
-        create.pair(every="2m")(lambda: [])
+        create.pair(every="2m")(list)
 
 
 def test_an_answer_that_is_no_list_of_work_is_refused(app: Sempre) -> None:

@@ -42,8 +42,12 @@ ILL = {
     "S401": replace(WELL, sessions=(GONE,)),
     "S402": replace(WELL, skew=-MINUTE),
     "S501": replace(WELL, switches=[Switch("incident", "all", until=NOW, reason="db down")]),
+    "S601": replace(WELL, stale_pairs=["pair:bill"]),
+    "S602": replace(WELL, uncovered_pairs=["pair:bill"]),
+    "S603": replace(WELL, poisoned_pairs=["pair:bill"]),
+    "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
-WARNINGS = {"S302", "S303", "S402", "S501"}
+WARNINGS = {"S302", "S303", "S402", "S501", "S603", "S604"}
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:

@@ -21,7 +21,7 @@ COLUMNS = ("NAME", "MODE", "UNTIL", "REJECTED", "BY", "REASON")
 @click.option("-m", "--reason", required=True, help="Why; it is shown wherever the switch is.")
 @operating
 def kill(desk: Desk, *, target: str, reject: bool, until: str | None, reason: str) -> None:
-    """Stop work: of a job, queue, tag or pair, or all of it.
+    """Stop work: of a job, queue, tag or pair, or all.
 
     TARGET is job:NAME, queue:NAME, tag:NAME, pair:JOB or all, or the name of a known job or tag.
     Nothing of it starts from now on but what is run by hand. It is held, and goes on when it is
@@ -36,7 +36,10 @@ def kill(desk: Desk, *, target: str, reject: bool, until: str | None, reason: st
 @click.argument("target")
 @operating
 def revive(desk: Desk, *, target: str) -> None:
-    """Let work that was killed go on; what was held runs at once."""
+    """Let work that was killed go on.
+
+    What was held runs at once.
+    """
     switch = _handle(desk, target)
     was_off = switch.is_off
     switch.on()
@@ -46,7 +49,7 @@ def revive(desk: Desk, *, target: str) -> None:
 @click.command
 @operating
 def switches(desk: Desk) -> None:
-    """List what is killed, why, until when, and how much new work was refused."""
+    """List what is killed, why, and until when."""
     found = desk.read(desk.store.switches())
     if desk.output.as_json:
         desk.output.json({"switches": [_as_json(each) for each in found]})
