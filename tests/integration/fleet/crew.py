@@ -29,7 +29,7 @@ CLOCK = SystemClock()
 # Nothing is asserted by it: a machine may be slow, but not for so long.
 PATIENCE = 120.0
 PAUSE = 0.05
-PROGRAM = ("-m", "tests.integration.fleet.program")
+PROGRAM = "tests.integration.fleet.program"
 ISOLATIONS = ("thread", "async", "process")
 QUICK = {"lease": "3s", "beat": "1s", "sweep": "1s", "grace": "1s", "watchdog_interval": "5s"}
 
@@ -57,7 +57,7 @@ class Member:
         (folder / f"member-{number}.json").write_text(json.dumps(told))
         with self.path.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, *PROGRAM, str(folder), f"member-{number}.json"],
+                [sys.executable, "-m", told["program"], str(folder), f"member-{number}.json"],
                 env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
@@ -205,6 +205,7 @@ def fleet_on(pairing: Pairing, folder: Path, rota: str = "mixed", **told: Any) -
     """Make a fleet without members; whatever they are doing at the end, they end."""
     settings = {**QUICK, **told.pop("settings", {})}
     given = {
+        "program": PROGRAM,
         "processes": 1,
         "concurrency": 8,
         "alone": False,

@@ -25,6 +25,7 @@ __all__ = ["application", "main"]
 # A worker that is killed in mid run leaves the waiting to nobody.
 LONGEST_GATE = 600
 PAUSE = 0.02
+Builder = Callable[[Path, dict[str, Any]], Sempre]
 
 
 class Expected(Exception):
@@ -43,12 +44,12 @@ def application(folder: Path, told: dict[str, Any]) -> Sempre:
     return app
 
 
-def main(folder: str, told_in: str) -> None:
+def main(folder: str, told_in: str, *, build: Builder = application) -> None:
     """Work until a signal ends it."""
     logging.basicConfig(format="%(asctime)s %(process)d %(message)s", level=logging.INFO)
     place = Path(folder)
     told = json.loads((place / told_in).read_text())
-    app = application(place, told)
+    app = build(place, told)
     app.events.listen(_log)
     if told["alone"]:
         work(app, queues=("default",), concurrency=told["concurrency"])

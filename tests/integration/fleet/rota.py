@@ -101,5 +101,6 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
     "limited": (Line("limited", 2, takes=1.0, policies={**PATIENT, "timeout": "2s"}),),
     "single": (Line("thread-wait", 1),),
     "alpha": (Line("alpha-line", 1), Line("alpha-process", 2, "process")),
+    "none": (),
     "beta": (Line("beta-line", 1, "async"),),
 }

@@ -1,0 +1,1 @@
+"""Pairs with real databases, drivers and worker processes."""
