@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
+from functools import cached_property
 
 from sempre.domain.arguments import Json
 from sempre.domain.definition import read_fields
 from sempre.domain.policies import OnUnknown, Retry
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.unique import Unique, read_unique
+from sempre.domain.values import changed
 
 __all__ = ["WorkPolicy", "read_policy"]
 
@@ -27,8 +29,12 @@ class WorkPolicy:
 
     def snapshot(self, job: str, args: Mapping[str, Json]) -> Snapshot:
         """Return what an execution of the job carries."""
+        return changed(self._bare, name=job, job=job, args=args)
+
+    @cached_property
+    def _bare(self) -> Snapshot:
         chosen = {name: getattr(self, name) for name in CARRIED}
-        return Snapshot(name=job, job=job, args=args, **chosen)
+        return Snapshot(name="", job="", **chosen)
 
 
 CARRIED = tuple(each.name for each in fields(WorkPolicy) if each.name != "unique")

@@ -58,11 +58,14 @@ class Bell:
             return 0
         if self.on_ring is not None:
             self.on_ring(min(row.due_at for row in near))
-        messages = [self._message(row, now) for row in near]
+        # Where nothing is carried, one message lets everybody look at them all.
+        messages = [self._message(row, now) for row in (near if self.carries else near[:1])]
         handles = self.tell(lambda broker: broker.put(messages))
         if handles is None:
             self.unheard = True
             return 0
+        if not self.carries:
+            return len(near)
         told = [row for row, handle in zip(near, handles, strict=True) if handle]
         self.unheard = self.unheard or len(told) < len(near)
         self._mark([row.id for row in told if row.state is State.PENDING])

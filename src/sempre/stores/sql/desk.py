@@ -262,8 +262,8 @@ def insert_executions(
             names = ("schedule_id", "revision", "rules", "args")
             fresh.append(dict(zip(names, (*key, *written), strict=True)))
         # A row whose snapshot is not that of its revision carries its own.
-        inline = known.get(key) != written
-        values.append(encoding.write_execution(row, inline=inline, unique=uniques.get(row.id)))
+        own = None if known.get(key) == written else written
+        values.append(encoding.write_execution(row, own, unique=uniques.get(row.id)))
     if fresh:
         transaction.many("insert_snapshot", fresh)
     transaction.many("insert_execution", values)

@@ -178,11 +178,11 @@ def read_schedule(row: Row) -> Schedule:
 
 
 def write_execution(
-    row: Execution, *, inline: bool, unique: Unique | None = None
+    row: Execution, own: tuple[str, str] | None, *, unique: Unique | None = None
 ) -> dict[str, Any]:
-    """Return the columns of an execution; inline ones carry their own snapshot."""
+    """Return the columns of an execution, with the snapshot of its own that it may carry."""
     snapshot = row.snapshot
-    rules, args = write_snapshot(snapshot) if inline else (None, None)
+    rules, args = own or (None, None)
     return {
         **write_changed_execution(row),
         "schedule_id": row.schedule_id,
