@@ -381,7 +381,7 @@ def test_a_journey_is_the_same_every_time() -> None:
     def note(text: str) -> None:
         done.append(text)
 
-    @app.every("1h", name="parent")
+    @app.every("1d")
     def parent() -> None:
         for text in "zyx":
             note.enqueue(text)

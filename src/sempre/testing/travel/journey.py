@@ -89,7 +89,9 @@ class Journey:
         if worker is not None:
             self.store.retire(worker.heart.session)
         self.clock.move_to(self.clock.now() + duration)
-        Sweeper(self.engine).rescue()
+        sweeper = Sweeper(self.engine)
+        while sweeper.rescue():
+            pass
         self.travel_to(self.clock.now())
 
     # How
