@@ -74,8 +74,14 @@ def open_broker(url: str, *, store_url: str = "") -> Broker:
 
 
 def masked(url: str) -> str:
-    """Return a URL with its password replaced by ***, to be shown to people."""
-    parts = urlsplit(url)
+    """Return a URL with its password replaced by ***, to be shown to people.
+
+    Of what cannot be read as a URL only the scheme is shown.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.partition("://")[0] + "://..."
     if parts.password is None:
         return url
     account, _, host = parts.netloc.rpartition("@")
@@ -86,6 +92,9 @@ def masked(url: str) -> str:
 def _read(field: str, url: str, *, example: str) -> SplitResult:
     if not isinstance(url, str) or "://" not in url:
         raise UrlError(field, url, allowed=f"a URL such as {example}")
+    if not url.isprintable():
+        allowed = f"a URL such as {example}, without control characters"
+        raise UrlError(field, url.partition("://")[0] + "://...", allowed=allowed)
     try:
         parts = urlsplit(url)
         _ = parts.port  # read here, so that one that is no number is told like the rest
@@ -117,9 +126,9 @@ def _open_memory(parts: SplitResult) -> Store:
 def _open_sqlite(parts: SplitResult) -> Store:
     options, _ = _take_store_options(parts, ("prefix",), ("any_filesystem",), passes_on=False)
     path = unquote(parts.path.removeprefix("/"))
-    if parts.netloc or not path:
+    if parts.netloc or not path or "\0" in path:
         allowed = "three slashes and a file: sqlite:///jobs.db, or four for a whole path"
-        raise UrlError("store", _written(parts), allowed=allowed)
+        raise UrlError("store", masked(_written(parts)), allowed=allowed)
     dialect = _module("sempre.stores.sql.dialects.sqlite").Sqlite(path, **options)
     return _sql_store(dialect)
 

@@ -205,11 +205,6 @@ def a_slot_that_still_runs_is_backfilled(patch: Patch) -> None:
 
 
 @bug
-def a_slot_is_due_before_its_jitter(patch: Patch) -> None:
-    patch.setattr(Execution, "is_due", lambda self, now: self.run_at <= now)
-
-
-@bug
 def a_deadline_is_forgotten_for_those_who_wait(patch: Patch) -> None:
     patch.setattr(claiming, "_is_past_deadline", lambda _row, _now: False)
 

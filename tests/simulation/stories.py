@@ -116,6 +116,15 @@ def overlap_counts_when_a_slot_is_due() -> None:
     assert (decided.state, decided.reason) == (State.SKIPPED, "overlap"), decided.state
 
 
+def a_pause_until_an_instant_ends_by_itself() -> None:
+    world = SmallWorld()
+    world.create().pause(until=100)
+
+    world.pass_for(200)
+
+    assert len(world.rows(State.SUCCEEDED)) == 1
+
+
 def a_slot_that_runs_needs_no_backfill() -> None:
     world = SmallWorld()
     world.premises.script = lambda _run: LONG
@@ -136,6 +145,7 @@ STORIES: dict[str, Callable[[], None]] = {
         a_deadline_counts_from_when_a_slot_is_due
     ),
     "overlap is judged by the slot and not by when it is due": overlap_counts_when_a_slot_is_due,
+    "a pause until an instant never resumes": a_pause_until_an_instant_ends_by_itself,
     "a slot that still runs is backfilled": a_slot_that_runs_needs_no_backfill,
     "the cursor goes back when the clock does": (
         a_cursor_stays_where_it_is_when_the_clock_is_set_back

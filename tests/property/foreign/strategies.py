@@ -11,7 +11,7 @@ ODD = ("\0", "\n", "\r\n", "\x1b[2J", "²", "٣", "\u202e", "\u2028", "\ud800", 
 any_text = st.one_of(
     st.text(max_size=60),
     st.lists(st.sampled_from(ODD) | st.text(max_size=5), max_size=6).map("".join),
-    st.sampled_from(["9" * 5000, "[" * 100_000, '{"a":' * 50_000, "1e999", "NaN", "-0", " "]),
+    st.sampled_from(["9" * 5000, "[" * 3000, '{"a":' * 2000, "1e999", "NaN", "-0", " "]),
 )
 _leaves = st.one_of(
     st.none(),

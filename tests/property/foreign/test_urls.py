@@ -2,13 +2,13 @@
 
 from contextlib import suppress
 
-from hypothesis import given
+from hypothesis import example, given
 
-from sempre.errors import InvalidInput, MissingExtra, StoreRefused
+from sempre.errors import BrokerError, InvalidInput, MissingExtra, StoreRefused
 from sempre.urls import masked, open_broker, open_store
 from tests.property.foreign.strategies import near_urls
 
-REFUSED = (InvalidInput, MissingExtra, StoreRefused)
+REFUSED = (InvalidInput, MissingExtra, StoreRefused, BrokerError)
 
 
 @given(near_urls)
@@ -29,6 +29,8 @@ def test_any_text_can_be_shown(url: str) -> None:
 
 
 @given(near_urls)
+@example("sqlite://user:secret@host/jobs.db")
+@example("nothing://user:secret@host/")
 def test_a_refusal_does_not_show_the_password(url: str) -> None:
     assert "secret" not in refusal_of(url)
 

@@ -111,11 +111,11 @@ class PolicyBook:
         others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
         if not skipped and on_time and others:
             raise Broken(f"{after.id} started, though {others} ran when it was due")
-        # One that ended at that very instant may have been seen while it ran.
-        if skipped and not any(self._ran_at(before, or_ended=True)):
+        # One that ended about then may have been seen while it ran.
+        if skipped and not any(self._ran_at(before, about=True)):
             raise Broken(f"{after.id} was skipped, though nothing ran when it was due")
 
-    def _ran_at(self, due: Execution, *, or_ended: bool = False) -> Iterable[Execution]:
+    def _ran_at(self, due: Execution, *, about: bool = False) -> Iterable[Execution]:
         schedule_id = due.schedule_id or ""
         known = [*sorted(self._book.running[schedule_id]), *self._ended[schedule_id]]
         rows = (self._tables.executions.get(each) for each in dict.fromkeys(known))
@@ -124,13 +124,13 @@ class PolicyBook:
                 continue
             began = row.started_at is not None and row.started_at <= due.due_at
             goes_on = row.state is State.RUNNING or row.finished_at is None
-            if began and (goes_on or _ends_after(row, due.due_at, or_at=or_ended)):
+            if began and (goes_on or _ends_after(row, due.due_at, about=about)):
                 yield row
 
 
-def _ends_after(row: Execution, instant: datetime, *, or_at: bool) -> bool:
+def _ends_after(row: Execution, instant: datetime, *, about: bool) -> bool:
     ended = row.finished_at or instant
-    return ended >= instant if or_at else ended > instant
+    return ended > (instant - GUESSED if about else instant)
 
 
 def _is_decided(before: Execution, after: Execution) -> bool:
