@@ -61,6 +61,20 @@ def test_what_is_enqueued_is_gone_with_the_order(shop: Shop) -> None:
     assert shop.state(receipt) is None
 
 
+def test_a_process_may_begin_with_it(shop: Shop) -> None:
+    """What it takes to begin wants nothing that the caller's transaction has."""
+    fresh = Sempre(shop.place.store)
+    job = fresh.job(shop.ship.task.function)
+    with closing(shop.place.connect()) as connection:
+        order(connection)
+
+        receipt = job.options(tx=connection).enqueue(1)
+        connection.commit()
+
+    assert shop.state(receipt) is State.SCHEDULED
+    fresh.close()
+
+
 def test_a_block_commits_and_rings(shop: Shop) -> None:
     with closing(shop.place.connect()) as connection:
         with shop.app.transaction(connection):

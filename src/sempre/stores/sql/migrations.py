@@ -16,14 +16,20 @@ VERSION = 1
 def upgrade(dialect: Dialect) -> None:
     """Set the store up, or apply the steps it lacks; safe if several processes do so at once.
 
+    One that is current is only read: whoever begins with it, as a process does that enqueues in
+    its own transaction, waits for nobody.
+
     Raises:
         StoreRefused: the schema is newer than this code.
     """
 
+    def version(transaction: Transaction) -> int:
+        # A table that has just come into being may be there before its row can be seen.
+        found = transaction.rows("read_meta") if dialect.has_meta(transaction) else []
+        return int(found[0][0]) if found else 0
+
     def apply(transaction: Transaction) -> None:
-        found = 0
-        if dialect.has_meta(transaction):
-            [(found, _)] = transaction.rows("read_meta")
+        found = version(transaction)
         _refuse_newer(found)
         for number, text in steps(dialect.name):
             if number > found:
@@ -33,7 +39,8 @@ def upgrade(dialect: Dialect) -> None:
         elif found < VERSION:
             transaction.run("set_version", version=VERSION)
 
-    dialect.migrate(apply)
+    if dialect.read(version) != VERSION:
+        dialect.migrate(apply)
 
 
 def check_version(version: int) -> None:
