@@ -64,7 +64,12 @@ class Running:
         self._ending: Worker | None = None
 
     def begin(self) -> Self:
-        """Start it, after bringing the store to what the code declares."""
+        """Start it, after bringing the store to what the code declares.
+
+        On virtual time nothing is started: the journey does a worker's work.
+        """
+        if self._app.is_travelling:
+            return self
         self._app.narrate()
         # Both fork, which they may only do while there is no thread; the executors begin some.
         line = self._fork_pulse() if self._forks else None

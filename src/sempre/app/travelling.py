@@ -51,6 +51,11 @@ class TimeTraveller:
         finally:
             (self._engine, self.clock), self._borrowed = before, False
 
+    @property
+    def is_travelling(self) -> bool:
+        """Whether it is on virtual time, where the journey is its one worker."""
+        return self._borrowed
+
     def is_working_on(self, engine: Engine) -> bool:
         """Tell whether an engine is the one in use."""
         return self._engine is not None and self._engine[1] is engine

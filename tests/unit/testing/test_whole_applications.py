@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from threading import Thread
 
 from sempre import Sempre, current
 from sempre.domain.states import State
@@ -93,6 +94,17 @@ def test_the_transaction_of_a_run_cannot_be_had() -> None:
 
     assert row.state is State.FAILED
     assert "current().tx" in row.reason
+
+
+def test_a_program_that_embeds_a_worker_is_worked_for_by_the_journey(shop: Shop) -> None:
+    with shop.app.testing(START) as t, shop.app.running():
+        handler = Thread(target=lambda: shop.mail.enqueue("bob"))
+        handler.start()
+        handler.join()
+        assert shop.done == []
+
+        t.travel("0s")
+        assert shop.done == ["mail bob hello"]
 
 
 def test_a_receipt_is_followed_to_its_result() -> None:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from itertools import takewhile
 from operator import attrgetter
+from threading import RLock
 from typing import Any
 
 from sempre.clock import Clock
@@ -81,18 +82,20 @@ class _TravelTables(Tables):
         return row is not None and row.is_live and row.due_at == due_at
 
 
-class _Alone:
-    """Begins an operation of the store without a lock: a journey has one thread."""
+class _AtOnce:
+    """Begins an operation of the store: as that of the memory store, in fewer steps."""
 
     def __init__(self, tables: Tables, clock: Clock) -> None:
         self._tables = tables
         self._clock = clock
+        self._lock = RLock()
 
     def __enter__(self) -> tuple[Tables, datetime]:
+        self._lock.acquire()
         return self._tables, self._clock.now()
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self._lock.release()
 
 
 class TravelStore(MemoryStore):
@@ -108,7 +111,7 @@ class TravelStore(MemoryStore):
         """Begin empty."""
         super().__init__(clock)
         self._travel = self._tables = _TravelTables()
-        self._alone = _Alone(self._tables, clock)
+        self._operation = _AtOnce(self._tables, clock)
         self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
         self._by_id: dict[str, Filed] = {}
@@ -201,8 +204,8 @@ class TravelStore(MemoryStore):
 
     # What the engine asks
 
-    def _at_once(self) -> _Alone:  # type: ignore[override]
-        return self._alone
+    def _at_once(self) -> _AtOnce:  # type: ignore[override]
+        return self._operation
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due, of any queue, in the same order every time."""
