@@ -186,7 +186,7 @@ class MemoryStore:
     def expired(self, limit: int) -> Reading[list[Candidate]]:
         """Return running executions whose session is gone or expired."""
         with self._at_once() as (tables, now):
-            running = [row for row in tables.executions.values() if row.state is State.RUNNING]
+            running = [row for row in tables.unended.values() if row.state is State.RUNNING]
             lost = [row for row in running if not work.is_held(tables, row, now)]
             return Reading(now, [tables.candidate(row) for row in lost[:limit]])
 
@@ -195,7 +195,7 @@ class MemoryStore:
     def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
         """Return pending rows that are due within the horizon."""
         with self._at_once() as (tables, now):
-            rows = (row for row in tables.executions.values() if row.state is State.PENDING)
+            rows = (row for row in tables.unended.values() if row.state is State.PENDING)
             near = [row for row in rows if row.due_at <= now + horizon and not row.held_by]
             return Reading(now, sorted(near, key=lambda row: (row.due_at, row.id))[:limit])
 

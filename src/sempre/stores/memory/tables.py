@@ -36,6 +36,7 @@ class Tables:
 
     schedules: dict[str, Schedule] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
+    unended: dict[str, Execution] = field(default_factory=dict)
     of_schedule: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     ranges: list[SlotRange] = field(default_factory=list)
     attempts: dict[str, list[Attempt]] = field(default_factory=lambda: defaultdict(list))
@@ -85,6 +86,10 @@ class Tables:
     def put(self, row: Execution) -> None:
         """Write one execution."""
         self.executions[row.id] = row
+        if row.is_live or row.state is State.RUNNING:
+            self.unended[row.id] = row
+        else:
+            self.unended.pop(row.id, None)
         if row.schedule_id is not None:
             self.of_schedule[row.schedule_id].add(row.id)
 

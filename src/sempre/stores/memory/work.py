@@ -169,7 +169,7 @@ def due_rows(
     A slot that a switch rejects does not wait: it is to be skipped. What is wanted because it is
     overdue comes by its age.
     """
-    rows = (row for row in tables.executions.values() if _is_wanted(row, wanted))
+    rows = (row for row in tables.unended.values() if _is_wanted(row, wanted))
     by_age = wanted.overdue is not None
     due = [
         row
@@ -188,7 +188,7 @@ def _waits_for_switch(switch: Switch | None, *, of_schedules: bool) -> bool:
 
 def next_due_at(tables: Tables, wanted: Wanted) -> datetime | None:
     """Return when the next wanted row is due."""
-    rows = (row.due_at for row in tables.executions.values() if _is_wanted(row, wanted))
+    rows = (row.due_at for row in tables.unended.values() if _is_wanted(row, wanted))
     return min(rows, default=None)
 
 
@@ -204,7 +204,7 @@ def is_held(tables: Tables, row: Execution, now: datetime) -> bool:
 
 def running_under(tables: Tables, session: str) -> list[Execution]:
     """Return what runs under a session, by fence."""
-    rows = (row for row in tables.executions.values() if row.session == session)
+    rows = (row for row in tables.unended.values() if row.session == session)
     return sorted((row for row in rows if row.state is State.RUNNING), key=lambda row: row.fence)
 
 
