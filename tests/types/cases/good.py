@@ -1,9 +1,10 @@
 """What users write and the type checker must accept, with the types it must see."""
 
+import sqlite3
 from datetime import timedelta
 from typing import assert_type
 
-from sempre import Cron, Every, Retry, Sempre
+from sempre import Cron, Every, Retry, Sempre, current
 from sempre.app import Call, Receipt
 from sempre.domain.execution import Execution
 from sempre.testing import TimeTravel
@@ -49,6 +50,17 @@ app.add("stats-eu", Cron("30 2 * * *"), update_stats.bind(region="eu"))
 app.add("splash", Every(timedelta(hours=12)), lambda: print("splash"))  # noqa: T201
 app.schedule("stats-eu").pause(until="2h", note="migration")
 app.schedule("stats-eu").edit(priority=5, retry=3)
+
+
+def with_its_own_rows(connection: sqlite3.Connection) -> None:
+    assert_type(plain.options(tx=connection).enqueue("eu"), Receipt[int])
+    with app.transaction(connection):
+        assert_type(plain.enqueue("eu"), Receipt[int])
+
+
+@app.job
+def pay(amount: int) -> None:
+    current().tx.execute("INSERT INTO payments VALUES (?)", (amount,))
 
 
 with app.testing("2026-03-29 00:00Z") as t:

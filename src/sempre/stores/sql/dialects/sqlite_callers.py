@@ -11,6 +11,7 @@ from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
 
 __all__ = ["SqliteCallers"]
 
+_SERIALIZED = 3
 _Wrap = Callable[[Any], Transaction]
 
 
@@ -152,6 +153,8 @@ class _Apart:
 
     def release(self) -> None:
         """Give the file free, after nothing can be written that would not be part of this."""
+        if sqlite3.threadsafety < _SERIALIZED:
+            return  # the job may be using the connection at this very moment
         with suppress(sqlite3.Error):
             self.connection.interrupt()
             self.connection.execute("PRAGMA query_only = ON")
