@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sempre.cli.times import length, zone_of
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import State
+from sempre.domain.states import Reason, State
 from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, seconds_of
 from sempre.grids.zones import zone
@@ -89,12 +89,28 @@ class Overlap:
     skipped: int = 0
     waited: int = 0
     longest: timedelta = timedelta(0)
+    beside: int = 0
+
+    def note(self, event: Event, runs_until: datetime) -> None:
+        """Count a slot that came when earlier runs went on until an instant."""
+        if not event.is_start:
+            self.skipped += event.row.reason == Reason.OVERLAP
+            return
+        self.waited += event.late > timedelta(0)
+        self.longest = max(self.longest, event.late)
+        self.beside += runs_until > event.at
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there was any overlap at all."""
+        return bool(self.skipped or self.waited or self.beside)
 
     def __str__(self) -> str:
         """Say it in a few words."""
         skipped = f"{self.skipped} skipped" if self.skipped else ""
         waited = f"{self.waited} waited, up to {length(self.longest)}" if self.waited else ""
-        return f"{self.name}: {', '.join(filter(None, (skipped, waited)))}"
+        beside = f"{self.beside} ran beside an earlier one" if self.beside else ""
+        return f"{self.name}: {', '.join(filter(None, (skipped, waited, beside)))}"
 
 
 @dataclass(frozen=True)
@@ -152,17 +168,16 @@ class Timeline:
 
     @property
     def overlaps(self) -> list[Overlap]:
-        """The schedules of which slots were skipped or had to wait, by name."""
+        """The schedules of which slots came while an earlier run went on, by name."""
         found: dict[str, Overlap] = {}
+        until: dict[str, datetime] = {}
         for event in self.events:
-            skipped = not event.is_start and event.row.reason == "overlap"
-            if skipped or (event.is_start and event.late):
-                name = event.row.snapshot.name
-                overlap = found.setdefault(name, Overlap(name))
-                overlap.skipped += skipped
-                overlap.waited += not skipped
-                overlap.longest = max(overlap.longest, timedelta(0) if skipped else event.late)
-        return [found[name] for name in sorted(found)]
+            name = event.row.snapshot.name
+            runs_until = until.get(name, self.start)
+            found.setdefault(name, Overlap(name)).note(event, runs_until)
+            if event.is_start:
+                until[name] = max(runs_until, event.row.finished_at or self.end)
+        return [found[name] for name in sorted(found) if found[name].is_any]
 
     def _steps(self) -> Iterator[tuple[datetime, int]]:
         """Yield where a run begins and ends; an end comes before a start at the same instant."""

@@ -102,6 +102,13 @@ def test_slots_that_wait_or_are_skipped_are_told() -> None:
     assert "overlap: slow: 2 waited, up to 40m." in result.stdout
     assert "Fri 1 May 02:20 UTC     slow     20m late" in result.stdout
 
+    Path("simulated_jobs.py").write_text(text.replace('"wait"', '"allow"'))
+    sys.modules.pop("simulated_jobs")
+    told = answer(*options, "--takes", "slow=80m")
+    assert [each for each in told["overlaps"] if each["name"] == "slow"] == [
+        {"name": "slow", "skipped": 0, "waited": 0, "longest": 0.0, "beside": 3}
+    ]
+
 
 def test_without_instants_it_shows_the_day_from_now() -> None:
     told = answer()
