@@ -116,10 +116,15 @@ def test_two_processes_with_different_zones_do_not_replace_each_others_rows_for_
     assert story.next_at == at("12:00:10")
 
 
-def test_a_row_that_newer_zones_leave_in_place_is_not_written_again() -> None:
+def test_a_row_that_newer_zones_leave_in_place_gets_their_stamp_and_nothing_else() -> None:
     story = Story()
+    before = story.next_row
     story.tzdata = "2026.9"
 
+    story.perform(plan_reconcile)
+
+    assert before is not None
+    assert story.next_row == replace(before, tzdata="2026.9")
     assert story.perform(plan_reconcile).is_empty
 
 
@@ -128,7 +133,10 @@ def test_a_due_row_is_not_moved_by_newer_zones(moved: type[Moved]) -> None:
     moved.newer = True
     story.tzdata = "2027.1"
 
-    assert story.perform(plan_reconcile).is_empty
+    plan = story.perform(plan_reconcile)
+
+    assert plan.creates == ()
+    assert [change.after.state for change in plan.changes] == [State.PENDING]
     assert story.claim().state is State.RUNNING
 
 

@@ -22,10 +22,6 @@ def write(shop: Workshop, number: int, minutes: int) -> None:
     assert shop.bare.create([Birth(schedule, (row,))]) == [True]
 
 
-@pytest.mark.xfail(
-    reason="rows whose slot stays keep their old stamp, so each pass sees the same first batch",
-    strict=True,
-)
 def test_rows_that_newer_zones_leave_where_they_are_hide_none_that_they_move(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -200,6 +200,8 @@ def write_changed_execution(row: Execution) -> Fields:
         "fence": str(row.fence),
         "session": row.session,
         "held_by": row.held_by,
+        "tzdata": row.tzdata,
+        "stamp": audit_stamp(row.tzdata),
     }
 
 

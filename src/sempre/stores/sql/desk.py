@@ -122,7 +122,7 @@ class Desk:
         for identity, draft in zip(order.ids, plan.creates, strict=True):
             self._create(draft.born(identity, transaction.now))
         self._ranges.extend(plan.ranges)
-        if plan.base is not None and plan.schedule is not None and plan.schedule != plan.base:
+        if plan.base is not None and plan.schedule is not None and _is_audited_anew(plan):
             self._move(plan.base, plan.schedule)
 
     def note_losses(self, order: Order, transaction: Transaction) -> None:
@@ -288,10 +288,16 @@ def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
     for schedule_id, run_at, _ in _slots_of(plan.creates):
         yield schedule_id, run_at
     schedule = plan.schedule
-    if schedule is None or schedule == plan.base or schedule.next_run_at is None:
+    if schedule is None or not _is_audited_anew(plan) or schedule.next_run_at is None:
         return
     if all(draft.run_at != schedule.next_run_at for draft in plan.creates):
         yield schedule.id, microseconds_of(schedule.next_run_at)
+
+
+def _is_audited_anew(plan: Plan) -> bool:
+    """Tell whether a plan changes what leads maintenance to its schedule, or anything of that."""
+    stamped = any(change.before.tzdata != change.after.tzdata for change in plan.changes)
+    return stamped or plan.schedule != plan.base
 
 
 def _slots_of(drafts: Iterable[Draft]) -> Iterable[Slot]:

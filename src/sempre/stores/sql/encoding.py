@@ -196,7 +196,6 @@ def write_execution(
         "priority": snapshot.priority,
         "rules": rules,
         "args": args,
-        "tzdata": row.tzdata,
         "created_at": microseconds_of(row.created_at),
         "unique_key": key_text(unique.key) if unique else None,
         "unique_mode": unique.mode if unique else None,
@@ -223,6 +222,7 @@ def write_changed_execution(row: Execution) -> dict[str, Any]:
         "fence": row.fence,
         "session": row.session,
         "held_by": row.held_by,
+        "tzdata": row.tzdata,
     }
 
 

@@ -159,7 +159,8 @@ UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
     crashes bigint PATH '$.crashes', first_started_at bigint PATH '$.first_started_at',
     started_at bigint PATH '$.started_at', finished_at bigint PATH '$.finished_at',
     ended_at bigint PATH '$.ended_at', fence bigint PATH '$.fence',
-    session varchar(255) PATH '$.session', held_by varchar(255) PATH '$.held_by'
+    session varchar(255) PATH '$.session', held_by varchar(255) PATH '$.held_by',
+    tzdata varchar(255) PATH '$.tzdata'
 )) AS r
 STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = r.id
 SET
@@ -167,7 +168,7 @@ SET
     e.attempt = r.attempt, e.failures = r.failures, e.crashes = r.crashes,
     e.first_started_at = r.first_started_at, e.started_at = r.started_at,
     e.finished_at = r.finished_at, e.ended_at = r.ended_at, e.fence = r.fence,
-    e.session = r.session, e.held_by = r.held_by
+    e.session = r.session, e.held_by = r.held_by, e.tzdata = r.tzdata
 
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.

@@ -102,7 +102,7 @@ UPDATE {executions} AS e SET
     state = r.state, due_at = r.due_at, reason = r.reason, actor = r.actor, attempt = r.attempt,
     failures = r.failures, crashes = r.crashes, first_started_at = r.first_started_at,
     started_at = r.started_at, finished_at = r.finished_at, ended_at = r.ended_at,
-    fence = r.fence, session = r.session, held_by = r.held_by
+    fence = r.fence, session = r.session, held_by = r.held_by, tzdata = r.tzdata
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json)) AS r
 WHERE e.id = r.id
 

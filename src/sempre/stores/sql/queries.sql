@@ -197,7 +197,7 @@ UPDATE {executions} SET
     state = :state, due_at = :due_at, reason = :reason, actor = :actor, attempt = :attempt,
     failures = :failures, crashes = :crashes, first_started_at = :first_started_at,
     started_at = :started_at, finished_at = :finished_at, ended_at = :ended_at, fence = :fence,
-    session = :session, held_by = :held_by
+    session = :session, held_by = :held_by, tzdata = :tzdata
 WHERE id = :id
 
 -- name: insert_snapshot

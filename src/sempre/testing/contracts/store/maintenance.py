@@ -5,7 +5,14 @@
 from datetime import timedelta
 from typing import Any
 
-from sempre.domain.planning import plan_delete, plan_disable, plan_edit, plan_pause, plan_reconcile
+from sempre.domain.planning import (
+    Moment,
+    plan_delete,
+    plan_disable,
+    plan_edit,
+    plan_pause,
+    plan_reconcile,
+)
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import changed
 from sempre.ports.messages import Birth
@@ -21,6 +28,7 @@ from sempre.testing.contracts.store.builders import (
     first_row,
     new_id,
     now_of,
+    order_of,
     perform,
     session_of,
     started,
@@ -31,6 +39,7 @@ from sempre.testing.contracts.store.builders import (
 __all__ = [
     "test_a_healthy_schedule_is_not_astray",
     "test_a_new_store_is_due_for_a_pass",
+    "test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew",
     "test_a_pass_begins_only_when_it_is_due",
     "test_a_pass_is_reported_by_whoever_began_the_last_one",
     "test_a_pass_that_is_due_again_goes_to_whoever_asks_first",
@@ -105,6 +114,23 @@ def test_a_schedule_whose_next_row_has_an_older_stamp_is_astray(store: Store) ->
     assert _astray(store, "2025.10") == {"old", "none"}
     assert _astray(store, "2025.9") == {"none"}
     assert _astray(store, "2026.2") == {"old", "same", "new", "none"}
+
+
+def test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew(store: Store) -> None:
+    """Else maintenance would meet it in every pass, and perhaps nothing else."""
+    now = now_of(store)
+    schedule = changed(draft_schedule(store, "old"), created_at=now, cursor=now)
+    assert store.create([started(schedule, at=now, tzdata="2025.9")]) == [True]
+    before = first_row(store, "old")
+
+    reading = store.views(["old"])
+    [view] = reading.value
+    plan = plan_reconcile(view.schedule, view.rows, Moment(reading.now, "2026.1"))
+    assert store.apply([order_of(plan)]) == [True]
+
+    assert first_row(store, "old") == changed(before, tzdata="2026.1")
+    assert _astray(store, "2026.1") == set()
+    assert _astray(store, "2026.2") == {"old"}
 
 
 def test_a_schedule_that_should_have_no_row_is_not_astray(store: Store) -> None:
