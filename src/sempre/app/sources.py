@@ -6,7 +6,7 @@ or the text of an SQL query. The last ones are read a part at a time, so that me
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 from sempre.app.explaining import full_scans
@@ -67,13 +67,27 @@ class Source:
             allowed = "pair(database=engine) for a select of SQLAlchemy"
             raise PolicyError("database", engine, allowed=allowed)
         with engine.connect() as connection:
-            compiled = select.compile(engine, compile_kwargs={"literal_binds": True})
-            self.full_scans = full_scans(connection.connection.dbapi_connection, str(compiled))
+            with suppress(Exception):  # not every value can be written into the text
+                text = str(select.compile(engine, compile_kwargs={"literal_binds": True}))
+                self.full_scans = full_scans(connection.connection.dbapi_connection, text)
             streaming = connection.execution_options(yield_per=self._batch)
-            yield from streaming.execute(select)
+            with closing(streaming.execute(select)) as found:
+                yield from found
 
     def _of_queryset(self, queryset: Any) -> Iterator[object]:  # noqa: ANN401 - as above
-        yield from queryset.iterator(chunk_size=self._batch)
+        database = sys.modules["django.db"]
+        # Outside of requests nobody else replaces what a thread has kept and a server has closed.
+        database.close_old_connections()
+        try:
+            with suppress(Exception):  # such as that it can find nothing at all
+                connection = database.connections[queryset.db]
+                connection.ensure_connection()
+                text, values = queryset.query.sql_with_params()
+                text = text.replace("%s", "?") if connection.vendor == "sqlite" else text
+                self.full_scans = full_scans(connection.connection, text, values)
+            yield from queryset.iterator(chunk_size=self._batch)
+        finally:
+            database.close_old_connections()
 
 
 def call_of(job: Job[..., Any], item: object) -> Call[Any]:
@@ -89,8 +103,8 @@ def call_of(job: Job[..., Any], item: object) -> Call[Any]:
         return item
     if isinstance(item, Mapping):
         return job.called((), item)
-    if isinstance(item, tuple):
-        return job.called(item, {})
+    if isinstance(item, tuple) or _is_a(item, "sqlalchemy", "Row"):
+        return job.called(tuple(item), {})  # type: ignore[arg-type]  # which mypy takes for object
     if hasattr(item, "keys") and hasattr(item, "__getitem__"):  # such as sqlite3.Row
         return job.called((), {name: item[name] for name in item.keys()})  # noqa: SIM118
     return job.called((item,), {})

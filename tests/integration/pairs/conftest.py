@@ -1,8 +1,11 @@
-"""A table at the end of a run: what each drill has found."""
+"""The databases of these tests; and a table at the end of a run: what each drill has found."""
 
 import pytest
 
 from tests.integration.fleet.reporting import table_of
+from tests.integration.transactions.conftest import mariadb, place, postgresql
+
+__all__ = ["mariadb", "place", "postgresql"]
 
 EXPLAINED = (
     "dropped: enqueues that never happened; cancelled: thrown away while they waited; begun again: "
