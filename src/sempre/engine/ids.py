@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from secrets import randbits
+from threading import Lock
 from uuid import UUID
 
 from sempre.grids.instants import microseconds_of
@@ -10,15 +11,37 @@ __all__ = ["made_at", "new_id"]
 
 VERSION_7 = 0x7 << 76
 VARIANT = 0b10 << 62
-LOW = (1 << 62) - 1
+SECOND = 1000 << 12
+
+
+class _Order:
+    """Numbers that grow with the time, and from one call to the next though no time has passed.
+
+    A number is a millisecond and twelve bits that count within it. A clock that was set back by
+    more than a second begins a new order.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._last = 0
+
+    def next(self, microseconds: int) -> int:
+        number = (microseconds << 12) // 1000
+        with self._lock:
+            if number <= self._last < number + SECOND:
+                number = self._last + 1
+            self._last = number
+        return number
+
+
+_ORDER = _Order()
 
 
 def new_id(now: datetime) -> str:
-    """Return an id that sorts after those made a millisecond earlier, and that nobody else has."""
-    # Twelve random bits after the version and 62 after the variant, of one draw.
-    chance = randbits(74)
-    high = (microseconds_of(now) // 1000 << 80) | VERSION_7 | (chance >> 62 << 64)
-    digits = f"{high | VARIANT | chance & LOW:032x}"
+    """Return an id that nobody else has and that sorts after those made before in this process."""
+    number = _ORDER.next(microseconds_of(now))
+    high = (number >> 12 << 80) | VERSION_7 | ((number & 0xFFF) << 64)
+    digits = f"{high | VARIANT | randbits(62):032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 

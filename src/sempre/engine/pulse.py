@@ -24,7 +24,7 @@ from typing import Any
 
 from sempre.engine.core import Engine
 from sempre.engine.sessions import Heart
-from sempre.errors import SempreError, StoreUnavailable
+from sempre.errors import SempreError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Tick
 
 __all__ = ["DistantHeart", "PulseLost", "fork_pulse"]
@@ -94,10 +94,11 @@ class DistantHeart:
         return self._engine.clock.elapsed() - self._alive_at >= lease
 
     def register(self) -> None:
-        """Begin a session; StoreUnavailable as `Heart.register`."""
+        """Begin a session; StoreUnavailable or StoreRefused as `Heart.register`."""
         answer = self._ask(REGISTER, "session")
         if "error" in answer:
-            raise StoreUnavailable(str(answer["error"]))
+            kind = StoreRefused if answer.get("refused") else StoreUnavailable
+            raise kind(str(answer["error"]))
         self.session = str(answer["session"])
         self._alive_at = float(answer["alive_at"])
 
@@ -222,7 +223,7 @@ def _register(heart: Heart) -> dict[str, object]:
     try:
         heart.register()
     except SempreError as error:
-        return {"error": str(error)}
+        return {"error": str(error), "refused": isinstance(error, StoreRefused)}
     return {"session": heart.session, "alive_at": heart.asked_at}
 
 

@@ -159,7 +159,7 @@ class Current:
             InvalidInput: an amount is not a finite number.
         """
         for amount in (done, total):
-            if amount is not None and not (_is_number(amount) and isfinite(amount)):
+            if amount is not None and not _is_finite(amount):
                 raise InvalidInput("progress", amount, allowed="finite numbers")
         kept = kept_text(str(note), limit=LONGEST_NOTE) if note else ""
         self.link.tell(Progress(done, total, kept))
@@ -239,5 +239,10 @@ class _JobLogger(logging.LoggerAdapter[logging.Logger]):
         return msg, kwargs
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_finite(value: object) -> bool:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        return False

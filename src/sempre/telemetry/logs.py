@@ -99,6 +99,8 @@ def configure_logs(style: LogFormat, *, level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    # It tells of every try to connect; that the store is down is told once, by us.
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
 
 
 def _on_one_line(text: str) -> str:

@@ -108,7 +108,7 @@ def test_progress_is_told_with_a_short_redacted_note() -> None:
     assert len(run.link.told.note.encode()) <= 200
 
 
-@pytest.mark.parametrize("amount", [math.nan, math.inf, "half", True])
+@pytest.mark.parametrize("amount", [math.nan, math.inf, "half", True, 10**400])
 def test_an_amount_that_is_no_finite_number_is_refused(amount: float) -> None:
     with pytest.raises(InvalidInput, match="finite"):
         Current().progress(amount)
