@@ -10,6 +10,7 @@ from sempre.config import Settings
 from sempre.errors import BrokerUnavailable, StoreUnavailable
 from sempre.ports.broker import Message
 from sempre.ports.executor import Ended
+from sempre.testing import Simulation
 from sempre.testing.simulation import Failure, VirtualClock, VirtualTime, simulate
 from sempre.testing.simulation.__main__ import main
 from sempre.testing.simulation.account import draw_up
@@ -269,3 +270,28 @@ def test_the_final_account_tells_what_is_wrong(harm: str, told: str) -> None:
 
     with pytest.raises(Broken, match=told):
         draw_up(world.judge.book, world.effects)
+
+
+def test_a_world_that_has_a_name_is_the_same_for_everybody(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = ["--world", "hourly", "--seeds", "1", "--steps", "1", "--processes", "1"]
+
+    assert main(told) == 0
+
+    shown = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines()[:-1])
+    assert float(shown["simulated hours"]) >= 10
+    assert "hours a minute" in shown
+
+
+def test_a_simulation_is_the_same_each_time_and_fails_with_its_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulation = Simulation(3, steps=100)
+    assert simulation.run() == simulation.run()
+
+    BUGS["a successor is not written"](monkeypatch)
+
+    with pytest.raises(Failure, match="--seed 3") as caught:
+        simulation.run()
+    assert isinstance(caught.value.__cause__, Broken)

@@ -4,14 +4,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sempre.testing.simulation import Simulation
     from sempre.testing.travel import TimeTravel
 
-__all__ = ["TimeTravel"]
+__all__ = ["Simulation", "TimeTravel"]
+
+_PLACES = {"Simulation": "sempre.testing.simulation", "TimeTravel": "sempre.testing.travel"}
 
 
 def __getattr__(name: str) -> object:
     # When it is first asked for: pytest imports this package whether or not a test travels.
-    if name not in __all__:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module("sempre.testing.travel"), name)
+    value = globals()[name] = getattr(import_module(_PLACES[name]), name)
     return value

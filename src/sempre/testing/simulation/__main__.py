@@ -10,7 +10,8 @@ from multiprocessing import Pool
 
 from sempre.clock import SystemClock
 from sempre.testing.simulation.mercy import Mercy
-from sempre.testing.simulation.shrinking import shrink
+from sempre.testing.simulation.running import Simulation
+from sempre.testing.simulation.scenes import NAMED
 from sempre.testing.simulation.trace import KEPT
 from sempre.testing.simulation.world import STEPS, Failure, Summary, simulate
 
@@ -34,6 +35,7 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="the seed to begin with")
     parser.add_argument("--seeds", type=int, help="how many, instead of for so long")
     parser.add_argument("--processes", type=int, default=2, help="how many at once")
+    parser.add_argument("--world", choices=sorted(NAMED), help="not random ones, but this one")
     parser.add_argument("--without", default="", help="kinds of faults, which do not happen")
     parser.add_argument("--only", default="", help="names of faults, the others do not happen")
     return parser.parse_args(arguments)
@@ -42,7 +44,8 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
 def _replay(given: argparse.Namespace) -> int:
     mercy = _mercy(given)
     try:
-        summary = simulate(given.seed, steps=given.steps, lines=given.lines, mercy=mercy)
+        told = {"steps": given.steps, "lines": given.lines, "scene": NAMED.get(given.world)}
+        summary = simulate(given.seed, mercy=mercy, **told)
     except Failure as failure:
         print(failure)  # noqa: T201 - it reports on stdout
         return 1
@@ -74,7 +77,7 @@ def _results(given: argparse.Namespace, clock: SystemClock, until: float) -> Ite
     numbers: Iterator[int] = count(given.first)
     if given.seeds is not None:
         numbers, until = iter(range(given.first, given.first + given.seeds)), inf
-    seeds = ((seed, given.steps) for seed in numbers)
+    seeds = ((seed, given.steps, given.world) for seed in numbers)
     in_time = iter(lambda: next(seeds, None) if clock.elapsed() < until else None, None)
     with Pool(given.processes) as pool:
         size = range(4 * given.processes)
@@ -83,12 +86,12 @@ def _results(given: argparse.Namespace, clock: SystemClock, until: float) -> Ite
             yield from pool.imap_unordered(_one, batch)
 
 
-def _one(given: tuple[int, int]) -> Summary | str:
-    seed, steps = given
+def _one(given: tuple[int, int, str | None]) -> Summary | str:
+    seed, steps, world = given
     try:
-        return simulate(seed, steps=steps)
+        return Simulation(seed, steps, world or "").run()
     except Failure as failure:
-        return f"seed {seed}\n{shrink(failure)}"
+        return f"seed {seed}\n{failure}"
 
 
 def _table(summaries: list[Summary], seconds: float) -> str:
@@ -105,6 +108,7 @@ def _table(summaries: list[Summary], seconds: float) -> str:
     }
     if seconds:
         lines["steps a second"] = round(lines["steps"] / seconds)
+        lines["hours a minute"] = round(lines["simulated hours"] * 60 / seconds)
     return "\n".join(f"{name:<20}{number:>14,}" for name, number in lines.items())
 
 

@@ -1,6 +1,6 @@
 """Chaos: what happens to the world as a whole, one thing after another, while faults are on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from sempre.testing.simulation.fleet import Fleet
@@ -16,13 +16,15 @@ STEPS = (-90, -5, 5, 90, 300)
 class Chaos:
     """Does something at random intervals, by the faults in force."""
 
-    def __init__(self, stage: Stage, fleet: Fleet, operator: Operator) -> None:
+    def __init__(
+        self, stage: Stage, fleet: Fleet, operator: Operator, paces: Sequence[float]
+    ) -> None:
         """Be ready; nothing happens before `begin`."""
         self._stage = stage
         self._fleet = fleet
         self._operator = operator
         self._chance = stage.chance.apart()
-        self._pace = self._chance.choice((2.0, 5.0, 15.0))
+        self._pace = self._chance.choice(paces)
         self._actor = Actor("chaos", self._strike)
 
     def begin(self) -> None:

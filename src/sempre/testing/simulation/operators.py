@@ -12,6 +12,7 @@ from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, Kind, State
 from sempre.engine.ids import new_id
 from sempre.errors import Contended, InvalidInput, NotFound, Refused
+from sempre.grids.grid import Grid
 from sempre.ports.messages import ExecutionQuery, Switch, Unique, Work
 from sempre.testing.simulation.definitions import JOBS, draw_definition, draw_edit, draw_grid
 from sempre.testing.simulation.processes import Client
@@ -31,8 +32,9 @@ SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 class Operator:
     """What one person does, from a process of their own."""
 
-    def __init__(self, client: Client, names: tuple[str, ...]) -> None:
-        """Operate schedules of these names."""
+    def __init__(self, client: Client, names: tuple[str, ...], grid: Grid | None = None) -> None:
+        """Operate schedules of these names, all on one grid if it is given."""
+        self._grid = grid
         self._client = client
         self._chance = client.stage.chance.apart()
         self._names = names
@@ -93,7 +95,9 @@ class Operator:
 
     def _definition(self) -> Definition:
         stage = self._client.stage
-        return draw_definition(self._chance, stage.store_clock.now(), stage.settings.tolerance)
+        now, tolerance = stage.store_clock.now(), stage.settings.tolerance
+        definition = draw_definition(self._chance, now, tolerance)
+        return definition if self._grid is None else replace(definition, grid=self._grid)
 
     def _enqueue(self) -> None:
         engine = self._client.engine
@@ -133,7 +137,7 @@ class Operator:
         schedule.edit(**changes)  # type: ignore[arg-type]  # drawn from what fits
 
     def _move(self, schedule: ScheduleHandle) -> None:
-        schedule.move_to(draw_grid(self._chance))
+        schedule.move_to(self._grid or draw_grid(self._chance))
 
     def _pause(self, schedule: ScheduleHandle) -> None:
         schedule.pause(until=self._chance.choice((None, 30, 300)), note="lunch")

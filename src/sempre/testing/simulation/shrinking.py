@@ -5,6 +5,7 @@ from traceback import extract_tb
 
 from sempre.clock import SystemClock
 from sempre.testing.simulation.mercy import Mercy
+from sempre.testing.simulation.scenes import Scene
 from sempre.testing.simulation.world import Failure, simulate
 
 __all__ = ["shrink"]
@@ -15,11 +16,12 @@ PATIENCE = 20.0
 class _Shrinker:
     """Leaves out faults one after another, and keeps what still fails."""
 
-    def __init__(self, failure: Failure, seconds: float) -> None:
+    def __init__(self, failure: Failure, seconds: float, scene: Scene | None) -> None:
         """Begin with a failure as it was found."""
         self._clock = SystemClock()
         self._until = self._clock.elapsed() + seconds
         self._place = _place_of(failure)
+        self._scene = scene
         self.best = failure
 
     @property
@@ -57,7 +59,8 @@ class _Shrinker:
         if not self.is_patient:
             return False
         try:
-            simulate(self.best.seed, steps=self.best.steps, mercy=Mercy(without, only))
+            seed, steps, mercy = self.best.seed, self.best.steps, Mercy(without, only)
+            simulate(seed, steps=steps, mercy=mercy, scene=self._scene)
         except Failure as failure:
             if _place_of(failure) == self._place:
                 self.best = failure
@@ -65,9 +68,9 @@ class _Shrinker:
         return False
 
 
-def shrink(failure: Failure, *, seconds: float = PATIENCE) -> Failure:
+def shrink(failure: Failure, *, seconds: float = PATIENCE, scene: Scene | None = None) -> Failure:
     """Return the same failure with fewer faults, as far as there are any to be left out in time."""
-    shrinker = _Shrinker(failure, seconds)
+    shrinker = _Shrinker(failure, seconds, scene)
     shrinker.leave_out_kinds()
     shrinker.leave_out_single_ones()
     return shrinker.best

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from sempre.config import Settings
 from sempre.testing.simulation.account import draw_up
 from sempre.testing.simulation.brokers import Exchange
 from sempre.testing.simulation.chance import Chance
@@ -18,15 +17,15 @@ from sempre.testing.simulation.judge import Judge
 from sempre.testing.simulation.mercy import Mercy
 from sempre.testing.simulation.operators import Operator
 from sempre.testing.simulation.processes import Client, Premises
+from sempre.testing.simulation.scenes import Scene, draw_scene
 from sempre.testing.simulation.stage import Broken, Program, Stage
 from sempre.testing.simulation.stores import WatchedStore
 from sempre.testing.simulation.trace import KEPT
 
-__all__ = ["Failure", "Scene", "Summary", "World", "draw_scene", "draw_settings", "simulate"]
+__all__ = ["Failure", "Summary", "World", "simulate"]
 
 STEPS = 4000
 MOST_SHOWN = 40
-NAMES = ("one", "two", "three", "four", "five")
 
 
 @dataclass(frozen=True)
@@ -49,27 +48,6 @@ class Summary:
     slots: int
     counts: dict[str, int] = field(default_factory=dict)
     digest: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scene:
-    """What a world consists of.
-
-    Attributes:
-        settings: of every worker.
-        carries: whether the broker carries messages; if not, the store is its own broker.
-        precision: to how many seconds the broker rounds delays up.
-        workers: how many.
-        hands: of each worker; None for a random number.
-        names: of the schedules that are made in the beginning, at random.
-    """
-
-    settings: Settings
-    carries: bool = True
-    precision: float = 0.0
-    workers: int = 1
-    hands: int | None = None
-    names: tuple[str, ...] = ()
 
 
 class Failure(AssertionError):
@@ -98,9 +76,14 @@ class Failure(AssertionError):
 
 
 def simulate(
-    seed: int, *, steps: int = STEPS, lines: int = KEPT, mercy: Mercy | None = None
+    seed: int,
+    *,
+    steps: int = STEPS,
+    lines: int = KEPT,
+    mercy: Mercy | None = None,
+    scene: Scene | None = None,
 ) -> Summary:
-    """Run one world until it has made so many steps and healed.
+    """Run one world until it has made so many steps and healed; a random one if none is given.
 
     A failure tells so many lines of what came before it. Mercy leaves some faults out.
 
@@ -109,7 +92,7 @@ def simulate(
     """
     chance, mercy = Chance(seed), mercy or Mercy()
     with chance.in_force():
-        world = World(chance, mercy=mercy)
+        world = World(chance, scene, mercy)
         try:
             world.run(steps)
         except Exception as error:
@@ -136,16 +119,17 @@ class World:
         self.premises = Premises(self.store, self.exchange, self.judge, self.effects)
         self.premises.script = lambda _run: draw_script(chance, peace=self.premises.peace)
         self.person = Client("ann", self.premises, like=Program("nobody", self.stage))
-        self.operator = Operator(self.person, scene.names)
+        self.operator = Operator(self.person, scene.names, scene.grid)
         self.fleet = Fleet(self.stage, self.premises, size=scene.workers, hands=scene.hands)
-        self.chaos = Chaos(self.stage, self.fleet, self.operator)
+        self.chaos = Chaos(self.stage, self.fleet, self.operator, scene.paces)
+        self._suffering = scene.suffering
         self.healing = Healing(self.stage, self.store, self.fleet, self.judge)
 
     def run(self, steps: int) -> None:
         """Let faults and peace take turns until so many steps were made; end in peace."""
         self.operator.create_all()
         while True:
-            self.suffer(self.chance.choice((30, 120, 600)))
+            self.suffer(self.chance.choice(self._suffering))
             self.heal()
             if self.stage.timeline.steps >= steps:
                 break
@@ -209,29 +193,3 @@ class World:
                 return
             self._pass(0.01)
         raise Broken("runs never end in times of peace")
-
-
-def draw_scene(chance: Chance) -> Scene:
-    """Return a random scene."""
-    return Scene(
-        settings=draw_settings(chance),
-        carries=chance.happens(0.75),
-        precision=chance.choice((0.0, 0.0, 1.0)),
-        workers=chance.choice((1, 2, 2, 3, 4)),
-        names=NAMES[: chance.randint(1, len(NAMES))],
-    )
-
-
-def draw_settings(chance: Chance) -> Settings:
-    """Return settings that fit each other."""
-    lease = chance.choice((6, 12, 30))
-    return Settings(
-        lease=timedelta(seconds=lease),
-        beat=timedelta(seconds=lease / 3),
-        sweep=timedelta(seconds=chance.choice((2, lease / 2))),
-        grace=timedelta(seconds=chance.choice((1, 5))),
-        watchdog_interval=timedelta(seconds=chance.choice((20, 60, 300))),
-        horizon=timedelta(seconds=chance.choice((600, 3600, 86400))),
-        retention=timedelta(seconds=chance.choice((900, 3600))),
-        timeout=timedelta(seconds=chance.choice((20, 120))),
-    )
