@@ -130,11 +130,12 @@ def test_a_connection_takes_work_along_and_rings_when_it_is_given_back(
 ) -> None:
     with engine.begin() as connection:
         connection.execute(insert(Order), {"number": 1})
-        receipt = shop.ship.options(tx=connection).enqueue(1)
-        assert shop.state(receipt) is None
+        receipts = [shop.ship.options(tx=connection).enqueue(number) for number in (1, 2)]
+        assert shop.state(receipts[0]) is None
 
     assert shop.place.orders == [1]
-    assert shop.state(receipt) is State.SCHEDULED
+    assert [shop.state(each) for each in receipts] == [State.SCHEDULED, State.SCHEDULED]
+    assert shop.broker.told == 2
 
 
 def test_a_connection_that_has_begun_nothing_begins(shop: Shop, engine: Engine) -> None:

@@ -1,0 +1,33 @@
+"""Callers whose transactions read the past are told the truth all the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sempre.testing.contracts.transactional import Database
+from sempre.testing.contracts.transactional.enqueuing import *  # noqa: F403
+from sempre.testing.contracts.transactional.races import *  # noqa: F403
+from tests.contract.databases import (
+    Servers,
+    on_mariadb_of_old_snapshots,
+    on_repeatable_postgresql,
+    opened,
+    running_servers,
+)
+
+EVERY = [on_mariadb_of_old_snapshots, on_repeatable_postgresql]
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[Servers]:
+    with running_servers() as running:
+        yield running
+
+
+@pytest.fixture(params=EVERY, ids=lambda each: each.__name__)
+def database(
+    request: pytest.FixtureRequest, servers: Servers, tmp_path: Path
+) -> Iterator[Database]:
+    with opened(request.param, servers, tmp_path) as made:
+        yield made
