@@ -5,23 +5,35 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from sempre.app.foreign import is_a
+from sempre.errors import TransactionError
 
 __all__ = ["committed"]
 
+_PSYCOPG = ("psycopg", "Connection")
 _MARIADB_IN_TRANSACTION = 1  # SERVER_STATUS_IN_TRANS
 
 
 @contextmanager
-def committed(connection: Any) -> Iterator[None]:  # noqa: ANN401 - of drivers not imported
-    """Commit at the end, or roll back if the block raises; begin, if nothing has begun."""
-    if is_a(connection, "psycopg", "Connection") and _is_idle(connection):
+def committed(connection: Any, driver: Any) -> Iterator[None]:  # noqa: ANN401 - not imported
+    """Commit at the end, or roll back if the block raises; begin, if nothing has begun.
+
+    Args:
+        connection: whose commit counts.
+        driver: the connection of the driver below it, or the same.
+
+    Raises:
+        TransactionError: nothing is left to be committed, though nothing was raised.
+    """
+    if is_a(connection, *_PSYCOPG) and _status(connection) == "IDLE":
         # Also of a connection that commits every statement; and commit() within is an error.
         with connection.transaction():
             yield
+            _check_sound(driver)
         return
     _begin(connection)
     try:
         yield
+        _check_sound(driver)
     except BaseException:
         # What the block raised is what matters; without a commit nothing is kept.
         with suppress(Exception):
@@ -30,8 +42,17 @@ def committed(connection: Any) -> Iterator[None]:  # noqa: ANN401 - of drivers n
     _end(connection, "COMMIT")
 
 
-def _is_idle(connection: Any) -> bool:  # noqa: ANN401
-    return bool(connection.info.transaction_status.name == "IDLE")
+def _check_sound(driver: Any) -> None:  # noqa: ANN401
+    """Refuse what PostgreSQL would answer with a rollback that looks like a commit."""
+    if is_a(driver, *_PSYCOPG) and _status(driver) == "INERROR":
+        raise TransactionError(
+            "a statement of the block has failed, after which PostgreSQL keeps nothing of its "
+            "transaction; let the error through, or put what may fail into a savepoint."
+        )
+
+
+def _status(connection: Any) -> str:  # noqa: ANN401
+    return str(connection.info.transaction_status.name)
 
 
 def _begin(connection: Any) -> None:  # noqa: ANN401

@@ -37,7 +37,7 @@ def caller_transaction(app: object, tx: object | None) -> CallerTransaction | No
         TransactionError: it is something else, or nobody has begun a transaction.
     """
     within = _innermost(app)
-    if tx is None or (within is not None and tx in (within.given, within.connection)):
+    if tx is None or (within is not None and within.is_of(tx)):
         return within
     run = _run()
     if run is not None and run.effects.is_of(tx):
@@ -82,8 +82,9 @@ def transaction(app: object, connection: object) -> Iterator[None]:
     connection had begun before is committed with it.
 
     Raises:
-        TransactionError: no such connection is known, it is Django's (which has `atomic()`), or
-            the block is within another one of the same connection.
+        TransactionError: no such connection is known, it is Django's (which has `atomic()`), the
+            block is within another one of the same connection, or the database has given the
+            transaction up.
     """
     if is_django(connection):
         raise TransactionError("Django has its own: use transaction.atomic(); it rings by itself.")
@@ -93,7 +94,7 @@ def transaction(app: object, connection: object) -> Iterator[None]:
     opened = _Open(app, connection, raw)
     token = _OPEN.set((*_OPEN.get(), opened))
     try:
-        with committed(connection):
+        with committed(connection, raw):
             yield
     finally:
         opened.is_over = True
@@ -136,6 +137,10 @@ class _Open:
         A task or thread that was begun in the block has its context, but not its connection.
         """
         return self.app is app and not self.is_over and self._place == _place()
+
+    def is_of(self, tx: object) -> bool:
+        """Tell whether this is the block of what a user gave."""
+        return tx is self.given or tx is self.connection
 
     def after_commit(self, ring: Callable[[], None]) -> None:
         """Ring at the end of the block."""

@@ -109,6 +109,29 @@ def test_a_block_that_raises_keeps_nothing_and_rings_for_nothing(shop: Shop) -> 
     assert shop.broker.told == 0
 
 
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_block_that_the_database_has_given_up_is_no_success(
+    begun: bool,  # noqa: FBT001 - a case of it
+    postgresql: str,
+) -> None:
+    def swallow(shop: Shop, connection: psycopg.Connection[Any]) -> None:
+        with shop.app.transaction(connection):
+            order(connection)
+            shop.ship.enqueue(1)
+            with suppress(psycopg.Error):
+                connection.execute("SELECT nonsense")
+
+    with opened(on_postgresql(postgresql)) as shop, closing(shop.place.connect()) as connection:
+        if begun:
+            order(connection, 2)
+
+        with pytest.raises(TransactionError, match="savepoint"):
+            swallow(shop, connection)
+
+        assert shop.place.orders == []
+        assert shop.broker.told == 0
+
+
 def test_a_block_takes_what_was_begun_before_along(shop: Shop) -> None:
     with closing(shop.place.connect()) as connection:
         order(connection, 1)
