@@ -21,6 +21,7 @@ from sempre.grids.intervals import read_duration
 __all__ = ["Settings", "SettingsError", "read_settings"]
 
 SECOND = timedelta(seconds=1)
+RETENTION_IN_MEMORY = timedelta(hours=1)
 PREFIX = "SEMPRE_"
 
 
@@ -42,7 +43,8 @@ class Settings:
         watchdog_interval: how often the maintenance pass runs.
         watchdog_priority: the priority of its message on the broker.
         horizon: how far ahead the broker is told.
-        retention: how long ended executions are kept.
+        retention: how long ended executions are kept; an hour if the store is in memory, where a
+            month of them would have no room, and which a restart forgets anyway.
         timeout: how long an execution may run if nothing else is said.
         drain: how long a worker that is asked to stop waits for what it runs.
         release: of the code's declarations; the higher one wins.
@@ -91,6 +93,8 @@ def read_settings(
         values["beat"] = values["lease"] / 3
     if "sweep" not in values and "lease" in values:
         values["sweep"] = min(values["lease"] / 2, Settings.sweep)
+    if "retention" not in values and str(values.get("store")).startswith("memory:"):
+        values["retention"] = RETENTION_IN_MEMORY
     return _consistent(replace(Settings(), **values))
 
 

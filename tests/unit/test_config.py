@@ -78,3 +78,9 @@ def test_a_misspelt_setting_of_the_file_is_refused_with_the_likely_one(tmp_path:
     (tmp_path / "pyproject.toml").write_text('[tool.sempre]\nleese = "30s"\n')
     with pytest.raises(SettingsError, match="lease"):
         read(tmp_path)
+
+
+def test_a_store_in_memory_keeps_what_has_ended_for_an_hour(tmp_path: Path) -> None:
+    assert read(tmp_path, store="memory://").retention == timedelta(hours=1)
+    assert read(tmp_path, store="memory://", retention="2d").retention == timedelta(days=2)
+    assert read(tmp_path, store="sqlite:///jobs.db").retention == timedelta(days=30)
