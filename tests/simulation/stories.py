@@ -125,6 +125,41 @@ def a_pause_until_an_instant_ends_by_itself() -> None:
     assert len(world.rows(State.SUCCEEDED)) == 1
 
 
+def what_a_broker_forgot_is_begun_by_a_sweep() -> None:
+    world = SmallWorld()
+    world.create()
+    world.pass_for(10)
+    world.exchange.flush()
+
+    world.pass_for(40)
+
+    assert world.starts() == 1, "nobody began it"
+
+
+def enabling_what_is_enabled_moves_nothing() -> None:
+    world = SmallWorld()
+    schedule = world.create()
+    before = schedule.row
+    world.pass_for(10)
+
+    schedule.enable()
+
+    assert schedule.row == before, "it moved the cursor"
+
+
+def what_a_dead_worker_held_is_taken_back_without_a_pass() -> None:
+    world = SmallWorld(workers=2)
+    world.premises.script = lambda _run: Script(100.0)
+    world.create()
+    world.pass_for(31)
+    [holder] = [each for each in world.fleet.workers if each.executor.fences]
+
+    holder.freeze(1000)
+    world.pass_for(world.healing.leases)
+
+    assert world.starts() == 2, "nobody took it back"
+
+
 def a_slot_that_runs_needs_no_backfill() -> None:
     world = SmallWorld()
     world.premises.script = lambda _run: LONG
@@ -146,6 +181,9 @@ STORIES: dict[str, Callable[[], None]] = {
     ),
     "overlap is judged by the slot and not by when it is due": overlap_counts_when_a_slot_is_due,
     "a pause until an instant never resumes": a_pause_until_an_instant_ends_by_itself,
+    "nobody sweeps": what_a_broker_forgot_is_begun_by_a_sweep,
+    "enabling what is enabled moves the cursor": enabling_what_is_enabled_moves_nothing,
+    "only the pass takes leases back": what_a_dead_worker_held_is_taken_back_without_a_pass,
     "a slot that still runs is backfilled": a_slot_that_runs_needs_no_backfill,
     "the cursor goes back when the clock does": (
         a_cursor_stays_where_it_is_when_the_clock_is_set_back
