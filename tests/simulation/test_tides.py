@@ -2,6 +2,7 @@
 
 from sempre.domain.states import State
 from sempre.engine.tickets import Ticket
+from sempre.engine.watchdog import Watchdog
 from sempre.testing.simulation.faults import Faults
 from tests.simulation.worlds import LONG, SmallWorld
 
@@ -42,3 +43,20 @@ def test_when_nothing_is_heard_of_a_ticket_the_next_sweep_begins_its_row() -> No
     assert row.started_at is not None
     settings = world.stage.settings
     assert row.started_at - row.due_at <= settings.grace + settings.sweep
+
+
+def test_a_pass_that_finds_all_well_writes_no_row_of_a_schedule_or_execution() -> None:
+    world = SmallWorld()
+    for name in ("one", "two", "three"):
+        world.create(name)
+    world.pass_for(10)
+    tables = world.store.tables
+    before = {**tables.schedules, **tables.executions}
+
+    report = Watchdog(world.person.engine).force()
+
+    assert report.schedules_processed == 3
+    after = {**tables.schedules, **tables.executions}
+    assert {key: id(row) for key, row in after.items()} == {
+        key: id(row) for key, row in before.items()
+    }
