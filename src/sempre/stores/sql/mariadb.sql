@@ -170,6 +170,15 @@ SET
     e.finished_at = r.finished_at, e.ended_at = r.ended_at, e.fence = r.fence,
     e.session = r.session, e.held_by = r.held_by, e.tzdata = r.tzdata
 
+-- name: hold_key
+-- The keys are other executions' now, given as a JSON array.
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
+    unique_key varchar(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.unique_key',
+    execution_id varchar(255) PATH '$.execution_id', failures bigint PATH '$.failures'
+)) AS r
+STRAIGHT_JOIN {unique_keys} AS k {by_id} ON k.unique_key = r.unique_key
+SET k.execution_id = r.execution_id, k.failures = r.failures
+
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (

@@ -61,6 +61,10 @@ LOCK TABLE {switches} IN SHARE MODE
 -- Whether the store was ever set up.
 SELECT 1 WHERE to_regclass(:table) IS NOT NULL
 
+-- name: isolation
+-- What this very transaction was begun with.
+SELECT current_setting('transaction_isolation')
+
 -- name: now
 -- The server's clock, as it is at this very moment and not when the transaction began.
 SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS bigint)
@@ -113,6 +117,12 @@ UPDATE {schedules} AS c SET
     broken = r.broken, ended = r.ended, next_run_at = r.next_run_at, audit_stamp = r.audit_stamp
 FROM json_populate_recordset(CAST(NULL AS {schedules}), CAST(:rows AS json)) AS r
 WHERE c.id = r.id
+
+-- name: hold_key
+-- The keys are other executions' now, given as a JSON array.
+UPDATE {unique_keys} AS k SET execution_id = r.execution_id, failures = r.failures
+FROM json_populate_recordset(CAST(NULL AS {unique_keys}), CAST(:rows AS json)) AS r
+WHERE k.unique_key = r.unique_key
 
 -- name: insert_attempt
 -- How tries ended, given as a JSON array; told again, they are known already.
