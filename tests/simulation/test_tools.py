@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from sempre.config import Settings
+from sempre.engine.ids import new_id
 from sempre.errors import BrokerUnavailable, StoreUnavailable
 from sempre.ports.broker import Message
 from sempre.ports.executor import Ended
@@ -15,6 +16,7 @@ from sempre.testing.simulation import Failure, VirtualClock, VirtualTime, simula
 from sempre.testing.simulation.__main__ import main
 from sempre.testing.simulation.account import draw_up
 from sempre.testing.simulation.chance import Chance
+from sempre.testing.simulation.clock import START
 from sempre.testing.simulation.faults import NO_FAULTS, Faults
 from sempre.testing.simulation.mercy import Mercy
 from sempre.testing.simulation.shrinking import shrink
@@ -282,6 +284,16 @@ def test_a_world_that_has_a_name_is_the_same_for_everybody(
     shown = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines()[:-1])
     assert float(shown["simulated hours"]) >= 10
     assert "hours a minute" in shown
+
+
+def test_a_run_does_not_depend_on_what_was_run_before() -> None:
+    chance = Chance(1)
+    with chance.in_force():
+        first = [new_id(START) for _ in range(3)]
+    with Chance(1).in_force():
+        again = [new_id(START) for _ in range(3)]
+
+    assert again == first
 
 
 def test_a_simulation_is_the_same_each_time_and_fails_with_its_seed(

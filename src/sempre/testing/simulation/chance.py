@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from uuid import UUID
 
 from sempre.engine import ids, sessions, watchdog
@@ -37,8 +38,9 @@ class Chance(random.Random):
     def in_force(self) -> Iterator[None]:
         """Let the engine draw its ids and tokens from here, so that a seed repeats a run."""
         own = random.Random(self.getrandbits(64))  # noqa: S311 - a simulation, no secrets
-        replaced = (
+        replaced: tuple[tuple[ModuleType, str, object], ...] = (
             (ids, "randbits", own.getrandbits),
+            (ids, "_ORDER", ids._Order()),  # noqa: SLF001 - else a run would go on from the last
             (sessions, "uuid4", self.identity),
             (watchdog, "token_hex", self.token),
         )
