@@ -3,9 +3,11 @@
 import pytest
 
 from sempre import Sempre
+from sempre.brokers.memory import MemoryBroker
 from sempre.domain.states import State
 from sempre.engine.events import Event, Happened
 from sempre.errors import NamingError, PolicyError
+from sempre.stores.memory import MemoryStore
 from tests.unit.app.conftest import Hand
 from tests.unit.app.test_enqueuing import run_all
 
@@ -112,3 +114,22 @@ def test_the_watchdog_tells_of_every_switch_that_is_off(app: Sempre, clock: Hand
     app.watchdog.perform()
 
     assert [event.facts["switch"].target for event in told] == ["pair:create"] * 2
+
+
+def test_what_was_held_is_rung_when_the_switch_is_on_again(clock: Hand) -> None:
+    broker = MemoryBroker(clock)
+    app = Sempre(MemoryStore(clock), broker=broker, clock=clock)
+
+    @app.every("1h")
+    def create() -> None: ...
+
+    app.sync()
+    app.switch("create").off("incident")
+    clock.move(hours=1)
+    lane = app.engine.bell.lane("default")
+    broker.acknowledge(broker.reserve([lane], limit=10, wait=0))
+    assert not broker.has_any(lane)
+
+    app.switch("create").on()
+
+    assert broker.has_any(lane)
