@@ -3,10 +3,13 @@
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sempre.engine import ids, sessions, watchdog
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __all__ = ["Chance"]
 
