@@ -21,6 +21,7 @@ from tests.integration.sql.postgresql_server import postgresql_server
 
 __all__ = [
     "Servers",
+    "database_of",
     "on_mariadb",
     "on_mariadb_of_old_snapshots",
     "on_postgresql",
@@ -67,10 +68,15 @@ def on_sqlite(_: Servers, folder: Path) -> Database:
 
 
 def on_postgresql(servers: Servers, _: Path, **options: Any) -> Database:  # noqa: ANN401
-    with psycopg.connect(servers.postgresql, autocommit=True) as connection:
+    return database_of(servers.postgresql, **options)
+
+
+def database_of(server: str, **options: Any) -> Database:  # noqa: ANN401
+    """Return a new database of a PostgreSQL server, whose callers have these options."""
+    with psycopg.connect(server, autocommit=True) as connection:
         name = f"jobs_{next(NUMBERS)}"
         connection.execute(f'CREATE DATABASE "{name}"')
-    conninfo = servers.postgresql.replace("dbname=postgres", f"dbname={name}")
+    conninfo = server.replace("dbname=postgres", f"dbname={name}")
 
     def connect() -> psycopg.Connection[Any]:
         connection = psycopg.connect(conninfo)
@@ -81,7 +87,7 @@ def on_postgresql(servers: Servers, _: Path, **options: Any) -> Database:  # noq
     return Database(
         SqlStore(Postgresql(conninfo, any_flush=True)),
         connect=connect,
-        elsewhere=lambda: psycopg.connect(servers.postgresql),
+        elsewhere=lambda: psycopg.connect(server),
         driver_error=psycopg.Error,
     )
 

@@ -18,6 +18,9 @@ from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.testing.contracts.store import *  # noqa: F403
+from sempre.testing.contracts.transactional import *  # noqa: F403
+from sempre.testing.contracts.transactional import Database
+from tests.contract.databases import database_of
 from tests.integration.sql.postgresql_server import postgresql_server
 from tools.guardian import Guarded
 from tools.servers import environment, locate
@@ -86,3 +89,12 @@ def store(server: str) -> Iterator[Store]:
     opened.upgrade()
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def database(server: str) -> Iterator[Database]:
+    """Callers that have the connections of this very pool, of which there are few."""
+    made = database_of(server, prepare_threshold=None)
+    made.store.upgrade()
+    yield made
+    made.store.close()

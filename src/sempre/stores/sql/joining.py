@@ -1,16 +1,19 @@
 """Work that is put in through a caller's transaction, as far as that is another thing."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sempre.errors import NotSameDatabase
+from sempre.errors import NotSameDatabase, StoreUnavailable
 from sempre.ports.messages import Receipt, Work
 from sempre.stores.sql import work
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.switches import Stops, switches_in_force
 
 __all__ = ["enqueue_within"]
+
+logger = logging.getLogger("sempre")
 
 
 def enqueue_within(
@@ -19,7 +22,7 @@ def enqueue_within(
     """Put work in through a caller's transaction, after its connection was proven to lead here."""
     with dialect.callers.joined(connection) as transaction:
         _prove_same(dialect, connection, transaction, uuid)
-        return work.enqueue(_Joined(transaction, dialect), works, _stops(dialect))
+        return work.enqueue(_Joined(transaction, dialect), works, _stops(transaction))
 
 
 def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, uuid: str) -> None:
@@ -34,14 +37,14 @@ def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, 
         raise NotSameDatabase(store=dialect.callers.place, found=told)
 
 
-def _stops(dialect: Dialect) -> Stops:
-    """Return the switches that reject, as they are now; not by the caller's snapshot.
+def _stops(transaction: Transaction) -> Stops:
+    """Return the switches that reject, as the caller sees them.
 
     They are not locked: nobody could turn one until the caller commits. So none may hold the row:
     it could be turned on before the row is seen, and would never free it. What is stopped and not
     held is not started either.
     """
-    switches = dialect.read(switches_in_force)
+    switches = switches_in_force(transaction)
     return Stops(tuple(switch for switch in switches if not switch.holds))
 
 
@@ -49,7 +52,8 @@ class _Joined:
     """A caller's transaction, which may read what others have changed since.
 
     Who has a unique key must not be read so. Its row is locked through the caller's connection,
-    from then on nobody adds to it, and who has it is read through another one.
+    from then on nobody adds to it, and who has it is read through another one. Only then: where
+    connections are few, callers that have one each must not wait for a second.
     """
 
     def __init__(self, inner: Transaction, dialect: Dialect) -> None:
@@ -64,13 +68,14 @@ class _Joined:
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows."""
         found = self._inner.rows(name, **parameters)
-        return self._with_newer(found, parameters) if name == "keyed_rows" else found
+        if name != "keyed_rows" or not self._dialect.callers.may_read_the_past(self._inner):
+            return found
+        return self._with_newer(found, parameters)
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed."""
         if name == "count_rejections" and not self._dialect.callers.are_alone:
-            # Whoever counts next would wait for the caller's commit.
-            return self._dialect.write(lambda own: own.run(name, **parameters))
+            return self._count(name, parameters)
         return self._inner.run(name, **parameters)
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -80,6 +85,15 @@ class _Joined:
     def script(self, text: str) -> None:
         """Run the statements of a migration."""
         self._inner.script(text)
+
+    def _count(self, name: str, parameters: Mapping[str, Any]) -> int:
+        """Count at once: whoever counts next would wait for the caller's commit."""
+        try:
+            return self._dialect.write(lambda own: own.run(name, **parameters))
+        except StoreUnavailable as error:
+            # The caller was told of the rejection, which matters more.
+            logger.warning("what a switch has rejected was not counted: %s", error)
+            return 0
 
     def _with_newer(
         self, found: list[Sequence[Any]], parameters: Mapping[str, Any]

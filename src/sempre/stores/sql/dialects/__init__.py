@@ -94,6 +94,10 @@ class Callers(Protocol):
         """
         ...
 
+    def may_read_the_past(self, transaction: Transaction) -> bool:
+        """Tell whether what others commit can be hidden from a caller's transaction."""
+        ...
+
     def place_of(self, connection: object) -> str:
         """Return where a caller's connection leads to."""
         ...

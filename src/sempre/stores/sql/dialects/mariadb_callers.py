@@ -46,6 +46,10 @@ class MariadbCallers:
         _check_charset(connection)
         yield self._wrap(_Plain(connection))
 
+    def may_read_the_past(self, _: Transaction) -> bool:
+        """It does by default, and there is no asking what a single transaction was set to."""
+        return True
+
     def place_of(self, connection: object) -> str:
         """Return which database a caller's connection leads to."""
         [[database]] = _Plain(connection).rows("SELECT DATABASE()")

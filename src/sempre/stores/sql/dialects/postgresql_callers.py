@@ -46,6 +46,11 @@ class PostgresqlCallers:
         check_begun(self.place, is_begun=is_begun, remedy=remedy)
         yield self._wrap(_Plain(connection))
 
+    def may_read_the_past(self, transaction: Transaction) -> bool:
+        """Not with the isolation that is the default."""
+        [[level]] = transaction.rows("isolation")
+        return bool(level != "read committed")
+
     def place_of(self, connection: object) -> str:
         """Return which database a caller's connection leads to."""
         assert isinstance(connection, psycopg.Connection)  # noqa: S101 - for the type checker

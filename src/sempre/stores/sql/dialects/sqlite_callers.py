@@ -53,6 +53,10 @@ class SqliteCallers:
         finally:
             connection.text_factory = texts
 
+    def may_read_the_past(self, _: Transaction) -> bool:
+        """Never: nobody else can have written since it has the file."""
+        return False
+
     def place_of(self, connection: object) -> str:
         """Return which file a caller's connection has opened."""
         assert isinstance(connection, sqlite3.Connection)  # noqa: S101 - for the type checker
