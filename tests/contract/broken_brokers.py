@@ -142,6 +142,23 @@ class OpensAgain(MemoryBroker):
         return
 
 
+class EmptiesByPrefix(MemoryBroker):
+    """Takes the name of a lane for the beginning of one."""
+
+    def empty(self, lanes: Sequence[str]) -> int:
+        names = {kept.message.lane for kept in self._kept.values()}
+        return super().empty([name for name in names if name.startswith(tuple(lanes))])
+
+
+class KeepsWhatIsDelayed(MemoryBroker):
+    """Looks only at what could be delivered now."""
+
+    def empty(self, lanes: Sequence[str]) -> int:
+        found = self.reserve(lanes, limit=1000, wait=0)
+        self.acknowledge(found)
+        return len(found)
+
+
 class TakesAnyLane(MemoryBroker):
     """Puts what it can of a batch, lane by lane."""
 

@@ -116,6 +116,16 @@ class MemoryBroker:
             self._check_open()
             return any(kept.message.lane == lane for kept in self._kept.values())
 
+    def empty(self, lanes: Sequence[str]) -> int:
+        """Forget all messages of lanes, reserved ones included."""
+        check_lanes(lanes)
+        with self._changed:
+            self._check_open()
+            gone = [kept.handle for kept in self._kept.values() if kept.message.lane in lanes]
+            for handle in gone:
+                del self._kept[handle]
+            return len(gone)
+
     def wake(self) -> None:
         """End every wait, and the next one of each thread that does not wait now."""
         with self._changed:

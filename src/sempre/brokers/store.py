@@ -63,6 +63,12 @@ class StoreBroker:
         self._check_open()
         return False
 
+    def empty(self, lanes: Sequence[str]) -> int:
+        """Do nothing: the messages are rows, and those stay."""
+        check_lanes(lanes)
+        self._check_open()
+        return 0
+
     def wake(self) -> None:
         """End every wait, and the next one of each thread that does not wait now."""
         self._watch.wake()

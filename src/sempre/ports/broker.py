@@ -123,6 +123,14 @@ class Broker(Protocol):
         """Tell whether a lane has a message, ready or delayed; reserved ones may not count."""
         ...
 
+    def empty(self, lanes: Sequence[str]) -> int:
+        """Throw away what waits in these lanes, ready or delayed; return how many there were.
+
+        Whatever is reserved, or put meanwhile, may stay. No other lane is touched. It is what a
+        drill does to see that nothing depends on a broker's memory.
+        """
+        ...
+
     def wake(self) -> None:
         """Let every `reserve` of this object that waits return at once; also the next one."""
         ...

@@ -66,6 +66,7 @@ def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
             partial(broker.reserve, [lane], limit=1, wait=FOREVER),
             partial(broker.holds, lane, "1", "ring"),
             partial(broker.has_any, lane),
+            partial(broker.empty, [lane]),
         ):
             with pytest.raises(BrokerUnavailable, match=str(address)):
                 use()

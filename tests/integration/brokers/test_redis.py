@@ -69,6 +69,7 @@ def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_shown
         partial(broker.reserve, [lane], limit=1, wait=FOREVER),
         partial(broker.holds, lane, "1", "ring"),
         partial(broker.has_any, lane),
+        partial(broker.empty, [lane]),
     ):
         with pytest.raises(BrokerUnavailable, match=r"redis://user:\*\*\*@127.0.0.1:1") as error:
             use()

@@ -191,10 +191,10 @@ class FaultyBroker:
         self._meet("has any")
         return self._exchange.inner.has_any(lane)
 
-    def forget(self, lanes: Sequence[str]) -> int:
+    def empty(self, lanes: Sequence[str]) -> int:
         """Forget the messages of lanes."""
-        self._meet("forget")
-        return self._exchange.inner.forget(lanes)
+        self._meet("empty")
+        return self._exchange.inner.empty(lanes)
 
     def wake(self) -> None:
         """Let the fetcher of this process look."""

@@ -15,6 +15,7 @@ A broker that declares that it carries nothing keeps the contracts of the themes
 from sempre.testing.contracts.broker import (
     delays,
     delivering,
+    emptying,
     finishing,
     lifecycle,
     looking,
@@ -24,6 +25,7 @@ from sempre.testing.contracts.broker import (
 )
 from sempre.testing.contracts.broker.delays import *  # noqa: F403
 from sempre.testing.contracts.broker.delivering import *  # noqa: F403
+from sempre.testing.contracts.broker.emptying import *  # noqa: F403
 from sempre.testing.contracts.broker.finishing import *  # noqa: F403
 from sempre.testing.contracts.broker.lifecycle import *  # noqa: F403
 from sempre.testing.contracts.broker.looking import *  # noqa: F403
@@ -34,6 +36,7 @@ from sempre.testing.contracts.broker.waiting import *  # noqa: F403
 __all__: list[str] = []
 __all__ += delays.__all__
 __all__ += delivering.__all__
+__all__ += emptying.__all__
 __all__ += finishing.__all__
 __all__ += lifecycle.__all__
 __all__ += looking.__all__

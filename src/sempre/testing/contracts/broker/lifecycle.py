@@ -34,6 +34,7 @@ def test_nothing_is_as_good_as_done(broker: Broker) -> None:
     assert broker.put([]) == []
     broker.acknowledge([])
     broker.put_back([], delay=1)
+    assert broker.empty([]) == 0
 
 
 def test_a_lane_that_some_broker_cannot_have_is_refused(broker: Broker) -> None:
@@ -42,6 +43,7 @@ def test_a_lane_that_some_broker_cannot_have_is_refused(broker: Broker) -> None:
     for wrong in ("", "two words", "a\r\nquit", "-a", "è", "x" * 201):
         assert _is_refused(partial(broker.put, [Message(lane, "a"), Message(wrong, "")]))
         assert _is_refused(partial(broker.reserve, [wrong], limit=1, wait=0))
+        assert _is_refused(partial(broker.empty, [lane, wrong]))
 
     assert broker.reserve([lane], limit=1, wait=0) == []
 
@@ -60,6 +62,7 @@ def test_a_closed_broker_is_an_error(broker: Broker) -> None:
     for use in (
         lambda: broker.put([Message(lane, "ring")]),
         lambda: broker.reserve([lane], limit=1, wait=0),
+        lambda: broker.empty([lane]),
     ):
         try:
             use()

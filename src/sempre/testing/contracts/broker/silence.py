@@ -7,6 +7,7 @@ from sempre.testing.contracts.broker.builders import FOREVER, Stopwatch, ended, 
 
 __all__ = [
     "test_it_delivers_nothing",
+    "test_it_has_nothing_to_throw_away",
     "test_it_holds_nothing",
     "test_it_takes_everything",
     "test_putting_wakes_whoever_waits",
@@ -37,6 +38,14 @@ def test_it_holds_nothing(broker: Broker) -> None:
 
     assert not broker.has_any(lane)
     assert not broker.holds(lane, handle, "ring")
+
+
+def test_it_has_nothing_to_throw_away(broker: Broker) -> None:
+    """The messages are rows of the store."""
+    lane = new_lane()
+    put_one(broker, lane)
+
+    assert broker.empty([lane]) == 0
 
 
 def test_putting_wakes_whoever_waits(broker: Broker) -> None:

@@ -1,0 +1,10 @@
+-- Deletes all messages of lanes, waiting or reserved, and returns how many there were.
+-- ARGV: the lanes.
+local root, gone = KEYS[1], 0
+for _, lane in ipairs(ARGV) do
+    gone = gone + redis.call('HLEN', root .. 'bodies:' .. lane)
+    for _, kind in ipairs({'bodies:', 'ready:', 'delayed:', 'receipts:'}) do
+        redis.call('DEL', root .. kind .. lane)
+    end
+end
+return gone
