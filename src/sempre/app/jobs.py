@@ -1,6 +1,5 @@
 """Jobs: the user's functions under a name, with their signatures kept for the type checker."""
 
-import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -98,6 +97,8 @@ class Job(Generic[P, R]):
         call = self.called(args, kwargs)
         if self._sender.joins(self._sending):
             return self._sender.send(call, self._sending)
+        import asyncio  # noqa: PLC0415 - most programs that import us have no loop
+
         return await asyncio.to_thread(self._sender.send, call, self._sending)
 
     def options(self, **options: Unpack[SendOptions]) -> "Job[P, R]":

@@ -1,6 +1,5 @@
 """Receipts: what became of work that was put in, and how to wait for it."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -71,6 +70,8 @@ class Receipt(Generic[R]):
 
     async def wait_async(self, timeout: Duration | None = None) -> R:  # noqa: ASYNC109 - as `wait`
         """Do as `wait` does without blocking the event loop."""
+        import asyncio  # noqa: PLC0415 - most programs that import us have no loop
+
         return await asyncio.to_thread(self.wait, timeout)
 
     def cancel(self) -> bool:
