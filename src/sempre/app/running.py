@@ -108,8 +108,8 @@ class Running:
 
     def _fork_pulse(self) -> Connection:
         app, wanted = self._app, self.crew.wanted
-        beat = app.settings.beat.total_seconds()
-        return fork_pulse(lambda: Heart(app.engine, wanted=wanted), beat=beat)
+        beat, worker = app.settings.beat.total_seconds(), os.getpid()
+        return fork_pulse(lambda: Heart(app.engine, wanted=wanted, pid=worker), beat=beat)
 
     def wait_until_exhausted(self) -> None:
         """Wait until a burst has run all that was due."""

@@ -21,9 +21,10 @@ __all__ = ["Heart"]
 class Heart:
     """Keeps a session alive and hears what the store has to say."""
 
-    def __init__(self, engine: Engine, *, wanted: Wanted) -> None:
-        """Show life for a worker that wants this work."""
+    def __init__(self, engine: Engine, *, wanted: Wanted, pid: int | None = None) -> None:
+        """Show life for a worker that wants this work: the process of this pid, or this one."""
         self._engine = engine
+        self._pid = pid
         self._wanted = wanted
         self._alive_at: float | None = None
         self.session = ""
@@ -75,7 +76,7 @@ class Heart:
         described = Session(
             id=session,
             host=socket.gethostname(),
-            pid=os.getpid(),
+            pid=self._pid or os.getpid(),
             queues=tuple(sorted(self._wanted.queues)),
             jobs=tuple(sorted(self._wanted.jobs)),
             tzdata=self._engine.tzdata,

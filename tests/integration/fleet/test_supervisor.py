@@ -45,6 +45,22 @@ def test_a_worker_that_crashes_is_started_again(tmp_path: Path) -> None:
         assert member.code == 0
 
 
+def test_the_store_knows_a_worker_by_the_process_that_runs_its_jobs(tmp_path: Path) -> None:
+    """Not by the one that shows life for it: whoever looks for a worker has to find it."""
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="single", processes=2) as fleet,
+    ):
+        [member] = fleet.join()
+        store = SqlStore(Sqlite(pairing.store.removeprefix("sqlite:///")))
+        fleet.wait_for_first()
+
+        sessions = eventually(lambda: named if len(named := store.sessions().value) > 1 else None)
+
+        assert {each.pid for each in sessions} == {each.pid for each in member.workers}
+        store.close()
+
+
 def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> None:
     with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
         newer = tmp_path / "newer.db"
