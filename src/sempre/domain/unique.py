@@ -14,6 +14,8 @@ from sempre.grids.intervals import read_duration
 __all__ = ["Unique", "read_unique"]
 
 Mode = Literal["live", "active"]
+# Made once, and not for each of a pair's many thousand keys.
+_text_of = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 ALLOWED = 'True, the names of arguments, or Unique("name", mode="live") or Unique(within="1h")'
 
 
@@ -59,7 +61,7 @@ class Unique:
     def key(self, job: str, args: Mapping[str, Json]) -> str:
         """Return what has to be unique, as a text; a missing argument counts as null."""
         chosen = {name: args.get(name) for name in self.by} if self.by else args
-        return f"{job}:{json.dumps(chosen, sort_keys=True, separators=(',', ':'))}"
+        return f"{job}:{_text_of(chosen)}"
 
 
 def read_unique(value: object) -> Unique | None:

@@ -42,6 +42,7 @@ __all__ = [
 Row = Sequence[Any]
 LONGEST_KEY = 500
 MICROSECOND = timedelta(microseconds=1)
+_text_of = json.JSONEncoder(separators=(",", ":")).encode
 # A skipped row is an end for history, though of a future slot it can be taken back.
 _ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
 
@@ -58,7 +59,7 @@ def instant(value: int | None) -> datetime | None:
 
 def json_text(value: object) -> str:
     """Return JSON in its short form; escapes keep what UTF-8 cannot say."""
-    return json.dumps(value, separators=(",", ":"))
+    return _text_of(value)
 
 
 def told(text: str) -> str:
