@@ -102,7 +102,7 @@ class Fetcher:
     def _look(self, session: str, limit: int) -> float:
         """Claim what is due straight from the store.
 
-        Where the store is the broker, the next look is when something is due: each beat tells.
+        Where the store is the broker, the next look is when something is due.
         """
         bell, elapsed = self._engine.bell, self._engine.clock.elapsed()
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
@@ -111,11 +111,19 @@ class Fetcher:
         if self.look(session=session, limit=limit) >= limit:
             self._behind = True
             self.look_now()
+        elif bell.is_dumb:
+            self._expect_next()
         for due_at in expected:
             # Our clock may have come there before the store's.
             if due_at > self._engine.time.now():
                 self._note(due_at)
         return 0.0
+
+    def _expect_next(self) -> None:
+        """Note what others have put in for later: a beat tells of the nearest only."""
+        due_at = self._engine.read(self._engine.store.next_due(self._wanted))
+        if due_at is not None:
+            self._note(due_at)
 
     def _look_in_turn(self, wanted: Wanted, session: str) -> int:
         """Ask for slots and for one-off work, by turns the one or the other first."""

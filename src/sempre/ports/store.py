@@ -132,6 +132,13 @@ class Store(Protocol):
         """
         ...
 
+    def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
+        """Return when the next live row that is not yet due will be, of those that are wanted.
+
+        Whether a switch will stop it then does not matter.
+        """
+        ...
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist, in any state, with what they depend on."""
         ...

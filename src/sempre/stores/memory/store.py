@@ -102,6 +102,11 @@ class MemoryStore:
             rows = work.due_rows(tables, wanted, now, of_schedules=True)
             return Reading(now, [switches.candidate(tables, row.id, now) for row in rows])
 
+    def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
+        """Return when the next row that is not yet due will be."""
+        with self._at_once() as (tables, now):
+            return Reading(now, work.next_due_at(tables, wanted, after=now))
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
         with self._at_once() as (tables, now):

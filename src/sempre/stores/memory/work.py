@@ -186,10 +186,12 @@ def _waits_for_switch(switch: Switch | None, *, of_schedules: bool) -> bool:
     return switch is not None and (switch.holds or not of_schedules)
 
 
-def next_due_at(tables: Tables, wanted: Wanted) -> datetime | None:
-    """Return when the next wanted row is due."""
+def next_due_at(
+    tables: Tables, wanted: Wanted, *, after: datetime | None = None
+) -> datetime | None:
+    """Return when the next wanted row is due, after an instant."""
     rows = (row.due_at for row in tables.unended.values() if _is_wanted(row, wanted))
-    return min(rows, default=None)
+    return min((due_at for due_at in rows if after is None or due_at > after), default=None)
 
 
 def is_alive(session: Session | None, now: datetime) -> bool:

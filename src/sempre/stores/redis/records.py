@@ -33,6 +33,7 @@ from sempre.stores.redis.encoding import (
 __all__ = [
     "read_attempts",
     "read_candidate",
+    "read_instant",
     "read_pass",
     "read_range",
     "read_receipt",
@@ -141,6 +142,11 @@ def read_switch(found: Sequence[Any]) -> Switch:
     name, target, mode, reason, actor, until, *rejected = found
     ends = instant(until) if until else None
     return Switch(name, target, mode, reason, actor, ends, *map(int, rejected))
+
+
+def read_instant(found: str) -> datetime | None:
+    """Return an instant, or None for an empty text."""
+    return instant(found) if found else None
 
 
 def read_receipt(found: Sequence[Any]) -> Receipt:

@@ -143,6 +143,10 @@ class RedisStore:
         """Return rows of schedules that are due."""
         return self._read_each("due", arguments.wanted_work(wanted), records.read_candidate)
 
+    def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
+        """Return when the next row that is not yet due will be."""
+        return self._read("next_due", arguments.wanted_work(wanted), records.read_instant)
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
         return self._read_each("candidates", arguments.listed(ids), records.read_candidate)

@@ -67,12 +67,12 @@ x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :now
 REGEXP_REPLACE(x.name, '[0-9]+$', '')
 
 -- name: next_due
--- When the next row is due that waits in these lanes for one of these jobs.
+-- When the next row is due, after an instant, that waits in these lanes for one of these jobs.
 WITH RECURSIVE {lanes}
 SELECT min((
     SELECT x.due_at FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
     WHERE x.waiting_lane = lanes.lane AND x.priority = lanes.priority
-        AND x.job IN (SELECT value FROM {each:jobs})
+        AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
     ORDER BY x.due_at LIMIT 1
 ))
 FROM lanes WHERE lanes.priority IS NOT NULL

@@ -215,13 +215,13 @@ VALUES (:schedule_id, :first_at, :last_at, :slots, :reason)
 SELECT {row_columns} FROM {row_tables} WHERE e.id IN (SELECT value FROM {each:ids})
 
 -- name: next_due
--- When the next row is due that waits in these lanes for one of these jobs.
+-- When the next row is due, after an instant, that waits in these lanes for one of these jobs.
 WITH RECURSIVE {lanes}
 SELECT min((
     SELECT x.due_at FROM {executions} AS x
     WHERE x.lane = lanes.lane AND x.priority = lanes.priority
         AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
-        AND x.job IN (SELECT value FROM {each:jobs})
+        AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
     ORDER BY x.due_at LIMIT 1
 ))
 FROM lanes WHERE lanes.priority IS NOT NULL

@@ -87,10 +87,14 @@ def bounds(transaction: Transaction, wanted: Wanted) -> dict[str, int]:
     return {"now": microseconds_of(latest), "limit": wanted.limit}
 
 
-def next_due_at(transaction: Transaction, wanted: Wanted) -> datetime | None:
-    """Return when the next wanted row is due, of a schedule or one-off."""
+def next_due_at(
+    transaction: Transaction, wanted: Wanted, *, after: datetime | None = None
+) -> datetime | None:
+    """Return when the next wanted row is due, of a schedule or one-off, after an instant."""
     lanes = (lane(queue, which) for queue in wanted.queues for which in get_args(Lane))
-    [(at,)] = transaction.rows("next_due", lanes=sorted(lanes), jobs=sorted(wanted.jobs))
+    asked = {"lanes": sorted(lanes), "jobs": sorted(wanted.jobs)}
+    since = EARLIEST if after is None else microseconds_of(after)
+    [(at,)] = transaction.rows("next_due", **asked, since=since)
     return None if at is None else instant_of(at)
 
 

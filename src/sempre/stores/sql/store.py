@@ -112,6 +112,14 @@ class SqlStore:
 
         return with_switches(lambda: self._read(ask), self._dialect)
 
+    def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
+        """Return when the next row that is not yet due will be."""
+
+        def ask(transaction: Transaction) -> datetime | None:
+            return reading.next_due_at(transaction, wanted, after=transaction.now)
+
+        return self._read(ask)
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
 
@@ -371,7 +379,9 @@ class SqlStore:
         return self._dialect
 
     def _meta(self, transaction: Transaction) -> tuple[int, str]:
-        if not self._dialect.has_meta(transaction):
+        # Another process may have just made the table, and not yet its row.
+        found = transaction.rows("read_meta") if self._dialect.has_meta(transaction) else []
+        if not found:
             raise StoreRefused("the store is not set up yet; call upgrade() once.")
-        [(version, uuid)] = transaction.rows("read_meta")
+        [(version, uuid)] = found
         return version, uuid

@@ -13,4 +13,4 @@ for place, id in ipairs(redis.call("ZRANGE", key("running", session), 0, -1)) do
     end
 end
 local pass_due_at = redis.call("HGET", key("pass"), "due_at") or now
-return { now, { alive and 1 or 0, next_due_at(wanted), pass_due_at, cancelled, held, switches } }
+return { now, { alive and 1 or 0, next_due_at(wanted, ""), pass_due_at, cancelled, held, switches } }

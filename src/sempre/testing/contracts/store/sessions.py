@@ -44,6 +44,7 @@ __all__ = [
     "test_expired_executions_are_as_many_as_asked_for",
     "test_expired_executions_come_with_the_lease_that_ran_out",
     "test_sessions_lists_expired_ones_too",
+    "test_the_next_row_that_is_not_yet_due_is_told",
     "test_what_a_live_session_runs_is_not_expired",
 ]
 
@@ -126,6 +127,21 @@ def test_a_tick_says_when_the_next_row_is_due(store: Store) -> None:
     assert next_due_at() == past.due_at
     store.take(wanted(), session=session)
     assert next_due_at() == sooner.due_at
+
+
+def test_the_next_row_that_is_not_yet_due_is_told(store: Store) -> None:
+    """Whatever is due already, so that a worker knows when to look again."""
+    enqueued(store)
+    assert store.next_due(wanted()).value is None
+    later = read(store, enqueued(store, due_in=HOUR))
+    sooner = read(store, enqueued(store, due_in=MINUTE, priority=2000))
+
+    reading = store.next_due(wanted())
+
+    assert reading.value == sooner.due_at
+    assert reading.now < sooner.due_at < later.due_at
+    assert store.next_due(wanted(jobs="bill")).value is None
+    assert store.next_due(wanted(queues="other")).value is None
 
 
 def test_a_tick_says_when_the_next_pass_is_due(store: Store) -> None:

@@ -81,16 +81,17 @@ local function due(lanes, wanted)
     return found
 end
 
--- When the next wanted row is due, stopped or not; an empty text if there is none.
-local function next_due_at(wanted)
+-- When the next wanted row is due after an instant, stopped or not; an empty text if none is.
+local function next_due_at(wanted, since)
     local first, lanes = "", {}
     for _, kind in ipairs({ "slots", "manual", "single" }) do
         add_lanes(lanes, kind, wanted, {})
     end
     for _, lane in ipairs(lanes) do
-        local member = redis.call("ZRANGE", lane.key, 0, 0)[1]
-        local due_at = string.sub(member, 1, WIDTH)
-        if first == "" or due_at < first then
+        local after = since == "" and "-" or "(" .. since .. PAST_ALL
+        local member = redis.call("ZRANGEBYLEX", lane.key, after, "+", "LIMIT", 0, 1)[1]
+        local due_at = member and string.sub(member, 1, WIDTH)
+        if due_at and (first == "" or due_at < first) then
             first = due_at
         end
     end
