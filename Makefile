@@ -43,8 +43,9 @@ simulate: $(STAMP) ## worlds of faults, then every kept bug; SEEDS=1000 or SECON
 		--first $(or $(FIRST),0) $(if $(SEEDS),--seeds $(SEEDS))
 	$(BIN)/python -m tests.simulation.gate
 
-bench: $(STAMP) ## time something beside its peers: BENCH=grids, stores, brokers, fork or worker
-	$(BIN)/python -m bench.$(or $(BENCH),grids)
+bench: servers ## time it beside its peers, ratios; FULL=1, ONLY=redis,sqlite, SCALE=0.1, BENCH=stores
+	$(BIN)/python -m bench$(if $(BENCH),.$(BENCH)) $(if $(FULL),--full) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE))
 
 sizes: $(STAMP) ## how long files and functions are
 	@$(BIN)/python tools/sizes.py

@@ -50,7 +50,7 @@ def serving(program: str, *flags: str, socket: Path) -> Iterator[None]:
     if found is None:
         sys.exit(f"{program} is not installed; run make servers")
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(  # noqa: S603 - a fixed list of words
+    with subprocess.Popen(
         [str(found), *flags], env=environment(), stdout=quiet, stderr=quiet
     ) as process:
         try:
