@@ -100,7 +100,7 @@ def test_every_slot_of_a_journey_is_accounted_for(shop: Shop) -> None:
 
 
 def test_what_ended_does_not_slow_the_store_down() -> None:
-    app = Sempre("memory://")
+    app = Sempre("memory://", retention="30d")
     app.add("job", Every("1m"), lambda: None)
     with app.testing(START) as t:
         t.travel("1 day")
