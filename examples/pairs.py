@@ -52,7 +52,7 @@ def customer() -> None:
 @app.every("1m")
 def incident() -> None:
     """Stop the work for ten seconds; nothing has to be repaired afterwards."""
-    app.switch(create_database).off("an exercise", until="10s")
+    app.switch(create_database).off("an exercise", mode="reject", until="10s")
 
 
 if __name__ == "__main__":
