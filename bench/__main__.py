@@ -26,6 +26,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     extent.add_argument("--full", action="store_true", help="every comparison and peer")
     parser.add_argument("--only", default="", help=f"some of: {', '.join(COMPARISONS)}")
     parser.add_argument("--peers", default="", help="only contestants whose name has this text")
+    parser.add_argument("--rounds", type=int, help="how often each pair takes turns")
     parser.add_argument("--scale", type=float, default=1.0, help="0.1: a tenth of the items")
     parser.add_argument("--data", type=Path, default=CACHE / "data", help="a folder on a disk")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the report goes")
@@ -52,7 +53,8 @@ def run(name: str, given: argparse.Namespace) -> Result | None:
                 for each in comparison.others
                 if (given.full or each.quick) and given.peers.lower() in each.name.lower()
             ]
-            duels = compare(comparison, others=chosen, scale=given.scale, told=_progress)
+            extent = {"others": chosen, "scale": given.scale, "rounds": given.rounds}
+            duels = compare(comparison, **extent, told=_progress)
     except Failed as failure:
         print(f"{name} cannot be run: {failure}", file=sys.stderr)
         return None

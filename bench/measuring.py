@@ -5,7 +5,8 @@ returns its figures. One that did less raises `Failed`: that is reported, and is
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from statistics import median
 from typing import Literal
 
@@ -70,7 +71,19 @@ class Target:
     name: str
     contestant: str
     figure: str
-    at_least: float
+    at_least: float = 0.0
+    at_most: float = inf
+
+    @property
+    def wanted(self) -> str:
+        """What is asked for, in words."""
+        if self.at_most < inf:
+            return f"at most {self.at_most:g}x"
+        return f"at least {self.at_least:g}x"
+
+    def is_met_by(self, found: float) -> bool:
+        """Tell whether a ratio is what was asked for."""
+        return self.at_least <= found <= self.at_most
 
 
 @dataclass(frozen=True)
@@ -127,10 +140,12 @@ def compare(
     *,
     others: Iterable[Contestant],
     scale: float = 1.0,
+    rounds: int | None = None,
     told: Callable[[str], None] = lambda _text: None,
 ) -> list[Duel]:
     """Let ours and each of the others take turns; a failure ends that pair alone."""
-    return [_duel(comparison, other, scale, told) for other in others]
+    chosen = replace(comparison, rounds=rounds or comparison.rounds)
+    return [_duel(chosen, other, scale, told) for other in others]
 
 
 def _duel(
@@ -179,4 +194,4 @@ def _better(ours: float, theirs: float, figure: Figure) -> float:
     more, less = (ours, theirs) if figure.is_rate else (theirs, ours)
     if less:
         return more / less
-    return float("inf") if more else 1.0
+    return inf if more else 1.0

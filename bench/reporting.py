@@ -54,8 +54,8 @@ def targets(result: Result) -> list[str]:
         duel = duels.get(target.contestant)
         found = ratio(duel, figures[target.figure]) if duel else None
         if found is not None:
-            met = "met" if found.best >= target.at_least else "NOT met"
-            what = f"{target.figure} at least {target.at_least:g}x {target.contestant}"
+            met = "met" if target.is_met_by(found.best) else "NOT met"
+            what = f"{target.figure} {target.wanted} {target.contestant}"
             lines.append(f"{target.name}: {what}: {met}, {shown(found.best)}x")
     return lines
 

@@ -64,10 +64,10 @@ class Place:
         """Return an empty folder."""
         return Path(tempfile.mkdtemp(prefix="files-", dir=self.folder))
 
-    def fresh_database(self) -> str:
-        """Return the URL of an empty PostgreSQL database; those before it are dropped."""
+    def fresh_database(self, *, keep: bool = False) -> str:
+        """Return the URL of an empty PostgreSQL database; those not to be kept are dropped."""
         server = self.server("postgresql")
-        name = f"bench_{next(NUMBERS)}"
+        name = f"{'kept' if keep else 'bench'}_{next(NUMBERS)}"
         with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
             listed = "SELECT datname FROM pg_database WHERE datname LIKE 'bench_%'"
             for (old,) in connection.execute(listed).fetchall():

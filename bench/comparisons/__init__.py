@@ -1,18 +1,40 @@
 """All comparisons by name; each is made when it is run, as it needs servers."""
 
 from collections.abc import Callable
+from functools import partial
 
-from bench.comparisons import queues
+from bench.comparisons import (
+    forking,
+    growth,
+    occurrences,
+    queues,
+    recovery,
+    recurring,
+    starting,
+)
 from bench.measuring import Comparison
 from bench.servers import Place
 
 __all__ = ["COMPARISONS", "QUICK"]
 
 COMPARISONS: dict[str, Callable[[Place], Comparison]] = {
+    "occurrences": occurrences.occurrences,
     "postgresql": queues.postgresql,
     "sqlite": queues.sqlite,
     "redis": queues.redis,
     "redis-store": queues.redis_store,
     "beanstalkd": queues.beanstalkd,
+    "burst-1k": partial(recurring.burst, 1_000),
+    "burst-10k": partial(recurring.burst, 10_000),
+    "burst-100k": partial(recurring.burst, 100_000),
+    "idle-1k": partial(recurring.idle, 1_000),
+    "idle-10k": partial(recurring.idle, 10_000),
+    "idle-100k": partial(recurring.idle, 100_000),
+    "recovery": recovery.recovery,
+    "passes": growth.passes,
+    "idling": growth.idling,
+    "fork": forking.forking,
+    "start-up": starting.starting,
 }
-QUICK = ("postgresql", "sqlite", "redis", "beanstalkd")
+SLOW = ("redis-store", "burst-1k", "burst-100k", "idle-1k", "idle-100k", "idling")
+QUICK = tuple(name for name in COMPARISONS if name not in SLOW)

@@ -6,13 +6,14 @@ last, by one worker process (and by two); a job appends the time to a file.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from bench.comparisons.limits import PostgresqlLimit, SqliteLimit
 from bench.driving import Driver, await_marks
 from bench.measuring import Comparison, Contestant, Figure, Numbers, Target
 from bench.servers import Place
 
-__all__ = ["beanstalkd", "postgresql", "redis", "redis_store", "sqlite"]
+__all__ = ["beanstalkd", "postgresql", "redis", "redis_contestant", "redis_store", "sqlite"]
 
 FIGURES = (
     Figure("enqueue", "jobs/s"),
@@ -106,8 +107,13 @@ def beanstalkd(place: Place) -> Comparison:
     return Comparison(title, FIGURES, ours, _redis_peers(place)[:1], targets, note)
 
 
+def redis_contestant(place: Place, name: str, script: str, **options: Any) -> Contestant:  # noqa: ANN401
+    """Return a contestant with a queue on a Redis that is empty at first."""
+    return _queue(place, lambda: {"url": place.flushed_redis()}, name, script, **options)
+
+
 def _redis_peers(place: Place) -> list[Contestant]:
-    queue = partial(_queue, place, lambda: {"url": place.flushed_redis()})
+    queue = partial(redis_contestant, place)
     return [
         queue("huey", "huey", count=10_000, on="redis"),
         queue("taskiq", "taskiq", count=10_000),

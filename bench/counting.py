@@ -1,0 +1,54 @@
+"""What servers were asked to do: statements, rows and buffers of PostgreSQL, commands of Redis."""
+
+from dataclasses import dataclass
+
+import psycopg
+import redis
+
+__all__ = ["Work", "commands", "statements", "work_done"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a database did so far, without the asking itself."""
+
+    statements: int
+    rows: int
+    buffers: int
+
+    def since(self, earlier: "Work") -> "Work":
+        """Return what was done in between."""
+        return Work(
+            self.statements - earlier.statements,
+            self.rows - earlier.rows,
+            self.buffers - earlier.buffers,
+        )
+
+
+def work_done(url: str) -> Work:
+    """Return what one database of a server did so far; needs pg_stat_statements loaded."""
+    server, _, name = url.rpartition("/")
+    # From another database, so that asking is not counted.
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute("SET client_min_messages = 'warning'")
+        connection.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        row = connection.execute(
+            "SELECT coalesce(sum(calls), 0)::bigint, coalesce(sum(rows), 0)::bigint,"
+            " coalesce(sum(shared_blks_hit + shared_blks_read), 0)::bigint"
+            " FROM pg_stat_statements"
+            " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = %s)",
+            (name,),
+        ).fetchone()
+    return Work(*row) if row else Work(0, 0, 0)
+
+
+def statements(url: str) -> int:
+    """Return how many statements a database was asked so far."""
+    return work_done(url).statements
+
+
+def commands(url: str) -> int:
+    """Return how many commands a Redis was sent so far, but for this one's own."""
+    with redis.Redis.from_url(url) as client:
+        found = client.info("stats")
+        return int(found["total_commands_processed"]) if isinstance(found, dict) else 0
