@@ -28,6 +28,8 @@ def is_pair(schedule: str) -> bool:
 class Scan:
     """What one run of a pair's query found; it is stored as the result of that run.
 
+    No name here may sound like a secret (`..._keys`): its value would not be stored.
+
     Attributes:
         found: how many runs of the job should exist.
         enqueued: how many of them did not, and do now.
@@ -37,7 +39,7 @@ class Scan:
         poisoned: how many have failed five times in a row or more.
         poison: the unique keys of some of those.
         uncovered: how many of what the contract returned the query did not.
-        uncovered_keys: the unique keys of some of those.
+        uncovered_work: the unique keys of some of those.
         full_scans: tables that the query reads as a whole, though they are big.
         oldest_s: how long ago the oldest of those that waited or ran was put in, in seconds.
         seconds: how long the run took.
@@ -52,7 +54,7 @@ class Scan:
     poisoned: int = 0
     poison: list[str] = field(default_factory=list)
     uncovered: int = 0
-    uncovered_keys: list[str] = field(default_factory=list)
+    uncovered_work: list[str] = field(default_factory=list)
     full_scans: list[str] = field(default_factory=list)
     oldest_s: float = 0.0
     seconds: float = 0.0
@@ -73,8 +75,8 @@ class Scan:
     def note_uncovered(self, key: str) -> None:
         """Count what should have been found."""
         self.uncovered += 1
-        if len(self.uncovered_keys) < NAMED:
-            self.uncovered_keys.append(key)
+        if len(self.uncovered_work) < NAMED:
+            self.uncovered_work.append(key)
 
     def to_json(self) -> dict[str, Json]:
         """Return it as the result of a run."""

@@ -266,7 +266,7 @@ def test_what_the_contract_finds_and_the_pair_does_not_is_uncovered(app: Sempre)
     scan = scanned(app)
 
     assert scan.uncovered == 1
-    assert scan.uncovered_keys == ['create:{"number":3}']
+    assert scan.uncovered_work == ['create:{"number":3}']
 
 
 def test_a_switch_stops_what_a_pair_finds(app: Sempre) -> None:

@@ -247,6 +247,16 @@ class TravelStore(MemoryStore):
             seen = Tables(executions=known, sessions=tables.sessions)
             return Reading(now, history.executions(seen, query))
 
+    def latest(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        """Return the newest executions of each schedule, of what is filed away too."""
+        with self._at_once() as (_, now):
+            queries = {each: ExecutionQuery(schedule_id=each, limit=limit) for each in schedule_ids}
+            return Reading(
+                now, {each: self.executions(query).value.items for each, query in queries.items()}
+            )
+
     def purge(self, *, before: datetime, limit: int) -> int:
         """Delete rows that ended before an instant, of what is filed away too."""
         with self._at_once() as (tables, now):
