@@ -24,8 +24,7 @@ HEAD = """\
 
 Sempre grew from three texts: Postburner's scheduler, Allora's README, and the pattern of a
 scheduler that is paired with a job. This page goes through what they promise, section by section,
-and says for each what keeps it here: a test, or the decision that departs from it. *Later* is what
-the issue on pairs will build.
+and says for each what keeps it here: a test, or the decision that departs from it.
 
 It is written by `python -m tests.promises.table` from `tests/promises/promises.toml`.
 """

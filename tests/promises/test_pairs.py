@@ -96,6 +96,22 @@ def test_a_queue_can_be_dumped_entirely(shop: Shop, t: TimeTravel) -> None:
     assert {row.kind for row in done} == {Kind.DERIVED}
 
 
+def test_what_a_switch_rejects_is_told_and_found_again(shop: Shop, t: TimeTravel) -> None:
+    shop.wanted = {1: "pending"}
+    switch = shop.app.switch(shop.create)
+    switch.off("an incident", mode="reject")
+    assert shop.create.enqueue(1).rejected_by == "job:create"
+    t.travel("1m")
+    scan = shop.health.scan
+    assert scan is not None
+    assert (scan.rejected, shop.created) == (1, [])
+
+    switch.on()
+    t.travel("1m")
+
+    assert shop.created == [1]
+
+
 def test_each_pair_has_a_cadence_of_its_own(shop: Shop) -> None:
     @shop.app.job
     def back_up(number: int) -> None: ...
