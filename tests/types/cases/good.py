@@ -1,10 +1,11 @@
 """What users write and the type checker must accept, with the types it must see."""
 
 import sqlite3
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import assert_type
+from typing import Any, assert_type
 
-from sempre import Cron, Every, Retry, Sempre, current
+from sempre import Cron, Every, Retry, Sempre, Unique, current
 from sempre.app import Call, Receipt
 from sempre.domain.execution import Execution
 from sempre.testing import TimeTravel
@@ -71,3 +72,59 @@ with app.testing("2026-03-29 00:00Z") as t:
     assert_type(t.assert_enqueued(plain, "eu", full=True), Execution)
     t.assert_enqueued(update_stats)
     t.assert_ran("stats-eu", times=1)
+
+
+# Work that is put in by itself
+
+receipt = plain.enqueue("eu")
+assert_type(receipt.created, bool)
+assert_type(receipt.rejected_by, str)
+assert_type(receipt.wait("10s"), int)
+assert_type(receipt.cancel(), bool)
+assert_type(plain.options(unique=["region"]).enqueue("eu"), Receipt[int])
+assert_type(plain.options(unique=Unique(within="1h")).enqueue("eu"), Receipt[int])
+assert_type(plain.options(at="2026-03-29 00:00Z", queue="slow", priority=5)("eu"), int)
+many = app.enqueue_many([plain.bind("eu"), update_stats.bind(), heavy], spread="10m", unique=True)
+assert_type(many, list[Receipt[Any]])
+assert_type(app.enqueue_many(plain.bind(name) for name in ("eu", "us")), list[Receipt[Any]])
+
+
+async def without_blocking() -> None:
+    sent = await plain.aenqueue("eu", full=True)
+    assert_type(sent, Receipt[int])
+    assert_type(await sent.wait_async(), int)
+
+
+# Pairs: a query stays the function that it is.
+
+
+@plain.pair(every="1m", spread="30s", batch=500, jitter="5s", tags=["derived"])
+def pending() -> str:
+    return "SELECT region FROM stale"
+
+
+@update_stats.pair(
+    every=timedelta(minutes=5),
+    shards=4,
+    done=lambda region: region == "eu",
+    contract=lambda shard: [shard],
+    slo="10m",
+    database=lambda: sqlite3.connect("stats.db"),
+)
+def stale(shard: int, shards: int) -> Iterator[Call[int]]:
+    yield update_stats.bind(str(shard % shards))
+
+
+assert_type(pending(), str)
+assert_type(list(stale(shard=1, shards=4)), list[Call[int]])
+
+
+# Switches and gates
+
+app.switch(plain).off("incident", mode="reject", until=timedelta(hours=2))
+assert_type(app.switch("queue:slow").is_off, bool)
+
+
+@app.gate
+def flags(job: str, args: Mapping[str, object]) -> str | None:
+    return "off" if job in args else None
