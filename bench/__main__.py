@@ -4,6 +4,7 @@ Prints a table of ratios for each comparison as it ends, and writes them all to 
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,6 +72,8 @@ def _progress(text: str) -> None:
 
 def main() -> None:
     given = read_arguments(sys.argv[1:])
+    # As an interrupt from the keyboard: whatever was started has to be ended.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     given.data.mkdir(parents=True, exist_ok=True)
     if is_in_memory(given.data):
         sys.exit(f"{given.data} lies in memory: choose a folder on a disk by --data")

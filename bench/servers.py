@@ -40,7 +40,7 @@ class Place:
 
     def __init__(self, data: Path) -> None:
         """Keep everything in a folder of its own below `data`, which must be on a disk."""
-        self._data = data
+        self._data = data.resolve()
         self._ends = ExitStack()
         self._urls: dict[str, str] = {}
         self.folder = Path()
