@@ -36,7 +36,7 @@ test-long: servers ## the tests that take minutes, with what they counted
 	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP
 
 chaos: servers ## fleets of real workers on every store and broker, harmed in every way; tables
-	$(BIN)/pytest -n 4 -m "" tests/integration/fleet tests/integration/pairs
+	$(BIN)/pytest -n 4 -m "" tests/integration/fleet tests/integration/pairs/test_drill.py
 
 simulate: $(STAMP) ## worlds of faults, then every kept bug; SEEDS=1000 or SECONDS=600, FIRST=1000
 	$(BIN)/python -m sempre.testing.simulation --seconds $(or $(SECONDS),60) \

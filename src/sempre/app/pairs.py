@@ -28,7 +28,7 @@ from sempre.domain.states import Kind
 from sempre.domain.unique import Unique
 from sempre.engine.events import Happened
 from sempre.engine.ids import made_at
-from sempre.errors import PolicyError
+from sempre.errors import PolicyError, Skip
 from sempre.executors.current import current
 from sempre.grids.every import Every
 from sempre.grids.intervals import read_duration
@@ -143,9 +143,13 @@ class Scanner:
     def run(self, shard: int = 0) -> dict[str, Json]:
         """Derive which runs should exist, and put in those that do not; return what was found.
 
-        Whatever the query raises ends the run as failed; what was put in before stays.
+        Whatever the query raises ends the run as failed; what was put in before stays. A shard
+        that an earlier release had is skipped.
         """
         clock, pair = self._app.clock, self._pair
+        if shard >= pair.shards:
+            name = pair_name(pair.job.name, shard)
+            raise Skip(f"there are only {pair.shards} shards by now: sempre disable {name}")
         began, scan = clock.elapsed(), Scan(cadence_s=pair.every.total_seconds())
         seen = self._derive(scan, shard)
         if pair.contract is not None:

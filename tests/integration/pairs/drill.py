@@ -104,11 +104,9 @@ class Drill:
     def sign_up(self, numbers: Sequence[int]) -> None:
         """Let databases be wanted; the enqueue of every second one is dropped."""
         self._customers.want(numbers)
-        for number in numbers:
-            if number % 2:
-                self.account.dropped += 1
-            else:
-                self._job.enqueue(number)
+        sent = [number for number in numbers if number % 2 == 0]
+        self._app.enqueue_many(map(self._job.bind, sent))
+        self.account.dropped += len(numbers) - len(sent)
 
     def wait_for(self, handled: int, among: int) -> None:
         """Wait until so many of the first ones are handled."""

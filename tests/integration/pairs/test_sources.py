@@ -11,7 +11,18 @@ import psycopg
 import pymysql.cursors  # type: ignore[import-untyped]
 import pytest
 from psycopg.rows import dict_row, namedtuple_row
-from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, create_engine, select
+from sqlalchemy import (
+    Column,
+    Engine,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    TypeDecorator,
+    create_engine,
+    literal,
+    select,
+)
 
 from sempre.app.sources import Source
 from tests.architecture.source import ROOT
@@ -70,6 +81,26 @@ def test_a_big_table_without_an_index_is_told_of(place: Place, engine: Engine, n
 
     assert without.scan.full_scans == ["wanted"]
     assert with_index.scan.full_scans == []
+
+
+class Unspeakable(TypeDecorator[str]):
+    """A type whose values cannot be written into the text of a query."""
+
+    impl = String
+    cache_ok = True
+
+    def process_literal_param(self, value: str | None, dialect: object) -> str:
+        raise NotImplementedError
+
+
+def test_a_select_whose_values_cannot_be_explained_is_read(place: Place, engine: Engine) -> None:
+    fill(place, BIG)
+    pending = select(WANTED.c.id).where(WANTED.c.state == literal("pending", Unspeakable()))
+
+    found = derive(place, lambda: pending, database=engine)
+
+    assert found.scan.enqueued == len(IDS)
+    assert found.scan.full_scans == []
 
 
 NAMED_ROWS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -11,9 +11,10 @@ from sempre import Call, Sempre
 from sempre.clock import SystemClock
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
+from sempre.domain.redaction import redacted
 from sempre.domain.states import Kind, State
 from sempre.engine.events import Event, Happened
-from sempre.errors import NamingError, PolicyError
+from sempre.errors import NamingError, PolicyError, Skip
 from sempre.executors.current import Current, running
 from sempre.ports.messages import ExecutionQuery
 from tests.unit.app.conftest import Hand
@@ -154,6 +155,29 @@ def test_the_work_of_finding_is_divided_among_shards(app: Sempre) -> None:
     assert scanned(app, "pair:create/1", shard=1).enqueued == 5
     assert app.schedule("pair:create/1").definition.args == {"shard": 1}
     assert len(derived(app)) == 10
+
+
+def test_a_shard_that_is_no_longer_declared_is_skipped_with_the_remedy(app: Sempre) -> None:
+    """Its schedule stays in the store when a deploy declares fewer of them."""
+
+    @app.job
+    def create(number: int) -> None: ...
+
+    @create.pair(every="1m", shards=2)
+    def pending(shard: int, shards: int) -> list[int]:
+        return [shard, shards]
+
+    with pytest.raises(Skip, match=r"only 2 shards.*sempre disable pair:create/3"):
+        scanned(app, "pair:create/3", shard=3)
+
+    assert derived(app) == []
+
+
+def test_everything_that_a_look_found_can_be_stored() -> None:
+    """Nothing of it is named like a secret, whose value is not kept."""
+    told = Scan(poison=["a"], uncovered_work=["b"], full_scans=["c"]).to_json()
+
+    assert redacted(told) == told
 
 
 def test_a_query_of_several_shards_must_know_which(app: Sempre) -> None:
