@@ -5,7 +5,7 @@ from sempre.domain.planning import Moment, plan_success
 from sempre.domain.states import State
 from sempre.errors import TransactionError
 from sempre.ports.messages import Settled, Settlement
-from sempre.stores.sql import encoding, work
+from sempre.stores.sql import encoding, settling
 from sempre.stores.sql.dialects import Apart
 
 __all__ = ["SqlEffects"]
@@ -77,7 +77,7 @@ class SqlEffects:
         now = max(transaction.now, row.started_at or transaction.now)
         settlement = Settlement(row, plan_success(row, Moment(now)), result)
         # It is compared once more with the row as it is when it is locked.
-        return work.settle(transaction, [settlement], row.session) == [Settled.DONE]
+        return settling.settle(transaction, [settlement], row.session) == [Settled.DONE]
 
     def _commit(self) -> None:
         try:

@@ -179,6 +179,26 @@ UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
 STRAIGHT_JOIN {unique_keys} AS k {by_id} ON k.unique_key = r.unique_key
 SET k.execution_id = r.execution_id, k.failures = r.failures
 
+-- name: start_taken
+-- One-off work begins, each under a fence of its own; given as pairs of id and fence.
+UPDATE {pairs:claims} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word
+SET
+    e.state = 'running', e.attempt = e.attempt + 1, e.reason = '', e.started_at = :now,
+    e.session = :session, e.first_started_at = coalesce(e.first_started_at, :now),
+    e.fence = one.number
+
+-- name: held_runs
+-- Which executions run under a session, and by which fence.
+SELECT id, fence FROM {executions} {by_id}
+WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running' AND session = :session
+ORDER BY id {lock}
+
+-- name: end_successes
+-- Executions that did their work; given as pairs of id and when they ended.
+UPDATE {pairs:ends} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word
+SET
+    e.state = 'succeeded', e.reason = '', e.finished_at = one.number, e.ended_at = one.number
+
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (

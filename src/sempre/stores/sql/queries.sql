@@ -200,6 +200,25 @@ UPDATE {executions} SET
     session = :session, held_by = :held_by, tzdata = :tzdata
 WHERE id = :id
 
+-- name: start_taken
+-- One-off work begins, each under a fence of its own; given as pairs of id and fence.
+UPDATE {executions} SET
+    state = 'running', attempt = attempt + 1, reason = '', started_at = :now, session = :session,
+    first_started_at = coalesce(first_started_at, :now), fence = one.number
+FROM {pairs:claims} AS one WHERE id = one.word
+
+-- name: held_runs
+-- Which executions run under a session, and by which fence.
+SELECT id, fence FROM {executions}
+WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running' AND session = :session
+ORDER BY id {lock}
+
+-- name: end_successes
+-- Executions that did their work; given as pairs of id and when they ended.
+UPDATE {executions} SET
+    state = 'succeeded', reason = '', finished_at = one.number, ended_at = one.number
+FROM {pairs:ends} AS one WHERE id = one.word
+
 -- name: insert_snapshot
 -- What the executions of a revision run.
 INSERT INTO {snapshots} (schedule_id, revision, rules, args)

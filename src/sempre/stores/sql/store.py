@@ -34,7 +34,15 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.transactional import Effects
-from sempre.stores.sql import encoding, maintenance, migrations, reading, records, work
+from sempre.stores.sql import (
+    encoding,
+    maintenance,
+    migrations,
+    reading,
+    records,
+    settling,
+    work,
+)
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.joining import enqueue_within
@@ -154,7 +162,7 @@ class SqlStore:
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
-        return self._write(lambda transaction: work.settle(transaction, settlements, session))
+        return self._write(lambda transaction: settling.settle(transaction, settlements, session))
 
     def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in."""

@@ -1,4 +1,4 @@
-"""The writing operations on work: create, apply, claim, take, settle, enqueue, cancel.
+"""The writing operations on work: create, apply, claim, take, enqueue, cancel.
 
 Each is one transaction for its whole batch, and safe to repeat.
 """
@@ -11,14 +11,11 @@ from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import (
-    Attempt,
     Birth,
     Cancelled,
     Order,
     Receipt,
     Report,
-    Settled,
-    Settlement,
     Wanted,
     Work,
 )
@@ -27,10 +24,10 @@ from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birt
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.reading import bounds
-from sempre.stores.sql.records import write_attempt, write_report
+from sempre.stores.sql.records import write_report
 from sempre.stores.sql.switches import Decisions, Stops, switches_off
 
-__all__ = ["apply", "cancel", "claim", "create", "enqueue", "report", "settle", "take"]
+__all__ = ["apply", "cancel", "claim", "create", "enqueue", "report", "take"]
 
 
 def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
@@ -120,7 +117,8 @@ def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Executi
         claimed = {"session": session, "fence": next(fences), "attempt": row.attempt + 1}
         taken.append(row.to(State.RUNNING, reason="", leased_until=lease, **times, **claimed))
     if taken:
-        transaction.many("update_execution", map(encoding.write_changed_execution, taken))
+        claims = [(row.id, row.fence) for row in taken]
+        transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
     return taken
 
 
@@ -144,45 +142,6 @@ def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Exe
         if free := [row for row, switch in stopped if switch is None]:
             return free
     return []
-
-
-def settle(
-    transaction: Transaction, settlements: Sequence[Settlement], session: str
-) -> list[Settled]:
-    """Record how attempts ended."""
-    ids = sorted({each.execution.id for each in settlements})
-    # A settlement need not change the execution that it is about.
-    desk = Desk(transaction, [Order(each.plan) for each in settlements], also=ids)
-    settled = {tuple(row) for row in transaction.rows("settled_attempts", ids=ids)}
-    answers, attempts, ended = [], [], []
-    for each in settlements:
-        claimed = each.execution
-        if (claimed.id, claimed.fence) in settled:
-            answers.append(Settled.DONE)
-            continue
-        guard = desk.executions.get(claimed.id)
-        holds = guard and (guard.state, guard.fence) == (State.RUNNING, claimed.fence)
-        if not holds or claimed.session != session:
-            late = write_attempt(_attempt(each, State.RUNNING, transaction.now, late=True))
-            attempts.append(late if guard else late | {"ending": "orphan"})
-            answers.append(Settled.LATE)
-            continue
-        order = Order(each.plan)
-        if not desk.fits(order):
-            answers.append(Settled.REPLAN)
-            continue
-        desk.put(order, transaction)
-        state = State(desk.executions[claimed.id].state)
-        attempts.append(write_attempt(_attempt(each, state, transaction.now)))
-        settled.add((claimed.id, claimed.fence))
-        ended.append(claimed.id)
-        answers.append(Settled.DONE)
-    desk.write(transaction)
-    if attempts:
-        transaction.many("insert_attempt", attempts)
-    if ended:
-        transaction.run("forget_cancellations", ids=ended)
-    return answers
 
 
 def enqueue(
@@ -287,10 +246,3 @@ def _fences(transaction: Transaction, wanted: int) -> Iterator[int]:
         return iter(())
     given = sorted(row[0] for row in transaction.rows("next_fences", count=wanted))
     return iter(given if len(given) == wanted else range(given[0] - wanted + 1, given[0] + 1))
-
-
-def _attempt(settlement: Settlement, state: State, now: datetime, *, late: bool = False) -> Attempt:
-    claimed = settlement.execution
-    began = claimed.started_at or now
-    ended = state, settlement.result, settlement.error, late
-    return Attempt(claimed.id, claimed.fence, claimed.session, began, now, *ended)

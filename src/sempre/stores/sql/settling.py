@@ -1,0 +1,108 @@
+"""How attempts ended: plain successes all at once, everything else as its plan says.
+
+Each batch is one transaction, and safe to repeat.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sempre.domain.states import State
+from sempre.grids.instants import microseconds_of
+from sempre.ports.messages import Attempt, Order, Settled, Settlement
+from sempre.stores.sql.desk import Desk
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.records import write_attempt
+
+__all__ = ["settle"]
+
+
+def settle(
+    transaction: Transaction, settlements: Sequence[Settlement], session: str
+) -> list[Settled]:
+    """Record how attempts ended."""
+    done = _succeed(transaction, settlements, session)
+    rest = [each for each in settlements if _claim_of(each) not in done]
+    others = iter(_settle(transaction, rest, session) if rest else ())
+    return [Settled.DONE if _claim_of(each) in done else next(others) for each in settlements]
+
+
+def _succeed(
+    transaction: Transaction, settlements: Sequence[Settlement], session: str
+) -> set[tuple[str, int]]:
+    """Record plain successes of claims that hold, all at once; return which.
+
+    Nothing depends on them but the rows themselves. Whatever is not so plain is left.
+    """
+    plain = {each.execution.id: each for each in settlements if _is_plain_success(each, session)}
+    if not plain:
+        return set()
+    held = transaction.rows("held_runs", ids=sorted(plain), session=session)
+    ended = [plain[row[0]] for row in held if plain[row[0]].execution.fence == row[1]]
+    if not ended:
+        return set()
+    now, ids = transaction.now, [each.execution.id for each in ended]
+    rows = (each.plan.changes[0].after for each in ended)
+    ends = [(row.id, microseconds_of(row.finished_at or now)) for row in rows]
+    transaction.run("end_successes", ends=ends)
+    attempts = (write_attempt(_attempt(each, State.SUCCEEDED, now)) for each in ended)
+    transaction.many("insert_attempt", attempts)
+    transaction.run("forget_cancellations", ids=ids)
+    return set(map(_claim_of, ended))
+
+
+def _claim_of(settlement: Settlement) -> tuple[str, int]:
+    return settlement.execution.id, settlement.execution.fence
+
+
+def _is_plain_success(settlement: Settlement, session: str) -> bool:
+    plan, claimed = settlement.plan, settlement.execution
+    if claimed.session != session or plan.base is not None or len(plan.changes) != 1:
+        return False
+    change = plan.changes[0]
+    ours = change.before.id == claimed.id and change.before.fence == claimed.fence
+    return ours and change.after.state is State.SUCCEEDED and not (plan.creates or plan.ranges)
+
+
+def _settle(
+    transaction: Transaction, settlements: Sequence[Settlement], session: str
+) -> list[Settled]:
+    ids = sorted({each.execution.id for each in settlements})
+    # A settlement need not change the execution that it is about.
+    desk = Desk(transaction, [Order(each.plan) for each in settlements], also=ids)
+    settled = {tuple(row) for row in transaction.rows("settled_attempts", ids=ids)}
+    answers, attempts, ended = [], [], []
+    for each in settlements:
+        claimed = each.execution
+        if (claimed.id, claimed.fence) in settled:
+            answers.append(Settled.DONE)
+            continue
+        guard = desk.executions.get(claimed.id)
+        holds = guard and (guard.state, guard.fence) == (State.RUNNING, claimed.fence)
+        if not holds or claimed.session != session:
+            late = write_attempt(_attempt(each, State.RUNNING, transaction.now, late=True))
+            attempts.append(late if guard else late | {"ending": "orphan"})
+            answers.append(Settled.LATE)
+            continue
+        order = Order(each.plan)
+        if not desk.fits(order):
+            answers.append(Settled.REPLAN)
+            continue
+        desk.put(order, transaction)
+        state = State(desk.executions[claimed.id].state)
+        attempts.append(write_attempt(_attempt(each, state, transaction.now)))
+        settled.add((claimed.id, claimed.fence))
+        ended.append(claimed.id)
+        answers.append(Settled.DONE)
+    desk.write(transaction)
+    if attempts:
+        transaction.many("insert_attempt", attempts)
+    if ended:
+        transaction.run("forget_cancellations", ids=ended)
+    return answers
+
+
+def _attempt(settlement: Settlement, state: State, now: datetime, *, late: bool = False) -> Attempt:
+    claimed = settlement.execution
+    began = claimed.started_at or now
+    ended = state, settlement.result, settlement.error, late
+    return Attempt(claimed.id, claimed.fence, claimed.session, began, now, *ended)
