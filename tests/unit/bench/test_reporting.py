@@ -1,0 +1,76 @@
+from bench.measuring import Comparison, Contestant, Duel, Figure, Numbers, Target
+from bench.reporting import Result, errors, markdown, plain, raw, shown, table, targets
+
+RATE, COST = Figure("rate", "jobs/s"), Figure("cost", "s", is_rate=False)
+
+
+def run(_count: int) -> Numbers:
+    return {}
+
+
+OURS = Contestant("Sempre", run, 1)
+PEER, LIMIT = Contestant("peer", run, 1), Contestant("driver", run, 1, "limit")
+
+
+def a_result(*duels: Duel) -> Result:
+    wanted = [Target("T1", "peer", "rate", at_least=1.2), Target("T2", "driver", "rate", 0.6)]
+    return Result("x", Comparison("A title", [RATE, COST], OURS, [PEER], wanted, "A note."), duels)
+
+
+DONE = Duel(PEER, [({"rate": 30.0, "cost": 1.0}, {"rate": 20.0, "cost": 4.0})])
+BROKEN = Duel(LIMIT, error="driver: 7 of 10 jobs")
+
+
+def test_a_cell_has_the_ratio_and_its_spread() -> None:
+    rounds = [({"rate": 30.0}, {"rate": 20.0}), ({"rate": 20.0}, {"rate": 20.0})]
+
+    head, row = table(a_result(Duel(PEER, rounds)))
+
+    assert head == ["", "rate", "cost"]
+    assert row == ["peer", "1.50x (1.25, 1.00-1.50)", "-"]
+
+
+def test_a_failure_is_in_the_table_and_told() -> None:
+    result = a_result(DONE, BROKEN)
+
+    assert table(result)[2] == ["driver (limit)", "failed", "failed"]
+    assert errors(result) == ["driver failed: driver: 7 of 10 jobs"]
+
+
+def test_the_figures_themselves_are_the_best_of_each() -> None:
+    rounds = [({"rate": 30.0, "cost": 2.0}, {"rate": 2.0}), ({"rate": 400.0}, {"rate": 5.0})]
+
+    assert raw(a_result(Duel(PEER, rounds))) == [
+        ["", "rate, jobs/s", "cost, s"],
+        ["Sempre", "400", "2.00"],
+        ["peer", "5.00", "-"],
+    ]
+
+
+def test_a_target_says_whether_it_is_met_and_one_without_a_figure_says_nothing() -> None:
+    assert targets(a_result(DONE, BROKEN)) == ["T1: rate at least 1.2x peer: met, 1.50x"]
+
+    slow = Duel(PEER, [({"rate": 1.0}, {"rate": 2.0})])
+    assert targets(a_result(slow)) == ["T1: rate at least 1.2x peer: NOT met, 0.50x"]
+
+
+def test_a_table_on_the_screen_is_aligned() -> None:
+    assert plain([["", "rate"], ["peer", "1.50x"]]) == "       rate\npeer  1.50x"
+
+
+def test_numbers_have_as_many_digits_as_they_deserve() -> None:
+    assert [shown(number) for number in (0.123, 12.34, 61_600.4)] == ["0.12", "12.3", "61,600"]
+
+
+def test_the_report_has_machine_ratios_targets_failures_and_figures() -> None:
+    text = markdown([a_result(DONE, BROKEN)], {"kernel": "Linux 6"}, how="python -m bench")
+
+    for part in (
+        "Written by `python -m bench`",
+        "- kernel: Linux 6",
+        "## A title\n\nA note.",
+        "| peer | 1.50x (1.50, 1.50-1.50) | 4.00x (4.00, 4.00-4.00) |",
+        "- T1: rate at least 1.2x peer: met, 1.50x\n- driver failed: driver: 7 of 10 jobs",
+        "| Sempre | 30.0 | 1.00 |",
+    ):
+        assert part in text
