@@ -50,6 +50,11 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("revive", f"{COMMANDS}.switching:revive", "Let work that was killed go on."),
         Entry("backfill", f"{COMMANDS}.backfilling:backfill", "Run past slots that did not run."),
         Entry("reconcile", f"{COMMANDS}.health:reconcile", "Heal now what is not as it should be."),
+        Entry(
+            "drill",
+            f"{COMMANDS}.drilling:drill",
+            "Harm staging on purpose, and see that nothing is lost.",
+        ),
     ),
     "Data": (Entry("db", f"{COMMANDS}.database:database", "Set the store up, or look at it."),),
 }
