@@ -7,6 +7,7 @@ executed, so a rule also holds for a module whose driver is not installed.
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,11 +43,22 @@ class Module:
         """The part of the package that has a layer: `grids` for `sempre.grids.cron`."""
         return unit_of(self.name)
 
-    def imports(self) -> Iterator[Import]:
-        yield from self._imports(self.tree, lazy=False)
+    def imports(self) -> list[Import]:
+        return self._all_imports
 
-    def uses(self) -> Iterator[tuple[str, int]]:
+    def uses(self) -> list[tuple[str, int]]:
         """Every dotted name the module mentions, resolved through its imports, and its line."""
+        return self._all_uses
+
+    @cached_property
+    def _all_imports(self) -> list[Import]:
+        return list(self._imports(self.tree, lazy=False))
+
+    @cached_property
+    def _all_uses(self) -> list[tuple[str, int]]:
+        return list(self._uses())
+
+    def _uses(self) -> Iterator[tuple[str, int]]:
         bound = self._bindings()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node)):
@@ -93,9 +105,10 @@ class Module:
         return bound
 
 
-def modules() -> list[Module]:
+@cache
+def modules() -> tuple[Module, ...]:
     """Every module of the package, parsed."""
-    return [_read(path) for path in sorted(PACKAGE.rglob("*.py"))]
+    return tuple(_read(path) for path in sorted(PACKAGE.rglob("*.py")))
 
 
 def unit_of(name: str) -> str:

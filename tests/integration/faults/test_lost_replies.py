@@ -13,6 +13,15 @@ from tests.integration.faults.deeds import DEEDS, Deed, everything
 from tests.integration.proxy import LostAnswer, Proxy
 
 every_deed = pytest.mark.parametrize("make", DEEDS.values(), ids=DEEDS)
+# The others are alike, and each of them is cut at a dozen places: see `make test-long`.
+QUICK = {"claim", "enqueue", "settle_success", "settle_failure_with_retry", "begin_pass"}
+every_deed_in_time = pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=name, marks=() if name in QUICK else pytest.mark.long)
+        for name, make in DEEDS.items()
+    ],
+)
 
 
 @every_deed
@@ -53,7 +62,7 @@ def test_an_order_that_never_arrived_is_done_when_it_is_repeated(
     assert everything(store) == done
 
 
-@every_deed
+@every_deed_in_time
 def test_wherever_the_connection_is_lost_an_order_is_done_wholly_or_not_at_all(
     make: Callable[[Store], Deed],
     new_backend: Callable[[], Backend],

@@ -26,7 +26,7 @@ legs = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     chosen=st.lists(grids, min_size=1, max_size=4),
     start=starts,
