@@ -37,14 +37,15 @@ def create_database_of(app: Sempre, folder: Path, fatal: list[int]) -> Job[[int]
     def create_database(number: int) -> None:
         effects.started()
         cursor = current().tx.cursor()
-        ready = "UPDATE wanted SET state = 'ready' WHERE id = %s AND state = 'pending'"
-        cursor.execute(ready, (number,))
-        if not cursor.rowcount:
+        wanted = "SELECT id FROM wanted WHERE id = %s AND state = 'pending' FOR UPDATE"
+        cursor.execute(wanted, (number,))
+        if not cursor.fetchall():
             return  # an earlier run has done it
         cursor.execute("INSERT INTO created (number) VALUES (%s)", (number,))
         Event().wait(TAKES)
         if number in fatal and current().attempt == 1:
             os.kill(os.getpid(), signal.SIGKILL)
+        cursor.execute("UPDATE wanted SET state = 'ready' WHERE id = %s", (number,))
 
     @create_database.pair(every="1s")
     def pending() -> str:

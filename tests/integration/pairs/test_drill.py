@@ -17,9 +17,10 @@ QUICK = "postgresql+redis"
 
 def drill(name: str, folder: Path, *, rows: int, rounds: int, fatal: list[int]) -> Account:
     """Let customers sign up in rounds, and harm everything in each of them."""
+    told = {"program": PROGRAM, "fatal": fatal, "concurrency": 4}
     with (
         pairing_on(name, folder) as pairing,
-        fleet_on(pairing, folder, rota="none", program=PROGRAM, fatal=fatal) as fleet,
+        fleet_on(pairing, folder, rota="none", **told) as fleet,
     ):
         run = Drill(fleet, rows)
         fleet.join(2)
