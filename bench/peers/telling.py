@@ -7,11 +7,15 @@ import json
 import os
 import struct
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from threading import Event
 from time import perf_counter, time
 from typing import Any
 
-__all__ = ["gathered", "mark", "say", "timed", "told"]
+__all__ = ["await_end", "gathered", "mark", "say", "timed", "told"]
 
+MARK = struct.calcsize("d")
+PAUSE, LONGEST = 0.02, 15_000
 _TOLD: dict[str, Any] = json.loads(os.environ.get("BENCH", "{}"))
 _FILES: dict[int, int] = {}
 
@@ -33,6 +37,24 @@ def mark() -> None:
 def say(**facts: float) -> None:
     """Tell the harness that this script is ready, and go on."""
     print(json.dumps(facts), flush=True)
+
+
+def await_end(count: int, is_over: Callable[[], bool]) -> dict[str, float]:
+    """Say that we watch; then wait until so many have started and all is recorded; say when."""
+    say(ready=1)
+    pause = Event()
+    for _ in range(LONGEST):
+        if _starts() >= count and is_over():
+            return {"at": time()}
+        pause.wait(PAUSE)
+    raise SystemExit("what has run was not recorded")
+
+
+def _starts() -> int:
+    try:
+        return Path(told("marks")).stat().st_size // MARK
+    except FileNotFoundError:
+        return 0
 
 
 def timed(work: Callable[[], object]) -> dict[str, float]:

@@ -1,7 +1,9 @@
 """Sempre with its defaults: bulk enqueue, and a supervised worker of one process."""
 
-from bench.peers.telling import mark, timed, told
+from bench.peers.telling import await_end, mark, timed, told
 from sempre import Sempre
+from sempre.domain.states import State
+from sempre.ports.messages import ExecutionQuery
 
 app = Sempre(told("url"), broker=told("broker"))
 
@@ -23,4 +25,10 @@ def enqueue(count: int) -> dict[str, float]:
 
 
 def work() -> None:
-    app.start(processes=told("processes", 1))
+    app.start()
+
+
+def finish(count: int) -> dict[str, float]:
+    store = app.engine.store
+    running = ExecutionQuery(states=frozenset({State.RUNNING}), limit=1)
+    return await_end(count, lambda: not store.executions(running).value.items)

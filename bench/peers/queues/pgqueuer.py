@@ -8,7 +8,7 @@ from pgqueuer import PgQueuer
 from pgqueuer.db import AsyncpgDriver, AsyncpgPoolDriver
 from pgqueuer.queries import Queries
 
-from bench.peers.telling import mark, told
+from bench.peers.telling import await_end, mark, told
 
 
 def prepare() -> None:
@@ -45,3 +45,14 @@ def work() -> None:
             await queuer.run(batch_size=told("batch", 10))
 
     asyncio.run(run())
+
+
+def finish(count: int) -> dict[str, float]:
+    loop = asyncio.new_event_loop()
+    connection = loop.run_until_complete(asyncpg.connect(told("url")))
+
+    def is_over() -> bool:
+        asked = connection.fetchval("SELECT count(*) FROM pgqueuer")
+        return not loop.run_until_complete(asked)
+
+    return await_end(count, is_over)
