@@ -6,7 +6,8 @@ from tests.integration.fleet.reporting import Row, sums_of, table_of
 
 EXPLAINED = (
     "twice: starts beyond the first; fenced: effects that a guarded resource took twice; "
-    "p50, p99: seconds between due and start"
+    "p50, p99: seconds between due and start; recovery: seconds from the end of a fault to the "
+    "last start that was late or a second one"
 )
 
 

@@ -17,7 +17,7 @@ import pytest
 from sempre.clock import SystemClock
 from tests.architecture.source import ROOT
 from tests.integration.fleet.effects import read_log
-from tests.integration.fleet.judge import Finding, judge
+from tests.integration.fleet.judge import Finding, judge, recovery
 from tests.integration.fleet.pairings import Pairing
 from tests.integration.fleet.processes import Process, children, in_session, send
 from tests.integration.fleet.rota import ROTAS, Line
@@ -139,6 +139,7 @@ class Fleet:
         self.members: list[Member] = []
         self.parted: list[Member] = []
         self.faults = 0
+        self.heals: list[float] = []
         self._numbers = count()
 
     def join(self, members: int = 1, **told: Any) -> list[Member]:  # noqa: ANN401 - becomes JSON
@@ -150,6 +151,16 @@ class Fleet:
 
     def finding(self, until: float) -> Finding:
         return judge(self.folder, self.lines, until)
+
+    @property
+    def recovery(self) -> float:
+        """How many seconds it took at most until a fault was no longer felt."""
+        return recovery(self.folder, self.lines, self.heals)
+
+    def healed(self) -> None:
+        """Note that a fault is over."""
+        self.faults += 1
+        self.heals.append(CLOCK.now().timestamp())
 
     def wait_for_slots(self, seconds: float) -> float:
         """Wait until all slots of so many seconds from now have run; return their last instant."""

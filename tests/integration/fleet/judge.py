@@ -6,15 +6,19 @@ be done (Jepsen's Chronos test, whose targets and runs these are).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.integration.fleet.effects import read_log, read_resources
 from tests.integration.fleet.rota import Line
 
-__all__ = ["Finding", "judge"]
+__all__ = ["Finding", "judge", "recovery"]
+
+# A start that is no later than this has not been disturbed.
+ON_TIME = 1.0
 
 Entry = dict[str, Any]
 
@@ -81,6 +85,31 @@ def judge(folder: Path, lines: Sequence[Line], until: float) -> Finding:
         incomplete=len(starts) - len(ends),
         lateness=sorted(_lateness(starts)),
     )
+
+
+def recovery(folder: Path, lines: Sequence[Line], heals: Sequence[float]) -> float:
+    """Return the longest time from the end of a fault to the last start that it disturbed.
+
+    Such a start was late, or was not the first of its slot though no failure had called for it.
+    """
+    disturbed = list(_disturbed([each for each in read_log(folder) if _is_of(each, lines)]))
+    spans = [
+        max((at - heal for at in disturbed if heal <= at < following), default=0.0)
+        for heal, following in pairwise([*heals, float("inf")])
+    ]
+    return max(spans, default=0.0)
+
+
+def _disturbed(entries: Iterable[Entry]) -> Iterator[float]:
+    called_for: Counter[tuple[str, float]] = Counter()
+    for each in entries:
+        key = (each["schedule"], each["slot"])
+        if each["what"] == "fail":
+            called_for[key] += 1
+        elif each["what"] == "start":
+            called_for[key] -= 1
+            if called_for[key] < -1 or each["at"] - each["due"] > ON_TIME:
+                yield each["at"]
 
 
 def _is_of(entry: Entry, lines: Iterable[Line]) -> bool:

@@ -2,11 +2,12 @@
 
 import os
 import signal
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Process", "children", "in_session", "send"]
+__all__ = ["Process", "children", "cpu_seconds", "in_session", "send"]
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,13 @@ def _read(line: str) -> Process:
     name, _, fields = rest.rpartition(") ")
     state, parent, _, session, *_ = fields.split()
     return Process(int(pid), name, state, int(parent), int(session))
+
+
+def cpu_seconds(pids: Iterable[int]) -> float:
+    """Return how much time of a core processes have used that have not ended."""
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -10,12 +10,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from sempre import Cron, Every, Sempre, current
 from sempre.app.running import work
+from sempre.clock import SystemClock
 from sempre.engine.events import Event as Told
 from tests.integration.fleet.effects import Effects
 from tests.integration.fleet.rota import ROTAS, Line
@@ -25,7 +27,22 @@ __all__ = ["application", "main"]
 # A worker that is killed in mid run leaves the waiting to nobody.
 LONGEST_GATE = 600
 PAUSE = 0.02
+HALF_SWING = 2.5
 Builder = Callable[[Path, dict[str, Any]], Sempre]
+
+
+class SwingingClock(SystemClock):
+    """A wall clock that is set forth and back by so many seconds, again and again.
+
+    The steady clock is left alone, as it is on a machine whose time is set.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._by = timedelta(seconds=seconds)
+
+    def now(self) -> datetime:
+        forth = int(self.elapsed() / HALF_SWING) % 2
+        return super().now() + (self._by if forth else -self._by)
 
 
 class Expected(Exception):
@@ -34,7 +51,8 @@ class Expected(Exception):
 
 def application(folder: Path, told: dict[str, Any]) -> Sempre:
     """Return the application of a rota."""
-    app = Sempre(told["store"], broker=told["broker"], **told["settings"])
+    clock = SwingingClock(told["swings"]) if told.get("swings") else None
+    app = Sempre(told["store"], broker=told["broker"], clock=clock, **told["settings"])
     effects = Effects(folder)
     for line in ROTAS[told["rota"]]:
         function = _async_job(effects, line) if line.isolation == "async" else _job(effects, line)

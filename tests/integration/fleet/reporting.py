@@ -26,6 +26,7 @@ def report(fleet: Fleet, fault: str, found: Finding) -> Row:
         "faults": fleet.faults,
         "p50": round(found.at(0.5), 3),
         "p99": round(found.at(0.99), 3),
+        "recovery": round(fleet.recovery, 1),
     }
     print("\n".join(table_of([row])))  # noqa: T201 - shown by pytest -rP, and when the test fails
     return row
@@ -56,4 +57,5 @@ def _sum(name: str, rows: Sequence[Row]) -> Row:
         "p50 healthy": max((row["p50"] for row in healthy), default=""),
         "p99 healthy": max((row["p99"] for row in healthy), default=""),
         "p99 harmed": max((row["p99"] for row in harmed), default=""),
+        "recovery": max((row["recovery"] for row in harmed), default=""),
     }

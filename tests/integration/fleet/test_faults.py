@@ -89,7 +89,7 @@ def harm(fleet: Fleet, faults: list[str]) -> float:
     until = fleet.wait_for_slots(1.0)
     for fault in faults:
         FAULTS[fault](fleet)
-        fleet.faults += 1
+        fleet.healed()
         until = fleet.wait_for_slots(3.0)
     return until
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.fleet.judge import Finding, judge
+from tests.integration.fleet.judge import Finding, judge, recovery
 from tests.integration.fleet.rota import Line
 
 LINES = (Line("tick", 2),)
@@ -111,3 +111,28 @@ def test_a_second_start_after_a_failure_is_none_too_many(tmp_path: Path) -> None
     finding = found_in(tmp_path, [*log[:5], failed, again, *log[5:]])
 
     assert not finding.duplicated
+
+
+def test_recovery_is_the_time_from_a_fault_to_the_last_start_that_it_disturbed(
+    tmp_path: Path,
+) -> None:
+    log = runs()
+    for each in log[2:4]:
+        each["at"] += 1.5
+    again = {**log[4], "at": FIRST + 5.5}
+    found_in(tmp_path, [*log[:6], again, *log[6:]])
+
+    assert recovery(tmp_path, LINES, []) == 0
+    assert recovery(tmp_path, LINES, [FIRST + 2.5]) == pytest.approx(3.0)
+    assert recovery(tmp_path, LINES, [FIRST + 2.5, FIRST + 5.0]) == pytest.approx(1.1)
+    assert recovery(tmp_path, LINES, [FIRST + 5.9]) == 0
+
+
+def test_a_retry_is_nothing_that_has_to_be_recovered_from(tmp_path: Path) -> None:
+    log = runs()
+    log[1]["what"] = "fail"
+    del log[1]["fenced"]
+    again = {**log[0], "attempt": 2, "at": FIRST + 0.5}
+    found_in(tmp_path, [*log[:2], again, *log[2:]])
+
+    assert recovery(tmp_path, LINES, [FIRST]) == 0
