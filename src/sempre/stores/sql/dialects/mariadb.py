@@ -59,7 +59,8 @@ class Mariadb:
 
     Args:
         url: such as mariadb://user:password@host:3306/database, with `?unix_socket=` or the files
-            of `ssl_ca`, `ssl_cert` and `ssl_key`. Its password appears in no message.
+            of `ssl_ca`, by which the server is then verified, `ssl_cert` and `ssl_key`. Its
+            password appears in no message.
         prefix: what the names of the tables begin with.
         connections: how many connections are open at most.
         statement_after: after how many seconds a statement is given up by the server; after a

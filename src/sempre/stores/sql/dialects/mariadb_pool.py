@@ -61,6 +61,9 @@ def read_address(url: str) -> tuple[str, dict[str, Any]]:
     if options.keys() == {"unix_socket"}:
         # Nobody listens there; and the driver would read every certificate of the host each time.
         told["ssl_disabled"] = True
+    if "ssl_ca" in options:
+        # By itself the driver would take any certificate, and any name in it.
+        told |= {"ssl_verify_cert": True, "ssl_verify_identity": True}
     return f"MariaDB at {options.get('unix_socket', f'{host}:{port}')}/{database}", told
 
 
