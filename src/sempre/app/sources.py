@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 from sempre.app.explaining import full_scans
+from sempre.app.foreign import is_a
 from sempre.app.jobs import Call, Job
 from sempre.errors import PolicyError
 
@@ -43,9 +44,9 @@ class Source:
         """
         if isinstance(answer, str):
             return self._of_text(answer)
-        if _is_a(answer, "sqlalchemy.sql", "Executable"):
+        if is_a(answer, "sqlalchemy.sql", "Executable"):
             return self._of_select(answer)
-        if _is_a(answer, "django.db.models", "QuerySet"):
+        if is_a(answer, "django.db.models", "QuerySet"):
             return self._of_queryset(answer)
         if isinstance(answer, Iterable) and not isinstance(answer, Mapping | bytes):
             return iter(answer)
@@ -53,7 +54,7 @@ class Source:
         raise PolicyError("pair", answer, allowed=allowed)
 
     def _of_text(self, text: str) -> Iterator[object]:
-        if _is_a(self._database, "sqlalchemy", "Engine"):
+        if is_a(self._database, "sqlalchemy", "Engine"):
             yield from self._of_select(sys.modules["sqlalchemy"].text(text))
             return
         connect = self._own if self._database is None else self._database
@@ -63,7 +64,7 @@ class Source:
 
     def _of_select(self, select: Any) -> Iterator[object]:  # noqa: ANN401 - of a library not imported
         engine: Any = self._database
-        if not _is_a(engine, "sqlalchemy", "Engine"):
+        if not is_a(engine, "sqlalchemy", "Engine"):
             allowed = "pair(database=engine) for a select of SQLAlchemy"
             raise PolicyError("database", engine, allowed=allowed)
         with engine.connect() as connection:
@@ -103,7 +104,7 @@ def call_of(job: Job[..., Any], item: object) -> Call[Any]:
         return item
     if isinstance(item, Mapping):
         return job.called((), item)
-    if isinstance(item, tuple) or _is_a(item, "sqlalchemy", "Row"):
+    if isinstance(item, tuple) or is_a(item, "sqlalchemy", "Row"):
         return job.called(tuple(item), {})  # type: ignore[arg-type]  # which mypy takes for object
     if hasattr(item, "keys") and hasattr(item, "__getitem__"):  # such as sqlite3.Row
         return job.called((), {name: item[name] for name in item.keys()})  # noqa: SIM118
@@ -132,9 +133,3 @@ def _unbuffered(connection: Any) -> Any:  # noqa: ANN401 - of a driver without t
     cursors = sys.modules["pymysql.cursors"]
     named = issubclass(connection.cursorclass, cursors.DictCursorMixin)
     return cursors.SSDictCursor if named else cursors.SSCursor
-
-
-def _is_a(value: object, module: str, name: str) -> bool:
-    """Tell whether a value is of a class of a library, which nobody imports for that."""
-    found = sys.modules.get(module)
-    return found is not None and isinstance(value, getattr(found, name, ()))
