@@ -80,12 +80,15 @@ def main() -> None:
     machine = described(given.data)
     results: list[Result] = []
     how = " ".join(["python -m bench", *sys.argv[1:]])
-    for name in given.names:
-        result = run(name, given)
-        if result is not None:
-            results.append(result)
-            # After each, so that a run that is interrupted leaves what it has.
-            given.results.write_text(markdown(results, machine, how=how))
+    try:
+        for name in given.names:
+            result = run(name, given)
+            if result is not None:
+                results.append(result)
+                # After each, so that a run that is interrupted leaves what it has.
+                given.results.write_text(markdown(results, machine, how=how))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted; comparisons that had ended are in the report.")
     print(f"\nWritten to {given.results}")
 
 

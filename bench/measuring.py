@@ -66,7 +66,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Target:
-    """What the ratio of a figure beside a contestant has to be."""
+    """What the ratio of a figure beside a contestant has to be; without one, our figure itself."""
 
     name: str
     contestant: str
@@ -77,9 +77,10 @@ class Target:
     @property
     def wanted(self) -> str:
         """What is asked for, in words."""
+        sign = "x" if self.contestant else ""
         if self.at_most < inf:
-            return f"at most {self.at_most:g}x"
-        return f"at least {self.at_least:g}x"
+            return f"at most {self.at_most:g}{sign}"
+        return f"at least {self.at_least:g}{sign}"
 
     def is_met_by(self, found: float) -> bool:
         """Tell whether a ratio is what was asked for."""

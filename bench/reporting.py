@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.measuring import Comparison, Duel, Figure, Ratio, ratio
+from bench.measuring import Comparison, Duel, Figure, Numbers, Ratio, Target, ratio
 
 __all__ = ["Result", "markdown", "table", "targets"]
 
@@ -47,17 +47,26 @@ def raw(result: Result) -> list[list[str]]:
 
 def targets(result: Result) -> list[str]:
     """Return a line for each target that was measured."""
-    figures = {figure.name: figure for figure in result.comparison.figures}
-    duels = {duel.contestant.name: duel for duel in result.duels}
     lines = []
     for target in result.comparison.targets:
-        duel = duels.get(target.contestant)
-        found = ratio(duel, figures[target.figure]) if duel else None
+        found = _measured(result, target)
         if found is not None:
-            met = "met" if target.is_met_by(found.best) else "NOT met"
-            what = f"{target.figure} {target.wanted} {target.contestant}"
-            lines.append(f"{target.name}: {what}: {met}, {shown(found.best)}x")
+            met = "met" if target.is_met_by(found) else "NOT met"
+            sign = "x" if target.contestant else ""
+            what = f"{target.figure} {target.wanted} {target.contestant}".rstrip()
+            lines.append(f"{target.name}: {what}: {met}, {shown(found)}{sign}")
     return lines
+
+
+def _measured(result: Result, target: Target) -> float | None:
+    """Return what a target is about: a ratio, or our own best figure."""
+    figure = {each.name: each for each in result.comparison.figures}[target.figure]
+    if not target.contestant:
+        return _best([ours for duel in result.duels for ours, _ in duel.rounds], figure)
+    for duel in result.duels:
+        if duel.contestant.name == target.contestant and (found := ratio(duel, figure)):
+            return found.best
+    return None
 
 
 def errors(result: Result) -> list[str]:
@@ -122,10 +131,11 @@ def _spread(found: Ratio) -> str:
     return f"{shown(found.best)}x ({around})"
 
 
-def _bests(numbers: Sequence[Mapping[str, float]], figures: Sequence[Figure]) -> list[str]:
-    cells = []
-    for figure in figures:
-        known = [each[figure.name] for each in numbers if figure.name in each]
-        best = (max if figure.is_rate else min)(known) if known else None
-        cells.append("-" if best is None else shown(best))
-    return cells
+def _bests(numbers: Sequence[Numbers], figures: Sequence[Figure]) -> list[str]:
+    bests = [_best(numbers, figure) for figure in figures]
+    return ["-" if best is None else shown(best) for best in bests]
+
+
+def _best(numbers: Sequence[Numbers], figure: Figure) -> float | None:
+    known = [each[figure.name] for each in numbers if figure.name in each]
+    return (max if figure.is_rate else min)(known) if known else None

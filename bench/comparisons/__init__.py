@@ -36,5 +36,14 @@ COMPARISONS: dict[str, Callable[[Place], Comparison]] = {
     "fork": forking.forking,
     "start-up": starting.starting,
 }
-SLOW = ("redis-store", "burst-1k", "burst-100k", "idle-1k", "idle-100k", "idling")
+SLOW = (
+    "redis-store",
+    "beanstalkd",
+    "idle-10k",
+    "burst-1k",
+    "burst-100k",
+    "idle-1k",
+    "idle-100k",
+    "idling",
+)
 QUICK = tuple(name for name in COMPARISONS if name not in SLOW)

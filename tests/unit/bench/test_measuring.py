@@ -135,7 +135,7 @@ def test_less_or_more_than_all_of_the_work_is_an_error() -> None:
 
 
 def test_a_target_is_a_least_or_a_most() -> None:
-    least, most = Target("T", "", "", at_least=2.0), Target("T", "", "", at_most=3.0)
+    least, most = Target("T", "x", "", at_least=2.0), Target("T", "x", "", at_most=3.0)
 
     assert (least.is_met_by(2.0), least.is_met_by(1.9)) == (True, False)
     assert (most.is_met_by(3.0), most.is_met_by(3.1)) == (True, False)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from bench.measuring import Comparison, Contestant, Duel, Figure, Numbers, Target
 from bench.reporting import Result, errors, markdown, plain, raw, shown, table, targets
 
@@ -52,6 +54,16 @@ def test_a_target_says_whether_it_is_met_and_one_without_a_figure_says_nothing()
 
     slow = Duel(PEER, [({"rate": 1.0}, {"rate": 2.0})])
     assert targets(a_result(slow)) == ["T1: rate at least 1.2x peer: NOT met, 0.50x"]
+
+
+def test_a_target_without_a_contestant_is_about_our_own_figure() -> None:
+    result = a_result(DONE)
+    own = [Target("T3", "", "cost", at_most=0.5), Target("T3", "", "rate", at_least=30.0)]
+
+    assert targets(replace(result, comparison=replace(result.comparison, targets=own))) == [
+        "T3: cost at most 0.5: NOT met, 1.00",
+        "T3: rate at least 30: met, 30.0",
+    ]
 
 
 def test_a_table_on_the_screen_is_aligned() -> None:
