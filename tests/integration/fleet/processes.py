@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Process", "children", "cpu_seconds", "in_session", "send"]
+__all__ = ["Process", "children", "cpu_seconds", "in_session", "peak_mebibytes", "send"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,12 @@ def cpu_seconds(pids: Iterable[int]) -> float:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
             ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def peak_mebibytes(pid: int) -> float:
+    """Return how much memory a process has had at most; 0 if it has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return 0.0

@@ -97,6 +97,10 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
     ),
     "fatal": (Line("fatal", 1, ends_by="crash", may_skip=True),),
     "memory": (Line("thread-wait", 1), Line("async-wait", 2, "async")),
+    # Beside the line that is judged, a job whose schedules are made and changed on the way.
+    "edited": (Line("thread-wait", 1), Line("edited", 3600, may_skip=True)),
+    "crowd": tuple(Line(f"one-of-many-{number:02}", 2) for number in range(50)),
+    "herd": tuple(Line(f"herd-{number:04}", 60, takes=0) for number in range(5000)),
     "nursed": (Line("process-wait", 1, "process"),),
     "limited": (Line("limited", 2, takes=1.0, policies={**PATIENT, "timeout": "2s"}),),
     "single": (Line("thread-wait", 1),),

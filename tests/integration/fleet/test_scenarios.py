@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.test_pgbouncer import PORT, bouncer_before
 from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
 from tests.integration.fleet.effects import read_log
-from tests.integration.fleet.pairings import pairing_on
-from tests.integration.fleet.processes import cpu_seconds
+from tests.integration.fleet.pairings import Pairing, pairing_on
+from tests.integration.fleet.processes import cpu_seconds, peak_mebibytes
 from tests.integration.fleet.reporting import report
 from tests.integration.proxy import Silence, proxy_before
+from tests.integration.sql.postgresql_server import running_postgresql
 
 Record = Callable[[str, object], None]
 LONG = pytest.mark.long
@@ -149,3 +151,40 @@ def test_workers_whose_broker_is_away_look_for_work_themselves_and_do_not_spin(
         record_property("share of a core without a broker", used)
         assert used < BUSY * len(members)
         everything_was_done(fleet, until, "broker away", record_property)
+
+
+@LONG
+def test_a_pool_of_two_connections_behind_pgbouncer_is_enough_for_fifty_schedules(
+    tmp_path: Path, record_property: Record
+) -> None:
+    """Of each process; nobody loses a lease for want of one."""
+    with running_postgresql() as server, bouncer_before(server.conninfo):
+        place = f"host={server.folder}&port={PORT}&schema=crowd&connections=2"
+        url = f"postgresql://postgres@/postgres?{place}"
+        pairing = Pairing("postgresql+store", url, "store://", server, None, lambda: None)
+        with fleet_on(pairing, tmp_path, rota="crowd") as fleet:
+            fleet.join(2)
+            fleet.wait_for_first()
+
+            until = fleet.wait_for_slots(15.0)
+
+            fleet.part()
+            everything_was_done(fleet, until, "small pools", record_property)
+            assert "session.lost" not in fleet.outputs()
+
+
+@LONG
+@pytest.mark.parametrize("name", ["postgresql+beanstalkd", "redis+redis"])
+def test_five_thousand_schedules_of_the_same_second_run_once_each(
+    name: str, tmp_path: Path, record_property: Record
+) -> None:
+    with pairing_on(name, tmp_path) as pairing, fleet_on(pairing, tmp_path, rota="herd") as fleet:
+        members = fleet.join(2)
+        fleet.wait_for_first()
+        # The first start is within a slot of all; the next one is of the next minute.
+        until = fleet.wait_for_slots(62.0)
+        pids = [each.pid for member in members for each in member.processes]
+        record_property("largest process in MiB", max(map(peak_mebibytes, pids)))
+
+        fleet.part()
+        everything_was_done(fleet, until, "herd of 5000", record_property)
