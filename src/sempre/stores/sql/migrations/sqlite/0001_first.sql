@@ -97,15 +97,16 @@ CREATE INDEX {prefix}executions_unrung ON {executions} (due_at, id)
     WHERE state = 'pending' AND held_by = '';
 CREATE INDEX {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
 CREATE INDEX {prefix}executions_active ON {executions} (schedule_id, due_at)
-    WHERE state IN ('pending', 'scheduled', 'running');
+    WHERE schedule_id IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
 CREATE INDEX {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
 CREATE INDEX {prefix}executions_keyed ON {executions} (unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
 CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
-    WHERE finished_at IS NOT NULL;
+    WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
 CREATE INDEX {prefix}executions_history ON {executions} (run_at, id);
-CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision);
+CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
+    WHERE schedule_id IS NOT NULL;
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
