@@ -139,7 +139,7 @@ class Fleet:
         self.members: list[Member] = []
         self.parted: list[Member] = []
         self.faults = 0
-        self.heals: list[float] = []
+        self._calms: list[tuple[float, float]] = []
         self._numbers = count()
 
     def join(self, members: int = 1, **told: Any) -> list[Member]:  # noqa: ANN401 - becomes JSON
@@ -155,12 +155,17 @@ class Fleet:
     @property
     def recovery(self) -> float:
         """How many seconds it took at most until a fault was no longer felt."""
-        return recovery(self.folder, self.lines, self.heals)
+        return recovery(self.folder, self.lines, self._calms)
 
     def healed(self) -> None:
         """Note that a fault is over."""
         self.faults += 1
-        self.heals.append(CLOCK.now().timestamp())
+        self._calms.append((CLOCK.now().timestamp(), float("inf")))
+
+    def harmed(self) -> None:
+        """Note that another fault begins."""
+        if self._calms:
+            self._calms[-1] = (self._calms[-1][0], CLOCK.now().timestamp())
 
     def wait_for_slots(self, seconds: float) -> float:
         """Wait until all slots of so many seconds from now have run; return their last instant."""

@@ -8,7 +8,6 @@ be done (Jepsen's Chronos test, whose targets and runs these are).
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +86,16 @@ def judge(folder: Path, lines: Sequence[Line], until: float) -> Finding:
     )
 
 
-def recovery(folder: Path, lines: Sequence[Line], heals: Sequence[float]) -> float:
+def recovery(folder: Path, lines: Sequence[Line], calms: Sequence[tuple[float, float]]) -> float:
     """Return the longest time from the end of a fault to the last start that it disturbed.
 
-    Such a start was late, or was not the first of its slot though no failure had called for it.
+    A calm goes from the end of a fault to the beginning of the next. Such a start was late, or was
+    not the first of its slot though no failure had called for it.
     """
     disturbed = list(_disturbed([each for each in read_log(folder) if _is_of(each, lines)]))
     spans = [
-        max((at - heal for at in disturbed if heal <= at < following), default=0.0)
-        for heal, following in pairwise([*heals, float("inf")])
+        max((at - begun for at in disturbed if begun <= at < ended), default=0.0)
+        for begun, ended in calms
     ]
     return max(spans, default=0.0)
 

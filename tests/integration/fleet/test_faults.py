@@ -5,7 +5,9 @@ something was killed or paused, and never because of a broker.
 """
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -21,7 +23,7 @@ QUICK = {("kill worker", "redis+redis"), ("flush broker", "redis+redis")}
 # Nobody's work is taken away by these: nothing may start twice.
 GENTLE = {"flush broker", "restart broker", "rolling restart"}
 ROUNDS = 2
-LONGER = 8
+LONGER = int(os.environ.get("SEMPRE_FLEET_FAULTS") or 8)
 
 
 def cases() -> Iterator[object]:
@@ -65,7 +67,10 @@ def test_nothing_is_lost_early_or_done_twice(
 def test_nothing_is_lost_early_or_done_twice_in_a_mix_of_faults(
     name: str, tmp_path: Path, record_property: Record
 ) -> None:
-    """SEMPRE_FLEET_SEED repeats the order of the faults, though not their moments."""
+    """SEMPRE_FLEET_SEED repeats the order of the faults, though not their moments.
+
+    SEMPRE_FLEET_FAULTS says how many there are.
+    """
     seed = os.environ.get("SEMPRE_FLEET_SEED") or os.urandom(4).hex()
     possible = [fault for fault in FAULTS if makes_sense(fault, name)]
     chosen = Random(f"{name} {seed}").choices(possible, k=LONGER)  # noqa: S311 - no secret
@@ -88,6 +93,7 @@ def harm(fleet: Fleet, faults: list[str]) -> float:
     """Let things happen; after each of them every slot has to run. Return the last instant."""
     until = fleet.wait_for_slots(1.0)
     for fault in faults:
+        fleet.harmed()
         FAULTS[fault](fleet)
         fleet.healed()
         until = fleet.wait_for_slots(3.0)
@@ -104,3 +110,11 @@ def everything_was_done(
     assert not finding.unguarded
     assert not finding.doubled
     assert max(finding.duplicated.values(), default=0) <= rough
+    nothing_is_corrupt(fleet.pairing.store)
+
+
+def nothing_is_corrupt(store: str) -> None:
+    """Let SQLite look at every page of its file."""
+    if store.startswith("sqlite:///"):
+        with closing(sqlite3.connect(store.removeprefix("sqlite:///"))) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

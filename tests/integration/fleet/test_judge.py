@@ -13,6 +13,7 @@ from tests.integration.fleet.rota import Line
 LINES = (Line("tick", 2),)
 FIRST = 1_800_000_000
 UNTIL = FIRST + 7.0
+LATER = FIRST + 100.0
 Entry = dict[str, Any]
 
 
@@ -123,9 +124,10 @@ def test_recovery_is_the_time_from_a_fault_to_the_last_start_that_it_disturbed(
     found_in(tmp_path, [*log[:6], again, *log[6:]])
 
     assert recovery(tmp_path, LINES, []) == 0
-    assert recovery(tmp_path, LINES, [FIRST + 2.5]) == pytest.approx(3.0)
-    assert recovery(tmp_path, LINES, [FIRST + 2.5, FIRST + 5.0]) == pytest.approx(1.1)
-    assert recovery(tmp_path, LINES, [FIRST + 5.9]) == 0
+    assert recovery(tmp_path, LINES, [(FIRST + 2.5, LATER)]) == pytest.approx(3.0)
+    assert recovery(tmp_path, LINES, [(FIRST + 2.5, FIRST + 5)]) == pytest.approx(1.1)
+    assert recovery(tmp_path, LINES, [(FIRST, FIRST + 1), (FIRST + 5, LATER)]) == pytest.approx(0.5)
+    assert recovery(tmp_path, LINES, [(FIRST + 5.9, LATER)]) == 0
 
 
 def test_a_retry_is_nothing_that_has_to_be_recovered_from(tmp_path: Path) -> None:
@@ -135,4 +137,4 @@ def test_a_retry_is_nothing_that_has_to_be_recovered_from(tmp_path: Path) -> Non
     again = {**log[0], "attempt": 2, "at": FIRST + 0.5}
     found_in(tmp_path, [*log[:2], again, *log[2:]])
 
-    assert recovery(tmp_path, LINES, [FIRST]) == 0
+    assert recovery(tmp_path, LINES, [(FIRST, LATER)]) == 0
