@@ -5,12 +5,14 @@ from dataclasses import dataclass
 import psycopg
 import redis
 
-__all__ = ["Work", "commands", "statements", "work_done"]
+__all__ = ["Work", "asked_postgresql", "asked_redis", "work_done"]
+
+TRANSACTION = r"^\s*(begin|start transaction|commit|rollback|savepoint|release|set|discard)\M"
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a database did so far, without the asking itself."""
+    """What a database did so far; what only begins, sets up or ends a transaction is left out."""
 
     statements: int
     rows: int
@@ -36,19 +38,19 @@ def work_done(url: str) -> Work:
             "SELECT coalesce(sum(calls), 0)::bigint, coalesce(sum(rows), 0)::bigint,"
             " coalesce(sum(shared_blks_hit + shared_blks_read), 0)::bigint"
             " FROM pg_stat_statements"
-            " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = %s)",
-            (name,),
+            " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = %s) AND query !~* %s",
+            (name, TRANSACTION),
         ).fetchone()
     return Work(*row) if row else Work(0, 0, 0)
 
 
-def statements(url: str) -> int:
+def asked_postgresql(url: str) -> int:
     """Return how many statements a database was asked so far."""
     return work_done(url).statements
 
 
-def commands(url: str) -> int:
-    """Return how many commands a Redis was sent so far, but for this one's own."""
+def asked_redis(url: str) -> int:
+    """Return how many commands a Redis was sent so far."""
     with redis.Redis.from_url(url) as client:
         found = client.info("stats")
-        return int(found["total_commands_processed"]) if isinstance(found, dict) else 0
+        return int(found["total_commands_processed"])
