@@ -85,3 +85,22 @@ def test_a_hot_statement_reads_no_whole_table(full: Full, name: str) -> None:
         if node["Node Type"] == "Seq Scan" and node["Relation Name"] in LARGE
     ]
     assert not whole, json.dumps(plan, indent=1)
+
+
+def test_settling_finds_runs_by_id_however_many_a_session_holds_that_statistics_know_nothing_of(
+    full: Full,
+) -> None:
+    dialect, connection = full
+    ids = json.dumps([f"{number:07}" for number in range(1, 501)])
+    text = "EXPLAIN (ANALYZE, FORMAT JSON) " + dialect.statements["held_runs"]
+    with connection.transaction(force_rollback=True):
+        connection.execute(
+            "UPDATE plans.sempre_executions SET state = 'running', session = 'busy'"
+            " WHERE id <= '0003000'"
+        )
+
+        [[found]] = connection.execute(text, {"ids": ids, "session": "busy"}).fetchall()
+
+    [plan] = found if isinstance(found, list) else json.loads(found)
+    compared = sum(node.get("Rows Removed by Join Filter", 0) for node in nodes(plan["Plan"]))
+    assert compared == 0, json.dumps(plan, indent=1)

@@ -100,6 +100,13 @@ SELECT
     unique_period
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
+-- name: held_runs
+-- Which executions run under a session, and by which fence. By id, never by session: statistics do
+-- not know of what has just been claimed, and each of its rows would be compared with each id.
+SELECT id, fence FROM {executions}
+WHERE id IN (SELECT value FROM {each:ids}) AND state || '' = 'running' AND session || '' = :session
+ORDER BY id {lock}
+
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.
 UPDATE {executions} AS e SET
