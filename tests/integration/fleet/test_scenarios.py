@@ -148,7 +148,7 @@ def test_workers_whose_broker_is_away_look_for_work_themselves_and_do_not_spin(
         until = fleet.wait_for_slots(3.0)
 
         fleet.part()
-        record_property("share of a core without a broker", used)
+        print(f"{used / len(members):.2f} of a core for each member")  # noqa: T201 - shown by -rP
         assert used < BUSY * len(members)
         everything_was_done(fleet, until, "broker away", record_property)
 
@@ -181,10 +181,12 @@ def test_five_thousand_schedules_of_the_same_second_run_once_each(
     with pairing_on(name, tmp_path) as pairing, fleet_on(pairing, tmp_path, rota="herd") as fleet:
         members = fleet.join(2)
         fleet.wait_for_first()
-        # The first start is within a slot of all; the next one is of the next minute.
-        until = fleet.wait_for_slots(62.0)
+        # To judge so many takes a while: it begins when the next minute has.
+        pass_time(60.0)
+        until = fleet.wait_for_slots(2.0)
         pids = [each.pid for member in members for each in member.processes]
-        record_property("largest process in MiB", max(map(peak_mebibytes, pids)))
+        largest = max(map(peak_mebibytes, pids))
+        print(f"the largest process had {largest:.0f} MiB")  # noqa: T201 - shown by pytest -rP
 
         fleet.part()
         everything_was_done(fleet, until, "herd of 5000", record_property)
