@@ -38,7 +38,14 @@ def postgresql(place: Place) -> Comparison:
         queue("pgqueuer, batch 1000", "pgqueuer", count=30_000, least=5000, batch=1000),
         queue("pgqueuer, default", "pgqueuer", count=10_000),
         queue("Procrastinate", "procrastinate", count=2_000, quick=False),
-        queue("chancy, 1000 at once", "chancy", count=10_000, quick=False, concurrency=1000),
+        queue(
+            "chancy, 1000 at once",
+            "chancy",
+            count=10_000,
+            least=5000,
+            quick=False,
+            concurrency=1000,
+        ),
         queue("huey", "huey", count=5_000, quick=False, on="postgresql"),
         Contestant("bare psycopg", PostgresqlLimit(place).run, 30_000, "limit"),
     ]
