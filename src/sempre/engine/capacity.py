@@ -3,6 +3,9 @@
 A worker with very short jobs asks for more than it has hands for, as many as are likely to be
 done within a second, so that it need not ask the store for each. What then waits longer than
 that, because a job turned out long, is given back.
+
+It asks for nothing while too much that has ended waits to be recorded: if it died now, all of that
+would be run once more.
 """
 
 from collections import deque
@@ -11,10 +14,11 @@ from threading import Condition
 from sempre.clock import Clock
 from sempre.engine.claiming import Started
 
-__all__ = ["Capacity"]
+__all__ = ["MOST_UNRECORDED", "Capacity"]
 
 PARKED_SECONDS = 1.0
 MOST_PARKED = 500
+MOST_UNRECORDED = 1000
 WEIGHT = 0.2
 
 
@@ -34,6 +38,7 @@ class Capacity:
         self._parked: deque[tuple[float, Started]] = deque()
         self._typical: float | None = None
         self._stuck = 0
+        self._unrecorded = 0
         self._hurried = False
 
     @property
@@ -44,6 +49,10 @@ class Capacity:
     @property
     def appetite(self) -> int:
         """How many to ask for: free hands, and what is likely to be done within a second."""
+        return min(self._wish, max(0, MOST_UNRECORDED - self._unrecorded))
+
+    @property
+    def _wish(self) -> int:
         if self._typical is None or self._typical >= PARKED_SECONDS:
             return self.free if not self._parked else 0
         soon = int(self._nimble * PARKED_SECONDS / max(self._typical, 0.001))
@@ -86,6 +95,7 @@ class Capacity:
         """Let go of a run; return it, and a parked one that is now in hand."""
         with self._changed:
             _, done = self._running.pop(fence, (0.0, None))
+            self._unrecorded += done is not None
             known = seconds if self._typical is None else self._typical
             self._typical = known + WEIGHT * (seconds - known)
             following = None
@@ -108,6 +118,12 @@ class Capacity:
         """Note how many hands are held by runs that are over but do not let go."""
         with self._changed:
             self._stuck = count
+            self._changed.notify_all()
+
+    def recorded(self, count: int) -> None:
+        """Note that so many of what has ended are recorded."""
+        with self._changed:
+            self._unrecorded -= count
             self._changed.notify_all()
 
     def wait_for_hand(self, seconds: float) -> bool:

@@ -131,6 +131,7 @@ class Worker:
         session = self._unsettled[0].started.execution.session
         batch = [each for each in self._unsettled if each.started.execution.session == session]
         left = self._settler.settle(batch, session=session)
+        self.capacity.recorded(_ended(batch) - _ended(left))
         self._holdings.let_go(each.started.execution for each in batch)
         for each in left:
             self._holdings.take(each.started.execution)
@@ -341,3 +342,7 @@ class Worker:
         for started in self.capacity.running():
             self._abandon(started, "the lease was lost")
         self.heart.session = ""
+
+
+def _ended(finished: Iterable[Finished]) -> int:
+    return sum(each.outcome is not None for each in finished)

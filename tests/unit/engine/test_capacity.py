@@ -6,7 +6,7 @@ import pytest
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
-from sempre.engine.capacity import Capacity
+from sempre.engine.capacity import MOST_UNRECORDED, Capacity
 from sempre.engine.claiming import Started
 from tests.unit.engine.test_breaker import Steady
 
@@ -124,3 +124,18 @@ def test_hands_that_are_stuck_are_not_counted_on(capacity: Capacity) -> None:
     assert capacity.appetite == 1 + 10
     capacity.set_stuck(2)
     assert capacity.appetite == 0
+
+
+def test_nothing_is_asked_for_while_too_much_that_has_ended_is_not_recorded(
+    capacity: Capacity,
+) -> None:
+    for number in range(1, MOST_UNRECORDED + 1):
+        assert capacity.admit(started(f"e{number}"))
+        capacity.finish(number, seconds=0.001)
+    assert capacity.appetite == 0
+
+    capacity.recorded(1)
+    assert capacity.appetite == 1
+
+    capacity.recorded(MOST_UNRECORDED - 1)
+    assert capacity.appetite > 2
