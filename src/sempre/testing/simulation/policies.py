@@ -34,6 +34,9 @@ class PolicyBook:
         self._book = book
         self._live: defaultdict[str, set[str]] = defaultdict(set)
         self._ended: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=MOST_ENDED))
+        self._tries: defaultdict[str, deque[Execution]] = defaultdict(
+            lambda: deque(maxlen=MOST_ENDED)
+        )
 
     def judge(
         self,
@@ -76,6 +79,7 @@ class PolicyBook:
             live.discard(row.id)
         if before and before.state is State.RUNNING and row.state is not State.RUNNING:
             self._ended[row.schedule_id].append(row.id)
+            self._tries[row.schedule_id].append(row)
 
     def _judge_stopped(self, schedule: Schedule | None, latest: datetime) -> None:
         """9: of a schedule that is disabled or paused nothing waits but what it resumes with."""
@@ -111,8 +115,9 @@ class PolicyBook:
         others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
         if not skipped and on_time and others:
             raise Broken(f"{after.id} started, though {others} ran when it was due")
-        # One that ended about then may have been seen while it ran.
-        if skipped and not any(self._ran_at(before, about=True)):
+        # One that ended about then may have been seen while it ran; and an earlier try of one that
+        # was begun again since, before it was.
+        if skipped and not any(self._ran_at(before, about=True)) and not self._was_tried_at(before):
             raise Broken(f"{after.id} was skipped, though nothing ran when it was due")
 
     def _ran_at(self, due: Execution, *, about: bool = False) -> Iterable[Execution]:
@@ -126,6 +131,16 @@ class PolicyBook:
             goes_on = row.state is State.RUNNING or row.finished_at is None
             if began and (goes_on or _ends_after(row, due.due_at, about=about)):
                 yield row
+
+    def _was_tried_at(self, due: Execution) -> bool:
+        """Tell whether an earlier try of another row was under way when a row was due."""
+        return any(
+            row.id != due.id
+            and row.started_at is not None
+            and row.started_at <= due.due_at
+            and _ends_after(row, due.due_at, about=True)
+            for row in self._tries[due.schedule_id or ""]
+        )
 
 
 def _ends_after(row: Execution, instant: datetime, *, about: bool) -> bool:
