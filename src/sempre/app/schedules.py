@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Unpack
 
@@ -36,6 +36,7 @@ from sempre.grids.every import Every
 from sempre.grids.grid import Grid, following
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
+from sempre.grids.points import read_point
 from sempre.ports.messages import Birth, ExecutionQuery, Order, ScheduleQuery, View
 
 __all__ = ["Declared", "ScheduleHandle", "Schedules"]
@@ -239,13 +240,9 @@ class ScheduleHandle:
 
     def _until(self, until: datetime | str | Duration | None) -> datetime | None:
         """Return the instant that a pause ends: as given, or a length of time from now."""
-        if until is None or isinstance(until, datetime):
-            return until
-        if isinstance(until, str) and until[:4].isdigit() and "-" in until:
-            return read_instant("until", until)
-        self._view()
-        length: timedelta = read_duration("until", until)
-        return self._engine.time.now() + length
+        if until is None:
+            return None
+        return read_point("until", until, now=self._engine.present)
 
     def _slot(self, run_at: datetime | str | None) -> datetime:
         if run_at is not None:

@@ -14,8 +14,7 @@ from sempre.domain.switch import Switch
 from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import NamingError, nearest
-from sempre.grids.instants import read_instant
-from sempre.grids.intervals import read_duration
+from sempre.grids.points import read_point
 from sempre.ports.messages import ExecutionQuery
 
 __all__ = ["Mode", "SwitchHandle", "declared_tags", "target_of"]
@@ -93,11 +92,7 @@ class SwitchHandle:
     def _end(self, until: Duration | datetime | None) -> datetime | None:
         if until is None:
             return None
-        if isinstance(until, datetime):
-            return read_instant("until", until)
-        if isinstance(until, str) and ("-" in until or ":" in until):
-            return read_instant("until", until)
-        return self._engine().present() + read_duration("until", until)
+        return read_point("until", until, now=self._engine().present)
 
 
 def target_of(named: str, *, jobs: Collection[str], tags: Collection[str]) -> str:

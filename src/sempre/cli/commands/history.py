@@ -14,11 +14,10 @@ from sempre.domain.execution import Execution
 from sempre.domain.redaction import redacted
 from sempre.domain.states import Kind, State
 from sempre.errors import NotFound
-from sempre.grids.instants import read_instant
-from sempre.grids.intervals import read_duration
+from sempre.grids.points import read_point
 from sempre.ports.messages import Attempt, ExecutionQuery, Report
 
-__all__ = ["execution", "executions", "instant_or_length"]
+__all__ = ["execution", "executions"]
 
 STATES = click.Choice([str(state) for state in State])
 KINDS = click.Choice([str(kind) for kind in Kind])
@@ -48,8 +47,8 @@ def executions(
         job=_text(filters["job"]),
         states=_states(filters),
         kinds=frozenset(map(Kind, _words(filters["kinds"]))),
-        since=instant_or_length("since", since, desk.now),
-        until=instant_or_length("until", until, desk.now),
+        since=_point("since", since, desk.now),
+        until=_point("until", until, desk.now),
     )
     rows = _pages(desk, query, int(str(filters["limit"])))
     if desk.output.as_json:
@@ -89,13 +88,9 @@ def execution(desk: Desk, *, id: str) -> None:  # noqa: A002 - as it is called o
         desk.output.lines(["", errors[-1].rstrip()])
 
 
-def instant_or_length(field: str, text: str | None, now: datetime) -> datetime | None:
+def _point(field: str, text: str | None, now: datetime) -> datetime | None:
     """Return an instant, from ISO 8601 or from how long ago it was; None if nothing was said."""
-    if text is None:
-        return None
-    if text[:4].isdigit() and "-" in text:
-        return read_instant(field, text)
-    return now - read_duration(field, text)
+    return None if text is None else read_point(field, text, now=lambda: now, ago=True)
 
 
 def _states(filters: dict[str, object]) -> frozenset[State]:
