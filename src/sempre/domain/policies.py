@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from sempre.errors import PolicyError, nearest
 from sempre.grids.intervals import read_duration
 
-__all__ = ["OnUnknown", "Overlap", "Retry", "check_choice", "check_count"]
+__all__ = ["OnUnknown", "Overlap", "Retry", "check_choice", "check_count", "doubling"]
 
 LARGEST_COUNT = 2**31 - 1
 
@@ -58,9 +58,14 @@ class Retry:
 
     def wait(self, failures: int) -> timedelta:
         """Return how long to wait after the n-th failure, counting from 1."""
-        # Beyond this many doublings the cap decides; a larger power would only overflow.
-        doublings = min(failures - 1, (self.cap // self.base).bit_length())
-        return min(self.cap, self.base * (1 << doublings))
+        return doubling(self.base, self.cap, failures)
+
+
+def doubling(base: timedelta, cap: timedelta, failures: int) -> timedelta:
+    """Return the wait after the n-th failure, counting from 1: base, doubled each time, to cap."""
+    # Beyond this many doublings the cap decides; a larger power would only overflow.
+    doublings = min(failures - 1, (cap // base).bit_length())
+    return min(cap, base * (1 << doublings))
 
 
 def check_choice(field: str, value: object, choices: object) -> str:

@@ -9,6 +9,7 @@ from typing import Generic, Literal, TypeVar
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Plan
+from sempre.domain.policies import doubling
 from sempre.domain.schedule import Schedule
 from sempre.domain.switch import Switch
 from sempre.ports.looking import Attempt, ExecutionQuery, Page, Report, Rollup, ScheduleQuery
@@ -171,9 +172,7 @@ class Backoff:
 
     def wait(self, failures: int) -> timedelta:
         """Return how long to wait after the n-th failure in a row, counting from 1."""
-        # Beyond this many doublings the cap decides; a larger power would only overflow.
-        doublings = min(failures - 1, (self.cap // self.base).bit_length())
-        return min(self.cap, self.base * (1 << doublings))
+        return doubling(self.base, self.cap, failures)
 
 
 @dataclass(frozen=True)
