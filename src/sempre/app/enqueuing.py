@@ -42,13 +42,15 @@ class Manner:
     spread: timedelta = timedelta(0)
     backoff: Backoff | None = None
 
-    def due_at(self, now: datetime, number: int) -> datetime:
-        """Return when the n-th call may start."""
+    def due_at(self, now: datetime) -> datetime:
+        """Return when calls may start, before they are spread."""
         at, delay = self.sending.at, self.sending.delay
         due_at = now if at is None else read_instant("at", at)
-        if delay is not None:
-            due_at += read_duration("delay", delay)
-        return due_at + self.spread * (number * GOLDEN % 1) if self.spread else due_at
+        return due_at if delay is None else due_at + read_duration("delay", delay)
+
+    def spread_of(self, number: int) -> timedelta:
+        """Return how much later the n-th call may start."""
+        return self.spread * (number * GOLDEN % 1) if self.spread else self.spread
 
     def policy(self, declared: WorkPolicy) -> WorkPolicy:
         """Return what a job declares, with what was given in its place."""
@@ -89,8 +91,9 @@ class Enqueuer:
         self, calls: Sequence[Call[Any]], manner: Manner, policies: "_Policies", first: int
     ) -> list[Receipt[Any]]:
         now = self._app.engine.present()
+        due_at = manner.due_at(now)
         works = [
-            self._work(call, policies.of(call), manner, now, number)
+            self._work(call, policies.of(call), manner, now, due_at + manner.spread_of(number))
             for number, call in enumerate(calls, first)
         ]
         with self._app.middleware.enqueuing(calls):
@@ -119,9 +122,8 @@ class Enqueuer:
         return answers
 
     def _work(
-        self, call: Call[Any], policy: WorkPolicy, manner: Manner, now: datetime, number: int
+        self, call: Call[Any], policy: WorkPolicy, manner: Manner, now: datetime, due_at: datetime
     ) -> Work:
-        due_at = manner.due_at(now, number)
         told = State.PENDING if self._app.engine.bell.carries else State.SCHEDULED
         row = Execution(
             id=new_id(now),

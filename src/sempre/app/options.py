@@ -107,7 +107,7 @@ class PairOptions(WorkOptions, PolicyOptions, total=False):
         needed, which is then skipped.
     contract: a second query, for everything that is unfinished for longer than `slo`; what it finds
         and the first one does not is reported as uncovered.
-    slo: how long that is; it is only told.
+    slo: how long that is; the contract is called with it, as a timedelta, if it takes `slo`.
     database: where SQL is run: a SQLAlchemy engine, or a function that returns a new connection;
         by default the store's own database.
     """

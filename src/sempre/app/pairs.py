@@ -22,7 +22,7 @@ from sempre.app.receipts import Receipt
 from sempre.app.sources import Database, Source, call_of
 from sempre.app.transactions import transactional
 from sempre.domain.arguments import Json
-from sempre.domain.pair import Scan, pair_name
+from sempre.domain.pair import POISON_AFTER, Scan, pair_name
 from sempre.domain.policies import check_count
 from sempre.domain.states import Kind
 from sempre.domain.unique import Unique
@@ -56,7 +56,7 @@ class Pair:
         batch: how many are read and put in at a time.
         shards: among how many schedules the work of finding is divided.
         contract: returns everything that is unfinished for too long.
-        slo: how long that is, for those who read a report.
+        slo: how long that is; the contract is called with it, if it takes `slo`.
         database: where SQL is run, unless in the store's own database.
     """
 
@@ -93,7 +93,7 @@ class Pair:
 
     def ask(self, query: Query, shard: int) -> object:
         """Ask a query for what belongs to a shard."""
-        given = {"shard": shard, "shards": self.shards}
+        given = {"shard": shard, "shards": self.shards, "slo": self.slo}
         taken = inspect.signature(query).parameters
         return query(**{name: value for name, value in given.items() if name in taken})
 
@@ -163,29 +163,31 @@ class Scanner:
         """Put in what the query finds; return hashes of it, if a contract is to be compared."""
         pair, seen = self._pair, set[int]()
         manner = Manner(Sending(), kind=Kind.DERIVED, spread=pair.spread, backoff=pair.backoff)
-        source, taken = self._source(), list[str]()
+        source, taken = self._source(), list[Call[Any]]()
 
         def calls() -> Iterator[Call[Any]]:
             for item in source.items(pair.ask(pair.query, shard)):
-                call = call_of(pair.job, item)
-                taken.append(self._key(call))
-                yield call
+                taken.append(call_of(pair.job, item))
+                yield taken[-1]
 
         for receipts in Enqueuer(self._app).send_many(calls(), manner, batch=pair.batch):
-            keys, taken[:] = list(taken), []
-            self._note(scan, keys, receipts)
-            seen.update(map(hash, keys) if pair.contract else ())
+            found, taken[:] = list(taken), []
+            self._note(scan, found, receipts)
+            seen.update(hash(self._key(call)) for call in (found if pair.contract else ()))
             run = current()
             run.progress(scan.found)
             run.raise_if_cancelled()
         scan.full_scans = source.full_scans
         return seen
 
-    def _note(self, scan: Scan, keys: Sequence[str], receipts: Sequence[Receipt[Any]]) -> None:
+    def _note(
+        self, scan: Scan, calls: Sequence[Call[Any]], receipts: Sequence[Receipt[Any]]
+    ) -> None:
         now = self._app.engine.time.now()
         scan.found += len(receipts)
-        for key, receipt in zip(keys, receipts, strict=True):
-            scan.note_failures(key, receipt.failures)
+        for call, receipt in zip(calls, receipts, strict=True):
+            if receipt.failures >= POISON_AFTER:
+                scan.note_poison(self._key(call))
             if receipt.rejected_by:
                 scan.rejected += 1
             elif receipt.waits_until is not None:

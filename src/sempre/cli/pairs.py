@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sempre.cli.desk import Desk
 from sempre.domain.execution import Execution
-from sempre.domain.pair import PAIR, Scan
+from sempre.domain.pair import PAIR, Scan, is_pair
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.errors import SempreError
@@ -57,7 +57,7 @@ class PairHealth:
 def pairs_of(desk: Desk) -> Iterator[PairHealth]:
     """Yield the pairs of a store by name."""
     found = desk.app.schedules.find(text=PAIR)
-    schedules = [each for each in found if each.name.startswith(PAIR)]
+    schedules = [each for each in found if is_pair(each.name)]
     latest = desk.read(desk.store.latest([each.id for each in schedules], limit=LOOKED_AT))
     for schedule in schedules:
         rows = sorted(latest.get(schedule.id, ()), key=lambda row: row.run_at, reverse=True)

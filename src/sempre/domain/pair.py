@@ -6,10 +6,11 @@ from typing import Any
 
 from sempre.domain.arguments import Json
 
-__all__ = ["PAIR", "Scan", "is_pair", "pair_name"]
+__all__ = ["PAIR", "POISON_AFTER", "Scan", "is_pair", "pair_name"]
 
 PAIR = "pair:"
 POISON_AFTER = 5
+"""So many failures in a row make work poison."""
 NAMED = 20
 """So many keys are named in a scan; the numbers count them all."""
 
@@ -65,12 +66,11 @@ class Scan:
         """Whether it took longer than the time between two runs."""
         return self.cadence_s > 0 and self.seconds > self.cadence_s
 
-    def note_failures(self, key: str, failures: int) -> None:
-        """Count a key that has failed so many times in a row."""
-        if failures >= POISON_AFTER:
-            self.poisoned += 1
-            if len(self.poison) < NAMED:
-                self.poison.append(key)
+    def note_poison(self, key: str) -> None:
+        """Count a key that fails again and again."""
+        self.poisoned += 1
+        if len(self.poison) < NAMED:
+            self.poison.append(key)
 
     def note_uncovered(self, key: str) -> None:
         """Count what should have been found."""

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -283,12 +284,19 @@ def test_what_the_contract_finds_and_the_pair_does_not_is_uncovered(app: Sempre)
     @app.job(unique=["number"])
     def create(number: int, plan: str = "free") -> None: ...
 
-    @create.pair(every="1m", contract=lambda: [1, (2, "pro"), 3], slo="10m")
+    told: list[timedelta] = []
+
+    def unfinished(slo: timedelta) -> list[object]:
+        told.append(slo)
+        return [1, (2, "pro"), 3]
+
+    @create.pair(every="1m", contract=unfinished, slo="10m")
     def pending() -> list[int]:
         return [1, 2]
 
     scan = scanned(app)
 
+    assert told == [timedelta(minutes=10)]
     assert scan.uncovered == 1
     assert scan.uncovered_work == ['create:{"number":3}']
 
