@@ -110,7 +110,7 @@ class _OfRun(NamedTuple):
 
     def after_commit(self, ring: Callable[[], None]) -> None:
         """Ring when the run has ended well."""
-        self.effects.after_commit(ring)
+        self.effects.after_commit(lambda: rung(ring))
 
 
 def _run() -> Current | None:

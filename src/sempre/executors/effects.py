@@ -1,6 +1,5 @@
 """The transaction of one run: begun when its job asks for it, ended with the run."""
 
-import logging
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
@@ -13,8 +12,6 @@ __all__ = ["Opener", "RunEffects"]
 
 Opener = Callable[[str, int], Effects]
 """Begins the transaction of a run, given the id of its execution and its fence."""
-
-_LOG = logging.getLogger("sempre.executors")
 
 
 class RunEffects:
@@ -56,7 +53,7 @@ class RunEffects:
         return self._effects is not None and self._effects.connection is connection
 
     def after_commit(self, ring: Callable[[], None]) -> None:
-        """Call something when the run has ended and what it wrote is kept."""
+        """Call something that never raises when the run has ended and what it wrote is kept."""
         self._rings.append(ring)
 
     def keep(self, result: Json) -> None:
@@ -77,10 +74,7 @@ class RunEffects:
         self._effects.keep(result)
         self._is_over = True
         for ring in self._rings:
-            try:
-                ring()
-            except Exception:  # noqa: BLE001 - what is committed is found without a bell
-                _LOG.exception("the broker was not told of committed work; the sweep finds it")
+            ring()
 
     def drop(self) -> None:
         """Keep nothing; it never raises."""
