@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from inspect import iscoroutinefunction, unwrap
 from threading import Thread
 
+from sempre.app.jobs import is_async
 from sempre.clock import Clock
 from sempre.executors.calling import Report, cancelled, perform, perform_async
 from sempre.executors.current import Current, Link
@@ -108,7 +108,7 @@ class InlineExecutor:
 
     def _called(self, run: Run, link: Link) -> Report:
         current = Current.of(run, clock=self._clock, link=link)
-        if iscoroutinefunction(unwrap(run.task.function)):
+        if is_async(run.task.function):
             report = self._awaited(run, current)
         else:
             # A context of its own, as everywhere: what a job sets is gone with it.
