@@ -167,7 +167,8 @@ def test_a_store_that_was_not_set_up_says_so(dialect: Postgresql) -> None:
 
 
 def test_a_statement_that_takes_too_long_is_given_up(server: str) -> None:
-    dialect = Postgresql(server, statement_after=0.05)
+    # The client gives up a quarter later, and must not be the first.
+    dialect = Postgresql(server, statement_after=1.0)
     dialect.statements["dream"] = "SELECT pg_sleep(5)"
 
     with pytest.raises(StoreUnavailable, match="too long"):
