@@ -98,6 +98,7 @@ def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
         assert {each["attempt"] for each in read_log(tmp_path)} == {1}
 
 
+@LONG
 def test_a_signal_to_every_process_of_a_service_is_one_signal(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
