@@ -1,8 +1,9 @@
 """Capacity: how many executions a worker runs, and how many more it may ask for.
 
 A worker with very short jobs asks for more than it has hands for, as many as are likely to be
-done within a second, so that it need not ask the store for each. What then waits longer than
-that, because a job turned out long, is given back.
+done within a second, so that it need not ask the store for each. It asks again when half of them
+are done: a question costs as much for one as for a hundred. What then waits longer than a second,
+because a job turned out long, is given back.
 
 It asks for nothing while too much that has ended waits to be recorded: if it died now, all of that
 would be run once more.
@@ -57,6 +58,12 @@ class Capacity:
             return self.free if not self._parked else 0
         soon = int(self._nimble * PARKED_SECONDS / max(self._typical, 0.001))
         return max(0, self.free + min(soon, MOST_PARKED) - len(self._parked))
+
+    @property
+    def is_hungry(self) -> bool:
+        """Whether to ask now: not for one or two, as long as no hand is free for them."""
+        appetite = self.appetite
+        return appetite > 0 and (not self._parked or appetite >= len(self._parked))
 
     @property
     def _nimble(self) -> int:
@@ -127,9 +134,9 @@ class Capacity:
             self._changed.notify_all()
 
     def wait_for_hand(self, seconds: float) -> bool:
-        """Wait until something more can be asked for; False if the time is over."""
+        """Wait until there is reason to ask for more; False if the time is over."""
         with self._changed:
-            return self._changed.wait_for(lambda: self.appetite > 0, seconds)
+            return self._changed.wait_for(lambda: self.is_hungry, seconds)
 
     def wait_until_idle(self, seconds: float) -> bool:
         """Wait until nothing runs; False if the time is over, or somebody is in a hurry."""

@@ -90,8 +90,9 @@ class Events:
         """Tell everybody who listens; never raises."""
         event = Event(name, facts)
         for key in (name, None):
-            for listener in tuple(self._listeners[key]):
-                self._call(listener, event, key)
+            if listeners := self._listeners.get(key):
+                for listener in tuple(listeners):
+                    self._call(listener, event, key)
 
     def _call(self, listener: Listener, event: Event, key: Happened | None) -> None:
         try:

@@ -18,6 +18,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted_text
 from sempre.domain.switch import Switch
+from sempre.telemetry.crowds import Crowd
 
 __all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_logs"]
 
@@ -25,6 +26,7 @@ logger = logging.getLogger("sempre")
 
 LogFormat = Literal["text", "json"]
 MINUTE, HOUR = 60, 3600
+PASS, SUCCEEDED = "perform", "execution.succeeded"
 # A pass that found nothing is not worth a line; one that healed something is.
 HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")
 
@@ -44,22 +46,39 @@ class Told(Protocol):
 
 
 class Narrator:
-    """Puts events into sentences and logs them; a listener for `Events.listen`."""
+    """Puts events into sentences and logs them; a listener for `Events.listen`.
+
+    Of runs that succeed in great numbers the first twenty of a second get a line each, and then
+    all the others together get one; with the level DEBUG every one has its own.
+    """
 
     def __init__(self, clock: Clock, to: logging.Logger = logger) -> None:
         """Log to a logger; the clock is asked how far away a retry is."""
         self._clock = clock
         self._logger = to
+        self._succeeded = Crowd(clock)
 
     def __call__(self, event: Told) -> None:
         """Log one event."""
         level, sentence = SENTENCES.get(event.name, (logging.INFO, _any))
-        if any(event.facts.get(name) for name in HEALED):
+        if event.name == PASS and any(event.facts.get(name) for name in HEALED):
             level = logging.INFO
-        if self._logger.isEnabledFor(level):
-            text = _on_one_line(redacted_text(sentence(event.facts, self._clock.now())))
-            fields = {"event": str(event.name), **_fields(event.facts)}
-            self._logger.log(level, "%s", text, extra={"sempre": fields})
+        if self._logger.isEnabledFor(level) and self._is_told(event.name):
+            self._log(level, event.name, sentence(event.facts, self._clock.now()), event.facts)
+
+    def _is_told(self, name: str) -> bool:
+        """Tell whether an event gets a line of its own; first tell of those that got none."""
+        if self._logger.isEnabledFor(logging.DEBUG):
+            return True
+        if left := self._succeeded.left_out():
+            more = {"executions": left}
+            self._log(logging.INFO, SUCCEEDED, f"{left:,} more executions succeeded", more)
+        return name != SUCCEEDED or self._succeeded.admit()
+
+    def _log(self, level: int, name: str, sentence: str, facts: Mapping[str, Any]) -> None:
+        text = _on_one_line(redacted_text(sentence))
+        fields = {"event": str(name), **_fields(facts)}
+        self._logger.log(level, "%s", text, extra={"sempre": fields})
 
 
 class ConsoleFormatter(logging.Formatter):

@@ -63,6 +63,15 @@ def told(logger: logging.Logger, formatter: logging.Formatter) -> tuple[Events, 
     return events, lines.lines
 
 
+class Moving(Still):
+    """A clock that is moved by hand."""
+
+    seconds = 0.0
+
+    def elapsed(self) -> float:
+        return self.seconds
+
+
 class Bare(logging.Formatter):
     """The message and nothing else."""
 
@@ -192,3 +201,20 @@ def test_an_exception_follows_its_line(logger: logging.Logger) -> None:
 
     assert "ValueError: invalid literal" in lines.lines[0]
     assert "ValueError: invalid literal" in json.loads(as_json.lines[0])["exception"]
+
+
+def test_of_a_crowd_that_succeeds_the_first_are_told_and_the_others_are_counted(
+    logger: logging.Logger,
+) -> None:
+    lines, clock, events = Lines(Bare()), Moving(), Events()
+    logger.setLevel(logging.INFO)
+    logger.addHandler(lines)
+    events.listen(Narrator(clock, logger))
+
+    for _ in range(1_250):
+        events.tell(Happened.SUCCEEDED, execution=ROW, seconds=0.84)
+    clock.seconds = 1.0
+    events.tell(Happened.SUCCEEDED, execution=ROW, seconds=0.84)
+
+    one = "bill succeeded in 840 ms"
+    assert lines.lines == [*(20 * [one]), "1,230 more executions succeeded", one]

@@ -29,6 +29,7 @@ __all__ = [
     "microseconds",
     "read_execution",
     "read_schedule",
+    "read_waiting",
     "tag_text",
     "tags_within",
     "told",
@@ -253,6 +254,44 @@ def read_execution(row: Row) -> Execution:
         held_by=row[22],
         leased_until=instant(row[23]),
     )
+
+
+def read_waiting(row: Row) -> Execution:
+    """Return the one-off work of a row of `taken_columns`."""
+    return changed(
+        _BLANK,
+        id=row[0],
+        due_at=instant_of(row[1]),
+        snapshot=changed(
+            read_snapshot(row[7]), name=row[2], revision=row[3], args=json.loads(row[8])
+        ),
+        kind=Kind(row[4]),
+        state=State(row[5]),
+        run_at=instant_of(row[6]),
+        actor=row[9],
+        tzdata=row[10],
+        created_at=instant_of(row[11]),
+        attempt=row[12],
+        failures=row[13],
+        crashes=row[14],
+        first_started_at=instant(row[15]),
+        started_at=instant(row[16]),
+        finished_at=instant(row[17]),
+        fence=row[18],
+        session=row[19],
+    )
+
+
+_EPOCH = instant_of(0)
+# To be filled in, which is quicker than to make an execution of so many fields.
+_BLANK = Execution(
+    id="",
+    kind=Kind.ENQUEUED,
+    run_at=_EPOCH,
+    due_at=_EPOCH,
+    created_at=_EPOCH,
+    snapshot=Snapshot(name="", job=""),
+)
 
 
 def write_snapshot(snapshot: Snapshot) -> tuple[str, str]:

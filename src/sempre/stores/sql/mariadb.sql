@@ -42,8 +42,9 @@ SELECT x.id, x.due_at FROM {executions} AS x FORCE INDEX ({prefix}executions_lan
 WHERE {due_condition} ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: due_to_take
--- The same, past rows that others hold.
-{due} FOR UPDATE SKIP LOCKED
+-- The same as rows themselves, past those that others hold.
+SELECT {taken_columns} FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
+WHERE {due_condition} ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE SKIP LOCKED
 
 -- name: due_condition
 -- A row x of a lane that is due, wanted, not held, and not stopped by a switch: manual ones never
@@ -187,17 +188,16 @@ SET
     e.session = :session, e.first_started_at = coalesce(e.first_started_at, :now),
     e.fence = one.number
 
--- name: held_runs
--- Which executions run under a session, and by which fence.
-SELECT id, fence FROM {executions} {by_id}
-WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running' AND session = :session
-ORDER BY id {lock}
-
 -- name: end_successes
--- Executions that did their work; given as pairs of id and when they ended.
-UPDATE {pairs:ends} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word
-SET
-    e.state = 'succeeded', e.reason = '', e.finished_at = one.number, e.ended_at = one.number
+-- Executions did their work, as long as they run under a session and by these fences; given as
+-- pairs of id and fence.
+SELECT e.id, e.fence FROM {pairs:claims} AS one
+STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
+WHERE e.state = 'running' AND e.session = :session {lock};
+UPDATE {pairs:claims} AS one
+STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
+SET e.state = 'succeeded', e.reason = '', e.finished_at = :at, e.ended_at = :at
+WHERE e.state = 'running' AND e.session = :session
 
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.

@@ -15,11 +15,11 @@ CROSS JOIN LATERAL (
 WHERE lanes.priority IS NOT NULL
 
 -- name: free_in_lanes
--- The same, past rows that others hold.
+-- The rows themselves, past those that others hold.
 WITH RECURSIVE {lanes}
-SELECT found.id FROM lanes
+SELECT {taken_columns} FROM lanes
 CROSS JOIN LATERAL (
-    SELECT x.id, x.priority, x.due_at FROM {executions} AS x WHERE {due_condition}
+    SELECT x.* FROM {executions} AS x WHERE {due_condition}
     ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE OF x SKIP LOCKED
 ) AS found
 WHERE lanes.priority IS NOT NULL
@@ -100,12 +100,15 @@ SELECT
     unique_period
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
--- name: held_runs
--- Which executions run under a session, and by which fence. By id, never by session: statistics do
--- not know of what has just been claimed, and each of its rows would be compared with each id.
-SELECT id, fence FROM {executions}
-WHERE id IN (SELECT value FROM {each:ids}) AND state || '' = 'running' AND session || '' = :session
-ORDER BY id {lock}
+-- name: end_successes
+-- Executions did their work, as long as they run under a session and by these fences. They are
+-- found by id, never by session: statistics do not know of what has just been claimed, and each of
+-- its rows would be compared with each id.
+UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
+FROM {pairs:claims} AS one
+WHERE id = one.word AND fence = one.number
+    AND state || '' = 'running' AND session || '' = :session
+RETURNING id, fence
 
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.

@@ -22,6 +22,11 @@ CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
 LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.revision
 LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 
+-- name: taken_columns
+-- One-off work that waits, as it is read, in the order of `encoding.read_waiting`.
+id, due_at, name, revision, kind, state, run_at, rules, args, actor, tzdata, created_at, attempt,
+failures, crashes, first_started_at, started_at, finished_at, fence, session
+
 -- name: schedule_columns
 -- A schedule as it is read, in the order of `encoding.read_schedule`.
 id, name, definition, args, created_at, cursor_at, revision, starts, started, paused,
@@ -207,17 +212,13 @@ UPDATE {executions} SET
     first_started_at = coalesce(first_started_at, :now), fence = one.number
 FROM {pairs:claims} AS one WHERE id = one.word
 
--- name: held_runs
--- Which executions run under a session, and by which fence.
-SELECT id, fence FROM {executions}
-WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running' AND session = :session
-ORDER BY id {lock}
-
 -- name: end_successes
--- Executions that did their work; given as pairs of id and when they ended.
-UPDATE {executions} SET
-    state = 'succeeded', reason = '', finished_at = one.number, ended_at = one.number
-FROM {pairs:ends} AS one WHERE id = one.word
+-- Executions did their work, as long as they run under a session and by these fences; given as
+-- pairs of id and fence.
+UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
+FROM {pairs:claims} AS one
+WHERE id = one.word AND fence = one.number AND state = 'running' AND session = :session
+RETURNING id, fence
 
 -- name: insert_snapshot
 -- What the executions of a revision run.
@@ -383,9 +384,19 @@ INSERT INTO {attempts} (
 ) ON CONFLICT DO NOTHING
 
 -- name: attempts_of
--- Every try at an execution.
-SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending
-FROM {attempts} WHERE execution_id = :id ORDER BY number
+-- Every try at an execution; a success that has no row of its own is read from the execution.
+SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending, number
+FROM {attempts} WHERE execution_id = :id
+UNION ALL
+SELECT
+    e.id, e.fence, e.session, e.started_at, e.finished_at, e.state, 'null', '', 'settled',
+    9223372036854775807
+FROM {executions} AS e
+WHERE e.id = :id AND e.state = 'succeeded' AND NOT EXISTS (
+    SELECT 1 FROM {attempts} AS known
+    WHERE known.execution_id = e.id AND known.fence = e.fence AND known.ending = 'settled'
+)
+ORDER BY finished_at, number
 
 -- Unique work
 

@@ -1,8 +1,10 @@
 """How attempts ended: plain successes all at once, everything else as its plan says.
 
-Each batch is one transaction, and safe to repeat.
+Each batch is one transaction, and safe to repeat. A success that returned nothing leaves no row of
+its own among the attempts: the execution tells all of it, and is read as that attempt.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -33,21 +35,23 @@ def _succeed(
 
     Nothing depends on them but the rows themselves. Whatever is not so plain is left.
     """
-    plain = {each.execution.id: each for each in settlements if _is_plain_success(each, session)}
-    if not plain:
-        return set()
-    held = transaction.rows("held_runs", ids=sorted(plain), session=session)
-    ended = [plain[row[0]] for row in held if plain[row[0]].execution.fence == row[1]]
-    if not ended:
-        return set()
-    now, ids = transaction.now, [each.execution.id for each in ended]
-    rows = (each.plan.changes[0].after for each in ended)
-    ends = [(row.id, microseconds_of(row.finished_at or now)) for row in rows]
-    transaction.run("end_successes", ends=ends)
-    attempts = (write_attempt(_attempt(each, State.SUCCEEDED, now)) for each in ended)
-    transaction.many("insert_attempt", attempts)
-    transaction.run("forget_cancellations", ids=ids)
-    return set(map(_claim_of, ended))
+    plain = [each for each in settlements if _is_plain_success(each, session)]
+    by_end: dict[datetime | None, list[Settlement]] = defaultdict(list)
+    for each in plain:
+        by_end[each.plan.changes[0].after.finished_at].append(each)
+    ended: set[tuple[str, int]] = set()
+    for finished_at, group in by_end.items():
+        at = microseconds_of(finished_at or transaction.now)
+        claims = sorted(map(_claim_of, group))
+        found = transaction.rows("end_successes", claims=claims, at=at, session=session)
+        ended.update(map(tuple, found))
+    told = [each for each in plain if each.result is not None and _claim_of(each) in ended]
+    attempts = [write_attempt(_attempt(each, State.SUCCEEDED, transaction.now)) for each in told]
+    if attempts:
+        transaction.many("insert_attempt", attempts)
+    if ended:
+        transaction.run("forget_cancellations", ids=[claim[0] for claim in ended])
+    return ended
 
 
 def _claim_of(settlement: Settlement) -> tuple[str, int]:
@@ -73,10 +77,11 @@ def _settle(
     answers, attempts, ended = [], [], []
     for each in settlements:
         claimed = each.execution
-        if (claimed.id, claimed.fence) in settled:
+        guard = desk.executions.get(claimed.id)
+        is_done = guard and (guard.state, guard.fence) == (State.SUCCEEDED, claimed.fence)
+        if is_done or (claimed.id, claimed.fence) in settled:
             answers.append(Settled.DONE)
             continue
-        guard = desk.executions.get(claimed.id)
         holds = guard and (guard.state, guard.fence) == (State.RUNNING, claimed.fence)
         if not holds or claimed.session != session:
             late = write_attempt(_attempt(each, State.RUNNING, transaction.now, late=True))

@@ -17,17 +17,27 @@ WHERE lanes.priority IS NOT NULL
 -- The ids of rows that are due, most urgent first.
 {due_in_lanes} ORDER BY e.priority, e.due_at, e.id LIMIT :limit
 
+-- name: free_in_lanes
+-- The rows themselves; nobody else can take them meanwhile.
+WITH RECURSIVE {lanes}
+SELECT {taken_columns} FROM lanes
+JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x WHERE {due_condition}
+    ORDER BY x.due_at, x.id LIMIT :limit
+)
+WHERE lanes.priority IS NOT NULL
+
 -- name: due_to_take
--- The same; nobody else can take them meanwhile.
-{due}
+-- The same, most urgent first.
+{free_in_lanes} ORDER BY e.priority, e.due_at, e.id LIMIT :limit
 
 -- name: overdue
 -- The ids of rows that are due, by age.
 {due_in_lanes} ORDER BY e.due_at, e.id LIMIT :limit
 
 -- name: overdue_to_take
--- The same; nobody else can take them meanwhile.
-{overdue}
+-- The same, by age.
+{free_in_lanes} ORDER BY e.due_at, e.id LIMIT :limit
 
 -- name: next_fences
 -- The last of as many new fences as are wanted.

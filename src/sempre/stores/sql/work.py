@@ -109,17 +109,24 @@ def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Executi
     stops = switches_off(transaction)
     lease = _lease(transaction, session)
     rows = _to_take(transaction, wanted, stops) if lease else []
+    if not rows:
+        return []
     now = transaction.now
-    fences = _fences(transaction, len(rows))
-    taken = []
-    for row in rows:
-        times = {"first_started_at": row.first_started_at or now, "started_at": now}
-        claimed = {"session": session, "fence": next(fences), "attempt": row.attempt + 1}
-        taken.append(row.to(State.RUNNING, reason="", leased_until=lease, **times, **claimed))
-    if taken:
-        claims = [(row.id, row.fence) for row in taken]
-        transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
-    return taken
+    fences = list(_fences(transaction, len(rows)))
+    claims = list(zip([row.id for row in rows], fences, strict=True))
+    transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
+    return [
+        row.to(
+            State.RUNNING,
+            attempt=row.attempt + 1,
+            first_started_at=row.first_started_at or now,
+            started_at=now,
+            session=session,
+            fence=fence,
+            leased_until=lease,
+        )
+        for row, fence in zip(rows, fences, strict=True)
+    ]
 
 
 def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Execution]:
@@ -131,9 +138,10 @@ def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Exe
     asked = stops.to_take(wanted)
     name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
     while asked is not None:
-        ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
-        found = {row[0]: row for row in transaction.rows("rows_by_id", ids=ids)} if ids else {}
-        rows = [encoding.read_execution(found[identity]) for identity in ids]
+        found = transaction.rows(name, **asked, **bounds(transaction, wanted))
+        rows = list(map(encoding.read_waiting, found))
+        if not stops.switches:
+            return rows
         stopped = [(row, stops.stopping(row, {})) for row in rows]
         held = [changed(row, held_by=switch.name) for row, switch in stopped if switch]
         if not held:

@@ -323,8 +323,8 @@ def _each(parameter: str) -> str:
 
 
 def _pairs(parameter: str) -> str:
-    columns = "value ->> 0 AS word, CAST(value ->> 1 AS bigint) AS number"
-    return f"(SELECT {columns} FROM json_array_elements(CAST(:{parameter} AS json)))"  # noqa: S608
+    words = f"json_array_elements_text(CAST(:{parameter}_words AS json)) AS word"
+    return f"(SELECT {words}, unnest(CAST(:{parameter}_numbers AS bigint[])) AS number)"
 
 
 def _position(whole: str, part: str) -> str:
