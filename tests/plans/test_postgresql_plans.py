@@ -76,7 +76,7 @@ def test_a_hot_statement_reads_no_whole_table(full: Full, name: str) -> None:
     dialect, connection = full
     text = "EXPLAIN (FORMAT JSON) " + dialect.statements[name]
 
-    [[found]] = connection.execute(text, PARAMETERS[name]).fetchall()
+    [[found]] = connection.execute(text, with_pairs(PARAMETERS[name])).fetchall()
 
     [plan] = found if isinstance(found, list) else json.loads(found)
     whole = [
@@ -91,16 +91,29 @@ def test_settling_finds_runs_by_id_however_many_a_session_holds_that_statistics_
     full: Full,
 ) -> None:
     dialect, connection = full
-    ids = json.dumps([f"{number:07}" for number in range(1, 501)])
-    text = "EXPLAIN (ANALYZE, FORMAT JSON) " + dialect.statements["held_runs"]
+    claims = [[f"{number:07}", number] for number in range(1, 501)]
+    text = "EXPLAIN (ANALYZE, FORMAT JSON) " + dialect.statements["end_successes"]
     with connection.transaction(force_rollback=True):
+        connection.execute(dialect.settings)
         connection.execute(
             "UPDATE plans.sempre_executions SET state = 'running', session = 'busy'"
             " WHERE id <= '0003000'"
         )
 
-        [[found]] = connection.execute(text, {"ids": ids, "session": "busy"}).fetchall()
+        asked = with_pairs({"claims": json.dumps(claims), "at": 1, "session": "busy"})
+        [[found]] = connection.execute(text, asked).fetchall()
 
     [plan] = found if isinstance(found, list) else json.loads(found)
     compared = sum(node.get("Rows Removed by Join Filter", 0) for node in nodes(plan["Plan"]))
+    assert plan["Plan"]["Actual Rows"] == 500
     assert compared == 0, json.dumps(plan, indent=1)
+
+
+def with_pairs(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with pairs as PostgreSQL is given them."""
+    bound = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, str) and value.startswith("[["):
+            bound[f"{name}_words"] = json.dumps([word for word, _ in json.loads(value)])
+            bound[f"{name}_numbers"] = [number for _, number in json.loads(value)]
+    return bound

@@ -48,8 +48,7 @@ HOT: dict[str, dict[str, Any]] = {
     "rows_unrung": {"until": 10**9, "limit": 100},
     "mark_rung": {"ids": IDS},
     "start_taken": {"claims": json_text([["0000005", 7]]), "now": 1, "session": "session1"},
-    "held_runs": {"ids": IDS, "session": "session1"},
-    "end_successes": {"ends": json_text([["0000005", 1]])},
+    "end_successes": {"claims": json_text([["0000005", 7]]), "at": 1, "session": "session1"},
     "rows_expired": {"now": 10**9, "limit": 100},
     "rows_running": {"session": "session1"},
     "schedules_astray": {"stamp": "v", "limit": 100},
@@ -158,7 +157,7 @@ BY_INDEX = {
     "held_claims": "executions_running",
     "rows_unrung": "executions_unrung",
     "rows_to_purge": "executions_ended",
-    "history_of_all": "executions_history",
+    "history_of_all": "executions_of_job",
     "schedules_astray": "schedules_audit",
 }
 

@@ -12,8 +12,10 @@ from sempre.app.receipts import Receipt
 from sempre.app.transactions import caller_transaction, transactional
 from sempre.domain.definition import read_fields
 from sempre.domain.execution import Execution
+from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.domain.unique import Unique, read_unique
+from sempre.domain.values import changed
 from sempre.domain.work import WorkPolicy
 from sempre.engine.core import Engine
 from sempre.engine.ids import new_id
@@ -91,22 +93,27 @@ class Enqueuer:
         self, calls: Sequence[Call[Any]], manner: Manner, policies: "_Policies", first: int
     ) -> list[Receipt[Any]]:
         now = self._app.engine.present()
-        due_at = manner.due_at(now)
+        blank = self._blank(manner, now)
         works = [
-            self._work(call, policies.of(call), manner, now, due_at + manner.spread_of(number))
+            _work(call, policies.of(call), manner, blank, number)
             for number, call in enumerate(calls, first)
         ]
         with self._app.middleware.enqueuing(calls):
-            refusals = list(map(self._refusal, works))
-            wanted = [work for work, no in zip(works, refusals, strict=True) if no is None]
+            refused = self._refused(works)
+            wanted = [each for each in works if each.execution.id not in refused]
             answers = iter(self._put_in(wanted, manner, now) if wanted else ())
-        return [self._receipt(each or next(answers)) for each in refusals]
+        given = (refused.get(each.execution.id) or next(answers) for each in works)
+        return [self._receipt(each) for each in given]
 
-    def _refusal(self, work: Work) -> messages.Receipt | None:
-        """Return what a gate that refuses a piece of work says; None if none does."""
-        row = work.execution
-        reason = self._app.middleware.refusal(row.snapshot.job, row.snapshot.args)
-        return messages.Receipt(row.id, created=False, rejected_by=reason) if reason else None
+    def _refused(self, works: Sequence[Work]) -> dict[str, messages.Receipt]:
+        """Return what gates that refuse pieces of work say, by the ids of those."""
+        if not self._app.middleware.has_gates:
+            return {}
+        refused = {}
+        for row in (work.execution for work in works):
+            if reason := self._app.middleware.refusal(row.snapshot.job, row.snapshot.args):
+                refused[row.id] = messages.Receipt(row.id, created=False, rejected_by=reason)
+        return refused
 
     def _put_in(
         self, works: Sequence[Work], manner: Manner, now: datetime
@@ -121,20 +128,18 @@ class Enqueuer:
         joined.after_commit(lambda: self._ring(engine, works, answers, now))
         return answers
 
-    def _work(
-        self, call: Call[Any], policy: WorkPolicy, manner: Manner, now: datetime, due_at: datetime
-    ) -> Work:
-        told = State.PENDING if self._app.engine.bell.carries else State.SCHEDULED
-        row = Execution(
-            id=new_id(now),
+    def _blank(self, manner: Manner, now: datetime) -> Execution:
+        """Return what the executions of a batch have in common."""
+        due_at = manner.due_at(now)
+        return Execution(
+            id="",
             kind=manner.kind,
             run_at=due_at,
             due_at=due_at,
-            snapshot=policy.snapshot(call.job.name, call.args),
-            state=told,
+            snapshot=Snapshot(name="", job=""),
+            state=State.PENDING if self._app.engine.bell.carries else State.SCHEDULED,
             created_at=now,
         )
-        return Work(row, _unique(policy.unique, call), manner.backoff)
 
     def _ring(
         self,
@@ -152,7 +157,10 @@ class Enqueuer:
 
     def _receipt(self, answer: messages.Receipt) -> Receipt[Any]:
         said = answer.rejected_by, answer.failures, answer.waits_until
-        return Receipt(answer.id, answer.created, *said, _engine=lambda: self._app.engine)
+        return Receipt(answer.id, answer.created, *said, _engine=self._engine)
+
+    def _engine(self) -> Engine:
+        return self._app.engine
 
 
 class _Policies:
@@ -179,6 +187,17 @@ def read_spread(spread: Duration | None) -> timedelta:
 
 def _call(given: Call[Any] | Job[..., Any]) -> Call[Any]:
     return given if isinstance(given, Call) else given.bind()
+
+
+def _work(
+    call: Call[Any], policy: WorkPolicy, manner: Manner, blank: Execution, number: int
+) -> Work:
+    own = {"id": new_id(blank.created_at), "snapshot": policy.snapshot(call.job.name, call.args)}
+    row = changed(blank, **own)
+    if manner.spread:
+        due_at = blank.due_at + manner.spread_of(number)
+        row = changed(row, run_at=due_at, due_at=due_at)
+    return Work(row, _unique(policy.unique, call), manner.backoff)
 
 
 def _unique(unique: Unique | None, call: Call[Any]) -> messages.Unique | None:

@@ -55,6 +55,7 @@ class Job(Generic[P, R]):
         self._sending = sending or Sending()
         self._signature = _checked_signature(task)
         self._defaults = _stored_defaults(self._signature)
+        self._plain = _plain_parameters(self._signature)
         self.__name__ = task.function.__name__
         self.__doc__ = task.function.__doc__
         self.__wrapped__ = task.function
@@ -129,6 +130,8 @@ class Job(Generic[P, R]):
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call[R]:
         """Do as `bind` does for arguments that no type checker has seen."""
+        if self._plain is not None and not kwargs and len(args) == len(self._plain):
+            return Call(self, check_arguments(dict(zip(self._plain, args, strict=True))))
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -176,6 +179,13 @@ def _checked_signature(task: Task) -> inspect.Signature:
             shown = f"{task.name}{signature}"
             raise ArgumentsError("job", shown, allowed=allowed)
     return signature
+
+
+def _plain_parameters(signature: inspect.Signature) -> tuple[str, ...] | None:
+    """Return the parameters by whose places alone a call can be read; None if it takes more."""
+    parameters = signature.parameters.values()
+    plain = all(each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters)
+    return tuple(signature.parameters) if plain else None
 
 
 def _stored_defaults(signature: inspect.Signature) -> dict[str, Json]:

@@ -71,6 +71,11 @@ class Middleware:
                 stack.enter_context(around(calls))
             yield
 
+    @property
+    def has_gates(self) -> bool:
+        """Whether anybody is asked at all."""
+        return bool(self._gates)
+
     def refusal(self, job: str, args: Mapping[str, Json]) -> str:
         """Return why a gate refuses a call; an empty text if none does."""
         answers = (gate(job, args) for gate in self._gates)

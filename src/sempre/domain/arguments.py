@@ -14,6 +14,8 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 DEEPEST = 32
 LARGEST_BYTES = 65_536
 LARGEST_NUMBER = 2**63 - 1
+FEW, SHORT = 16, 200
+_BRIEF = frozenset({bool, int, float, type(None)})
 
 
 def check_arguments(value: object) -> dict[str, Json]:
@@ -25,12 +27,22 @@ def check_arguments(value: object) -> dict[str, Json]:
     if not isinstance(value, Mapping):
         raise ArgumentsError("args", value, allowed="an object: keyword arguments by name")
     checked = _object("args", value, 1, [LARGEST_BYTES])
+    if _are_small(checked):
+        return checked
     size = len(json.dumps(checked, ensure_ascii=False, separators=(",", ":")).encode())
     if size > LARGEST_BYTES:
         hint = f"These are {size:,} bytes: store the value and pass its id."
         allowed = f"at most {LARGEST_BYTES:,} bytes of JSON"
         raise ArgumentsError("args", sorted(checked), allowed=allowed, hint=hint)
     return checked
+
+
+def _are_small(checked: Mapping[str, Json]) -> bool:
+    """Tell whether arguments are so few and so short that nobody has to count their bytes."""
+    return len(checked) <= FEW and all(
+        len(key) <= SHORT and (type(item) in _BRIEF or (type(item) is str and len(item) <= SHORT))
+        for key, item in checked.items()
+    )
 
 
 def are_same_json(one: object, other: object) -> bool:

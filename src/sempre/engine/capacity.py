@@ -109,16 +109,18 @@ class Capacity:
             if self._parked and self.free:
                 following = self._parked.popleft()[1]
                 self._running[following.execution.fence] = self._clock.elapsed(), following
-            self._changed.notify_all()
+            # While more than half of what may wait does so, nobody waits for this.
+            if len(self._parked) <= MOST_PARKED // 2:
+                self._changed.notify_all()
             return done, following
 
     def overstayed(self, *, everything: bool = False) -> list[Started]:
         """Take out what was parked for more than a second, or all of it."""
         with self._changed:
             oldest = self._clock.elapsed() - PARKED_SECONDS
-            out = [each for at, each in self._parked if everything or at <= oldest]
-            kept = [each for each in self._parked if not (everything or each[0] <= oldest)]
-            self._parked = deque(kept)
+            out = []
+            while self._parked and (everything or self._parked[0][0] <= oldest):
+                out.append(self._parked.popleft()[1])
             return out
 
     def set_stuck(self, count: int) -> None:

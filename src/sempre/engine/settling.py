@@ -133,8 +133,9 @@ class Settler:
 
 def _settlement(finished: Finished, moment: Moment) -> Settlement:
     execution, outcome = finished.started.execution, finished.outcome
-    # Between two readings the store's now is a guess: nothing ends before it began.
-    moment = moment._replace(now=max(moment.now, execution.started_at or moment.now))
+    if execution.started_at and execution.started_at > moment.now:
+        # Between two readings the store's now is a guess: nothing ends before it began.
+        moment = moment._replace(now=execution.started_at)
     plan = _plan(finished, moment)
     if outcome is None:
         return Settlement(execution, plan)

@@ -64,6 +64,7 @@ class Worker:
         self._sweeper = Sweeper(engine)
         self._reporter = Reporter(engine, self.capacity, executor)
         self._finished: SimpleQueue[Finished] = SimpleQueue()
+        self._crowded = Event()
         self._unsettled: list[Finished] = []
         self._called: int | None = None
         self._heeded: Tick | None = None
@@ -260,23 +261,23 @@ class Worker:
         done, following = self.capacity.finish(fence, outcome.seconds)
         if done is not None:
             self._finished.put(Finished(done, self._holdings.judged(outcome)))
+            if self._finished.qsize() >= SETTLE_BATCH:
+                self._crowded.set()
         if following is not None:
             self._submit(following)
 
     def _gather(self, wait: float) -> list[Finished]:
         """Return what has ended: wait for the first, then a little for company."""
         gathered: list[Finished] = []
-        patience, clock = wait, self.engine.clock
-        until = clock.elapsed() + wait
-        while len(gathered) < SETTLE_BATCH:
-            try:
-                gathered.append(self._finished.get(block=patience > 0, timeout=patience or None))
-            except Empty:
-                break
-            if len(gathered) == 1:
-                alone = self.capacity.is_idle or not wait
-                until = clock.elapsed() + (0.0 if alone else SETTLE_WAIT)
-            patience = max(0.0, until - clock.elapsed())
+        try:
+            gathered.append(self._finished.get(block=wait > 0, timeout=wait or None))
+            if wait and not self.capacity.is_idle:
+                self._crowded.wait(SETTLE_WAIT)
+            self._crowded.clear()
+            while len(gathered) < SETTLE_BATCH:
+                gathered.append(self._finished.get_nowait())
+        except Empty:
+            pass
         return gathered
 
     def _note_stuck(self) -> None:

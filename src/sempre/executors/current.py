@@ -109,9 +109,12 @@ class Current:
     @classmethod
     def of(cls, run: Run, *, clock: Clock, link: Link, opener: Opener | None = None) -> "Current":
         """Return what the job of a run may know."""
-        execution = run.execution
-        return cls(
-            name=execution.snapshot.name,
+        execution, timeout = run.execution, run.timeout
+        snapshot = execution.snapshot
+        made = object.__new__(cls)
+        # The constructor would cost more than all the rest of a short run.
+        vars(made).update(
+            name=snapshot.name,
             job=run.task.name,
             slot=execution.run_at,
             due_at=execution.due_at,
@@ -119,12 +122,15 @@ class Current:
             fence=execution.fence,
             id=execution.id,
             kind=execution.kind,
-            args=execution.snapshot.args,
-            timeout=run.timeout,
+            args=snapshot.args,
+            timeout=timeout,
             clock=clock,
             link=link,
             opener=opener,
+            effects=RunEffects(opener, execution.id, execution.fence),
+            _times_out=None if timeout is None else clock.elapsed() + timeout.total_seconds(),
         )
+        return made
 
     @property
     def key(self) -> str:

@@ -8,7 +8,7 @@ cannot live with that uses process isolation.
 from collections.abc import Callable, Mapping
 from contextvars import Context
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, local
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
@@ -20,6 +20,13 @@ from sempre.executors.flights import Flight, Flights
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["ThreadExecutor"]
+
+
+class _Own(local):
+    """What belongs to one thread: whether it tells of an end, and what it does next."""
+
+    tells = False
+    next: Flight | None = None
 
 
 class ThreadExecutor:
@@ -42,6 +49,8 @@ class ThreadExecutor:
         self._idle = 0
         self._most_idle = idle
         self._stopped = False
+        # What a thread has been handed while it told of a run that ended: it goes on with that.
+        self._own = _Own()
 
     def start(self) -> None:
         """Get ready; threads begin with the runs."""
@@ -97,6 +106,9 @@ class ThreadExecutor:
             flight.current.link.cancel("the worker stops")
 
     def _begin(self, flight: Flight) -> None:
+        if self._own.tells and self._own.next is None:
+            self._own.next = flight
+            return
         with self._lock:
             is_taken = self._idle > 0
             if is_taken:
@@ -112,11 +124,19 @@ class ThreadExecutor:
             # A context of its own: what a job sets is gone with it.
             report = Context().run(perform, flight.run.task, flight.current)
             self._alarm.forget(flight)
-            # Told before the thread is offered again: whoever is told may wait for another run.
-            self._flights.end(flight, report)
+            following = self._tell(flight, report)
             # Not held while waiting: a run may be large.
             del flight, report
-            flight = self._waiting.get() if self._keep() else None
+            flight = following or (self._waiting.get() if self._keep() else None)
+
+    def _tell(self, flight: Flight, report: Report) -> Flight | None:
+        """Tell of a run that has ended; return what was submitted meanwhile for this thread."""
+        self._own.tells, self._own.next = True, None
+        try:
+            self._flights.end(flight, report)
+            return self._own.next
+        finally:
+            self._own.tells, self._own.next = False, None
 
     def _keep(self) -> bool:
         with self._lock:

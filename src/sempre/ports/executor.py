@@ -101,7 +101,10 @@ class Executor(Protocol):
         ...
 
     def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
-        """Begin a run and return at once; `done` is called exactly once, from any thread."""
+        """Begin a run and return at once; `done` is called exactly once, from any thread.
+
+        It may submit another run, but must not wait for one: that may have to come after it.
+        """
         ...
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:

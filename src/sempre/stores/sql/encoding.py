@@ -7,6 +7,7 @@ change those.
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -256,30 +257,41 @@ def read_execution(row: Row) -> Execution:
     )
 
 
-def read_waiting(row: Row) -> Execution:
-    """Return the one-off work of a row of `taken_columns`."""
-    return changed(
-        _BLANK,
-        id=row[0],
-        due_at=instant_of(row[1]),
-        snapshot=changed(
-            read_snapshot(row[7]), name=row[2], revision=row[3], args=json.loads(row[8])
-        ),
-        kind=Kind(row[4]),
-        state=State(row[5]),
-        run_at=instant_of(row[6]),
-        actor=row[9],
-        tzdata=row[10],
-        created_at=instant_of(row[11]),
-        attempt=row[12],
-        failures=row[13],
-        crashes=row[14],
-        first_started_at=instant(row[15]),
-        started_at=instant(row[16]),
-        finished_at=instant(row[17]),
-        fence=row[18],
-        session=row[19],
-    )
+def read_waiting(row: Row, **changes: Any) -> Execution:  # noqa: ANN401 - fields of any kind
+    """Return the one-off work of a row of `taken_columns`, with some fields set to others."""
+    rules = _named_snapshot(row[7], row[2], row[3])
+    values: dict[str, Any] = {
+        "id": row[0],
+        "due_at": _instant_again(row[1]),
+        "snapshot": changed(rules, args=json.loads(row[8]) if row[8] != "{}" else {}),
+        "kind": _KINDS[row[4]],
+        "state": _STATES[row[5]],
+        "run_at": _instant_again(row[6]),
+        "actor": row[9],
+        "tzdata": row[10],
+        "created_at": _instant_again(row[11]),
+        "attempt": row[12],
+        "failures": row[13],
+        "crashes": row[14],
+        "first_started_at": instant(row[15]),
+        "started_at": instant(row[16]),
+        "finished_at": instant(row[17]),
+        "fence": row[18],
+        "session": row[19],
+    }
+    values.update(changes)
+    return changed(_BLANK, **values)
+
+
+@lru_cache(maxsize=1024)
+def _named_snapshot(rules: str, name: str, revision: int) -> Snapshot:
+    return changed(read_snapshot(rules), name=name, revision=revision)
+
+
+# What was put in together was put in at the same instant.
+_instant_again = lru_cache(maxsize=1024)(instant_of)
+_KINDS = {kind.value: kind for kind in Kind}
+_STATES = {state.value: state for state in State}
 
 
 _EPOCH = instant_of(0)

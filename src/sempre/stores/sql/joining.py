@@ -7,8 +7,8 @@ from typing import Any
 
 from sempre.errors import NotSameDatabase, StoreUnavailable
 from sempre.ports.messages import Receipt, Work
-from sempre.stores.sql import work
 from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.switches import Stops, switches_in_force
 
 __all__ = ["enqueue_within"]
@@ -22,7 +22,7 @@ def enqueue_within(
     """Put work in through a caller's transaction, after its connection was proven to lead here."""
     with dialect.callers.joined(connection) as transaction:
         _prove_same(dialect, connection, transaction, uuid)
-        return work.enqueue(_Joined(transaction, dialect), works, _stops(transaction))
+        return enqueue(_Joined(transaction, dialect), works, _stops(transaction))
 
 
 def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, uuid: str) -> None:

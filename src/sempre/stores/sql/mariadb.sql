@@ -150,6 +150,22 @@ INSERT INTO {snapshots} (schedule_id, revision, rules, args)
 VALUES (:schedule_id, :revision, :rules, :args)
 ON DUPLICATE KEY UPDATE revision = VALUES(revision)
 
+-- name: insert_alike
+-- Executions come into being that differ in id and arguments only; what is there already stays.
+INSERT INTO {executions} (
+    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+    unique_period
+)
+SELECT
+    one.word, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
+    :priority, :rules, one.document, :reason, :actor, :tzdata, :created_at, :attempt, :failures,
+    :crashes, :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
+    :unique_key, :unique_mode, :unique_period
+FROM {documents:documents} AS one
+ON DUPLICATE KEY UPDATE id = VALUES(id)
+
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (

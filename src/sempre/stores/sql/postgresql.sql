@@ -40,6 +40,18 @@ WHERE lanes.priority IS NOT NULL
 -- The same, past rows that others hold.
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
+-- name: history_of_all
+-- A page of all executions, put together from one of each job.
+WITH RECURSIVE {all_jobs}
+SELECT {row_columns} FROM all_jobs
+CROSS JOIN LATERAL (
+    SELECT e.* FROM {executions} AS e
+    WHERE e.job = all_jobs.job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+    ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+) AS e
+{row_joins}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
 -- name: latest_rows
 -- The newest executions of each of these schedules.
 SELECT {row_columns} FROM {each:ids} AS one
@@ -99,16 +111,6 @@ SELECT
     started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
     unique_period
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
-
--- name: end_successes
--- Executions did their work, as long as they run under a session and by these fences. They are
--- found by id, never by session: statistics do not know of what has just been claimed, and each of
--- its rows would be compared with each id.
-UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
-FROM {pairs:claims} AS one
-WHERE id = one.word AND fence = one.number
-    AND state || '' = 'running' AND session || '' = :session
-RETURNING id, fence
 
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.

@@ -1,7 +1,8 @@
 -- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL
 -- that is named here or by the dialect, `{each:word}` the rows of a parameter that is a JSON
 -- array of texts, with one column `value`; `{pairs:word}` those of an array of pairs, with the
--- columns `word` and `number`.
+-- columns `word` and `number`; `{documents:word}` those of a JSON object, with the columns `word`,
+-- its key, and `document`, its value as JSON.
 
 -- Pieces
 
@@ -196,6 +197,22 @@ INSERT INTO {executions} (
     :unique_key, :unique_mode, :unique_period
 )
 
+-- name: insert_alike
+-- Executions come into being that differ in id and arguments only; what is there already stays.
+INSERT INTO {executions} (
+    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+    unique_period
+)
+SELECT
+    one.word, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
+    :priority, :rules, one.document, :reason, :actor, :tzdata, :created_at, :attempt, :failures,
+    :crashes, :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
+    :unique_key, :unique_mode, :unique_period
+FROM {documents:documents} AS one WHERE true
+ON CONFLICT (id) DO NOTHING
+
 -- name: update_execution
 -- An execution after a change that was checked; slot, kind and snapshot never change.
 UPDATE {executions} SET
@@ -213,11 +230,13 @@ UPDATE {executions} SET
 FROM {pairs:claims} AS one WHERE id = one.word
 
 -- name: end_successes
--- Executions did their work, as long as they run under a session and by these fences; given as
--- pairs of id and fence.
+-- Executions did their work, as long as they run under a session and by these fences. They are
+-- found by id, never by session: statistics do not know of what has just been claimed, and each of
+-- its rows would be compared with each id.
 UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
 FROM {pairs:claims} AS one
-WHERE id = one.word AND fence = one.number AND state = 'running' AND session = :session
+WHERE id = one.word AND fence = one.number
+    AND state || '' = 'running' AND session || '' = :session
 RETURNING id, fence
 
 -- name: insert_snapshot
@@ -598,10 +617,26 @@ WHERE e.job = :job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_all
--- A page of all executions.
-SELECT {row_columns} FROM {row_tables}
-WHERE (e.run_at, e.id) < (:at, :id) AND {history_condition}
+-- A page of all executions, put together from one of each job: an index of their own would have to
+-- be written with every change of any execution, for a page that is rarely looked at.
+WITH RECURSIVE {all_jobs}
+SELECT {row_columns} FROM all_jobs
+JOIN {executions} AS e ON e.id IN (
+    SELECT e.id FROM {executions} AS e
+    WHERE e.job = all_jobs.job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+    ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+)
+{row_joins}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: all_jobs
+-- The names of jobs that executions have: one probe of the index each.
+all_jobs (job) AS (
+    SELECT min(x.job) FROM {executions} AS x
+    UNION ALL
+    SELECT (SELECT min(x.job) FROM {executions} AS x WHERE x.job > all_jobs.job)
+    FROM all_jobs WHERE all_jobs.job IS NOT NULL
+)
 
 -- name: history_condition
 -- What else can be asked of a row of a page.

@@ -6,8 +6,9 @@ A file is a list of statements, each with a name and a description:
     -- A switch stops nothing any more.
     DELETE FROM {switches} WHERE name = :name
 
-`{word}` stands for a table or for another statement, `{each:word}`, `{pairs:word}` and
-`{position:a,b}` for what the dialect makes of them. Values come in as parameters only.
+`{word}` stands for a table or for another statement, `{each:word}`, `{pairs:word}`,
+`{documents:word}` and `{position:a,b}` for what the dialect makes of them. Values come in as
+parameters only.
 """
 
 import re
@@ -60,6 +61,7 @@ class Wording:
         table: turns a table's name, prefix included, into how it is addressed.
         each: turns a parameter into a table of the texts in its JSON array.
         pairs: turns a parameter into a table of the pairs in its JSON array.
+        documents: turns a parameter into a table of the keys and values of its JSON object.
         position: turns two expressions into the place of the second text in the first.
     """
 
@@ -67,17 +69,17 @@ class Wording:
     table: Callable[[str], str]
     each: Callable[[str], str]
     pairs: Callable[[str], str]
+    documents: Callable[[str], str]
     position: Callable[[str, str], str]
 
     def complete(self, text: str, pieces: Mapping[str, Statement]) -> str:
         """Return a statement with every place in braces filled in; KeyError for an unknown one."""
+        lists = {"each": self.each, "pairs": self.pairs, "documents": self.documents}
 
         def filled(place: re.Match[str]) -> str:
             word, given = place[1], place[2]
-            if word == "each":
-                return self.each(given)
-            if word == "pairs":
-                return self.pairs(given)
+            if word in lists:
+                return lists[word](given)
             if word == "position":
                 whole, part = given.split(",")
                 return self.position(whole, part)

@@ -45,6 +45,7 @@ from sempre.stores.sql import (
 )
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
+from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.joining import enqueue_within
 from sempre.stores.sql.switches import (
     Stops,
@@ -166,7 +167,7 @@ class SqlStore:
 
     def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in."""
-        return self._write_with_switches(lambda transaction: work.enqueue(transaction, works))
+        return self._write_with_switches(lambda transaction: enqueue(transaction, works))
 
     def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:
         """Put one-off work in through a transaction of the caller's."""

@@ -1,10 +1,11 @@
-"""The writing operations on work: create, apply, claim, take, enqueue, cancel.
+"""The writing operations on work: create, apply, claim, take, cancel.
 
 Each is one transaction for its whole batch, and safe to repeat.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
@@ -14,20 +15,20 @@ from sempre.ports.messages import (
     Birth,
     Cancelled,
     Order,
-    Receipt,
     Report,
     Wanted,
-    Work,
 )
 from sempre.stores.sql import encoding
 from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.reading import bounds
 from sempre.stores.sql.records import write_report
 from sempre.stores.sql.switches import Decisions, Stops, switches_off
 
-__all__ = ["apply", "cancel", "claim", "create", "enqueue", "report", "take"]
+# Where these are in a row of `taken_columns`.
+ATTEMPT, FIRST_STARTED = 12, 15
+
+__all__ = ["apply", "cancel", "claim", "create", "report", "take"]
 
 
 def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
@@ -108,29 +109,26 @@ def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Executi
     """Start one-off work that is due."""
     stops = switches_off(transaction)
     lease = _lease(transaction, session)
-    rows = _to_take(transaction, wanted, stops) if lease else []
-    if not rows:
+    found = _to_take(transaction, wanted, stops) if lease else []
+    if not found:
         return []
     now = transaction.now
-    fences = list(_fences(transaction, len(rows)))
-    claims = list(zip([row.id for row in rows], fences, strict=True))
+    fences = list(_fences(transaction, len(found)))
+    claims = list(zip([row[0] for row in found], fences, strict=True))
     transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
-    return [
-        row.to(
-            State.RUNNING,
-            attempt=row.attempt + 1,
-            first_started_at=row.first_started_at or now,
-            started_at=now,
-            session=session,
-            fence=fence,
-            leased_until=lease,
-        )
-        for row, fence in zip(rows, fences, strict=True)
-    ]
+    times = {"started_at": now, "first_started_at": now, "leased_until": lease}
+    common = {"state": State.RUNNING, "session": session, **times}
+    taken = []
+    for row, fence in zip(found, fences, strict=True):
+        claimed = encoding.read_waiting(row, **common, fence=fence, attempt=row[ATTEMPT] + 1)
+        if row[FIRST_STARTED] is not None:
+            claimed = changed(claimed, first_started_at=instant_of(row[FIRST_STARTED]))
+        taken.append(claimed)
+    return taken
 
 
-def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Execution]:
-    """Return due rows that no switch stops.
+def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> Sequence[Sequence[Any]]:
+    """Return due rows that no switch stops, as they are stored.
 
     What one stops by a tag is met only here. It is held from now on, so that nobody meets it a
     second time before the switch is on again.
@@ -139,54 +137,18 @@ def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Exe
     name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
     while asked is not None:
         found = transaction.rows(name, **asked, **bounds(transaction, wanted))
-        rows = list(map(encoding.read_waiting, found))
         if not stops.switches:
-            return rows
-        stopped = [(row, stops.stopping(row, {})) for row in rows]
-        held = [changed(row, held_by=switch.name) for row, switch in stopped if switch]
+            return found
+        rows = list(map(encoding.read_waiting, found))
+        stopped = [stops.stopping(row, {}) for row in rows]
+        pairs = zip(rows, stopped, strict=True)
+        held = [changed(row, held_by=switch.name) for row, switch in pairs if switch]
         if not held:
-            return rows
+            return found
         transaction.many("update_execution", map(encoding.write_changed_execution, held))
-        if free := [row for row, switch in stopped if switch is None]:
+        if free := [row for row, switch in zip(found, stopped, strict=True) if switch is None]:
             return free
     return []
-
-
-def enqueue(
-    transaction: Transaction, works: Sequence[Work], stops: Stops | None = None
-) -> list[Receipt]:
-    """Put one-off work in, or say what stands in its way: by default, any switch that is off."""
-    stops = switches_off(transaction) if stops is None else stops
-    tags = stops.tags(transaction, [work.execution for work in works])
-    ids = [work.execution.id for work in works]
-    known = {row[0] for row in transaction.rows("known_executions", ids=ids)}
-    uniques = {work.execution.id: work.unique for work in works if work.unique}
-    keys = Keys(transaction, [encoding.key_text(unique.key) for unique in uniques.values()])
-    now = transaction.now
-    receipts, born = [], []
-    for work in works:
-        row, unique = work.execution, work.unique
-        if row.id in known:
-            receipts.append(Receipt(row.id))
-            continue
-        switch = stops.stopping(row, tags)
-        if switch and switch.mode == "reject":
-            receipts.append(Receipt(row.id, created=False, rejected_by=switch.name))
-            continue
-        failures = 0
-        if unique:
-            key = encoding.key_text(unique.key)
-            if refusal := keys.refusal(key, work, unique, now):
-                receipts.append(refusal)
-                continue
-            failures = keys.put_in(key, row, now)
-        known.add(row.id)
-        born.append(changed(row, created_at=now, held_by=switch.name if switch else ""))
-        receipts.append(Receipt(row.id, failures=failures))
-    insert_executions(transaction, born, uniques)
-    keys.write(transaction)
-    stops.note_refusals(transaction, receipts)
-    return receipts
 
 
 def report(transaction: Transaction, reports: Sequence[Report], session: str) -> None:

@@ -200,7 +200,7 @@ class WorkerProcess(Client):
             self.broker.unfinished.clear()
             raise
         self._pass_calls_on()
-        is_full = self.worker.capacity.appetite == 0
+        is_full = not self.worker.capacity.is_hungry
         if is_full or self.has_seen_fault or self.worker.heart.is_lost:
             # What came early stays in hand until all is well, or comes again from the broker.
             self.broker.unfinished.clear()

@@ -107,7 +107,9 @@ class Mariadb:
         )
         self._statement_after = statement_after
         self._wait = wait or Event().wait
-        self._wording = Wording(check_identifier("prefix", prefix), str, _each, _pairs, _position)
+        self._wording = Wording(
+            check_identifier("prefix", prefix), str, _each, _pairs, _documents, _position
+        )
         self._pieces = {
             key: replace(piece, text=_LIST.sub(r":\1", piece.text))
             for key, piece in load(self.name).items()
@@ -297,6 +299,11 @@ def _each(parameter: str) -> str:
 
 def _pairs(parameter: str) -> str:
     columns = f"COLUMNS (word varchar(255) {_BINARY} PATH '$[0]', number bigint PATH '$[1]')"
+    return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
+
+
+def _documents(parameter: str) -> str:
+    columns = f"COLUMNS (word varchar(255) {_BINARY} PATH '$[0]', document mediumtext PATH '$[1]')"
     return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
 
 

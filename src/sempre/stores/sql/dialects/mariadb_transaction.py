@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from sempre.grids.instants import instant_of
+from sempre.stores.sql.encoding import json_text
 
 __all__ = ["MariadbTransaction"]
 
@@ -130,4 +131,8 @@ def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, list):
             bound[name] = value or _NOTHING
             bound[f"{name}_json"] = _json(value)
+        elif isinstance(value, dict):
+            pairs = [(word, json_text(document)) for word, document in value.items()]
+            bound[f"{name}_json"] = _json(pairs)
+            del bound[name]
     return bound

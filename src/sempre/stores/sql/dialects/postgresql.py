@@ -2,7 +2,9 @@
 
 Nothing depends on which connection is used, so a pooler in transaction mode may stand between.
 Every transaction sets its own limits, and waits for the disk whatever the server's default is:
-`synchronous_commit` is not asked for, but said.
+`synchronous_commit` is not asked for, but said. Every statement is made of probes of an index, and
+statistics that are minutes old must not talk the server into reading whole tables instead: of rows
+that have just come into being they know nothing.
 """
 
 import os
@@ -109,12 +111,14 @@ class Postgresql:
         self._connect_after = connect_after
         self._wait = wait or Event().wait
         limit = int(statement_after * 1000)
-        self._begin = (
+        self.settings = (
             f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
-            f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off"
+            f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off; "
+            "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
+            "SET LOCAL enable_mergejoin = off"
         )
         self._wording = Wording(
-            check_identifier("prefix", prefix), self._address, _each, _pairs, _position
+            check_identifier("prefix", prefix), self._address, _each, _pairs, _documents, _position
         )
         pieces = load(self.name)
         completed = {key: self.complete(pieces[key].text) for key in pieces}
@@ -197,7 +201,7 @@ class Postgresql:
     ) -> T:
         try:
             self._examine(connection)
-            connection.execute(f"{begin}; {self._begin}")
+            connection.execute(f"{begin}; {self.settings}")
         except Unanswered:
             raise
         except psycopg.OperationalError as error:
@@ -325,6 +329,11 @@ def _each(parameter: str) -> str:
 def _pairs(parameter: str) -> str:
     words = f"json_array_elements_text(CAST(:{parameter}_words AS json)) AS word"
     return f"(SELECT {words}, unnest(CAST(:{parameter}_numbers AS bigint[])) AS number)"
+
+
+def _documents(parameter: str) -> str:
+    columns = "key AS word, CAST(value AS text) AS document"
+    return f"(SELECT {columns} FROM json_each(CAST(:{parameter} AS json)))"  # noqa: S608
 
 
 def _position(whole: str, part: str) -> str:

@@ -1,6 +1,5 @@
 """A transaction of PostgreSQL: how statements are called."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -8,6 +7,7 @@ from typing import Any
 
 from sempre.grids.instants import instant_of
 from sempre.stores.sql.dialects.postgresql_connection import Connection
+from sempre.stores.sql.encoding import json_text
 
 __all__ = ["PostgresqlTransaction"]
 
@@ -37,7 +37,7 @@ class PostgresqlTransaction:
         """Run a statement for each of many rows, in one go."""
         text = self._statements[name]
         if "%(rows)s" in text:
-            self._connection.execute(text, {"rows": json.dumps(list(rows))})
+            self._connection.execute(text, {"rows": json_text(list(rows))})
             return
         with self._connection.cursor() as cursor:
             cursor.executemany(text, list(rows))
@@ -48,17 +48,17 @@ class PostgresqlTransaction:
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters for the driver: texts as a JSON array, pairs as one array for each side.
+    """Return parameters for the driver: as JSON, but pairs as one array for each side.
 
     Of all ways to hand over many values these cost the driver least.
     """
     bound: dict[str, Any] = {}
     for name, value in parameters.items():
-        if not isinstance(value, list):
+        if not isinstance(value, list | dict):
             bound[name] = value
-        elif value and isinstance(value[0], tuple):
-            bound[f"{name}_words"] = json.dumps([each[0] for each in value])
+        elif isinstance(value, list) and value and isinstance(value[0], tuple):
+            bound[f"{name}_words"] = json_text([each[0] for each in value])
             bound[f"{name}_numbers"] = f"{{{','.join([str(each[1]) for each in value])}}}"
         else:
-            bound[name] = json.dumps(value)
+            bound[name] = json_text(value)
     return bound

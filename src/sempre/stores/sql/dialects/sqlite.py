@@ -5,7 +5,6 @@ beginning, so nothing that was read can change before it is written. The host's 
 store's clock. Several processes may use one file; several hosts may not.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +23,7 @@ from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.filesystems import check_local
 from sempre.stores.sql.dialects.sqlite_callers import SqliteCallers
+from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
 __all__ = ["Sqlite", "SqliteTransaction"]
@@ -87,7 +87,9 @@ class Sqlite:
         self._clock = clock or SystemClock()
         self._busy_after = busy_after
         self._wait = wait or Event().wait
-        wording = Wording(check_identifier("prefix", prefix), str, _each, _pairs, _position)
+        wording = Wording(
+            check_identifier("prefix", prefix), str, _each, _pairs, _documents, _position
+        )
         self._wording = wording
         pieces = load(self.name)
         self.statements = {key: wording.complete(pieces[key].text, pieces) for key in pieces}
@@ -282,7 +284,7 @@ def _code(error: sqlite3.Error) -> int:
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: json.dumps(value) if isinstance(value, list) else value
+        name: json_text(value) if isinstance(value, list | dict) else value
         for name, value in parameters.items()
     }
 
@@ -294,6 +296,10 @@ def _each(parameter: str) -> str:
 def _pairs(parameter: str) -> str:
     columns = "json_extract(value, '$[0]') AS word, json_extract(value, '$[1]') AS number"
     return f"(SELECT {columns} FROM json_each(:{parameter}))"  # noqa: S608 - names of ours only
+
+
+def _documents(parameter: str) -> str:
+    return f"(SELECT key AS word, value AS document FROM json_each(:{parameter}))"  # noqa: S608
 
 
 def _position(whole: str, part: str) -> str:
