@@ -55,6 +55,7 @@ HOT: dict[str, dict[str, Any]] = {
     "schedules_slice": {"after": "0000005", "limit": 100},
     "schedules_by_name": {"names": IDS},
     "schedules_by_id": {"ids": IDS},
+    "schedules_of": {"ids": IDS},
     "view_rows": {"ids": IDS},
     "history_of_schedule": PAGE | {"schedule_id": "0000005", "job": ""},
     "latest_rows": {"ids": IDS, "limit": 30},

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from datetime import datetime
 from getpass import getuser
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
@@ -27,7 +27,8 @@ from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
 from sempre.config import read_settings
-from sempre.domain.definition import Definition, define
+from sempre.domain.definition import Definition, define, read_fields
+from sempre.domain.values import changed
 from sempre.domain.work import read_policy
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
@@ -202,10 +203,7 @@ class Sempre(Sends, Hooks, TimeTraveller):
         Returns:
             For each whether it was created: False where the name is taken.
         """
-        return self.schedules.create_many(
-            self._declared(name, grid, self._bound(name, call), options)
-            for name, grid, call in wanted
-        )
+        return self.schedules.create_many(self._declared_alike(wanted, options))
 
     def sync(self) -> Synced:
         """Bring the store to what this code declares; workers do it when they start."""
@@ -310,6 +308,20 @@ class Sempre(Sends, Hooks, TimeTraveller):
             job=call.job.name, grid=grid, args=call.args, **{**defaults, **policies}
         )
         return Declared(name, definition)
+
+    def _declared_alike(
+        self,
+        wanted: Iterable[tuple[str, Grid, Call[Any] | Job[..., Any]]],
+        policies: Mapping[str, Any],
+    ) -> Iterator[Declared]:
+        """Yield what is declared of schedules that share their policies, which are read once."""
+        common: Definition | None = None
+        for name, grid, call in wanted:
+            bound = self._bound(name, call)
+            if common is None:
+                common = self._declared(name, grid, bound, policies).definition
+            own = {"job": bound.job.name, "grid": grid, "args": bound.args}
+            yield Declared(name, changed(common, **read_fields(own)))
 
     def _compose(self) -> Engine:
         store = self._given_store or open_store(self.settings.store)

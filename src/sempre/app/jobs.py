@@ -56,6 +56,7 @@ class Job(Generic[P, R]):
         self._signature = _checked_signature(task)
         self._defaults = _stored_defaults(self._signature)
         self._plain = _plain_parameters(self._signature)
+        self._needs_nothing = not any(map(_is_needed, self._signature.parameters.values()))
         self.__name__ = task.function.__name__
         self.__doc__ = task.function.__doc__
         self.__wrapped__ = task.function
@@ -130,6 +131,8 @@ class Job(Generic[P, R]):
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call[R]:
         """Do as `bind` does for arguments that no type checker has seen."""
+        if not args and not kwargs and self._needs_nothing:
+            return Call(self, {})
         if self._plain is not None and not kwargs and len(args) == len(self._plain):
             return Call(self, check_arguments(dict(zip(self._plain, args, strict=True))))
         try:
@@ -168,6 +171,11 @@ class AsyncJob(Job[P, R]):
         """Return the coroutine of the function."""
         coroutine: Coroutine[Any, Any, R] = self.task.function(*args, **kwargs)
         return coroutine
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    optional = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return parameter.default is parameter.empty and not optional
 
 
 def _checked_signature(task: Task) -> inspect.Signature:

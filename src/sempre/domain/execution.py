@@ -1,12 +1,12 @@
 """An execution: one intended run, from birth to end; and the slots that never became one."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from datetime import datetime
 from typing import Any
 
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, Kind, State, check_transition
-from sempre.domain.values import changed
+from sempre.domain.values import changed, made
 
 __all__ = ["Draft", "Execution", "SlotRange", "key_of"]
 
@@ -45,7 +45,7 @@ class Draft:
 
     def born(self, identity: str, now: datetime) -> "Execution":
         """Return the execution with an id and a time of birth."""
-        return Execution(id=identity, created_at=now, **vars(self))
+        return made(Execution, id=identity, created_at=now, **vars(self), **_UNTRIED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +116,14 @@ class Execution(Draft):
         """Return it in another state; IllegalTransition if the table has no such way."""
         check_transition(self.state, state)
         return changed(self, state=state, **changes)
+
+
+# What an execution has more than its draft, until it is first started.
+_UNTRIED = {
+    each.name: each.default
+    for each in fields(Execution)
+    if each.default is not MISSING and each.name not in Draft.__dataclass_fields__
+}
 
 
 @dataclass(frozen=True, kw_only=True)

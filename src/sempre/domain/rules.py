@@ -85,5 +85,11 @@ def _rules(text: str) -> dict[str, Any]:
     limit, base, cap = rules["retry"]
     rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
     if rules["grid"] is not None:
-        rules["grid"] = read_grid(rules["grid"])
+        rules["grid"] = _grid(json.dumps(rules["grid"]))
     return rules | {"tags": tuple(rules["tags"])}
+
+
+@lru_cache(maxsize=16_384)
+def _grid(text: str) -> Grid:
+    """Return a grid, the same one for a definition and its snapshots, so that they compare fast."""
+    return read_grid(json.loads(text))

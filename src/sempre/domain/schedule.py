@@ -2,11 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
+from sempre.domain.arguments import are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.snapshot import Snapshot
 
 __all__ = ["Pause", "Schedule"]
+
+# What a snapshot takes over from a definition as it is; of arguments, types count as well.
+_shared = itemgetter(
+    *("job", "grid", "queue", "priority", "retry", "timeout", "on_unknown"),
+    *("overlap", "deadline", "jitter"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +89,15 @@ class Schedule:
         """Tell whether anything but a manual execution may start at an instant."""
         return self.definition.enabled and not (self.pause is not None and self.pause.holds(now))
 
-    def snapshot(self) -> Snapshot:
-        """Return what an execution needs to know to run without this schedule."""
+    def snapshot(self, *, known: Snapshot | None = None) -> Snapshot:
+        """Return what an execution needs to know to run without this schedule.
+
+        A known one that says the same, and is of the same revision, is returned as it is: whoever
+        stores it then sees without comparing that it is stored already.
+        """
         declared = self.definition
+        if known is not None and self._is_told_by(known):
+            return known
         return Snapshot(
             name=self.name,
             revision=self.revision,
@@ -99,3 +113,9 @@ class Schedule:
             deadline=declared.deadline,
             jitter=declared.jitter,
         )
+
+    def _is_told_by(self, known: Snapshot) -> bool:
+        if known.revision != self.revision or known.name != self.name or known.tags:
+            return False
+        same = _shared(vars(known)) == _shared(vars(self.definition))
+        return same and are_same_json(known.args, self.definition.args)

@@ -1,8 +1,8 @@
-"""Copies of immutable values with some fields changed, fast enough for every claim."""
+"""Immutable values, copied with some fields changed or made anew, fast enough for every claim."""
 
 from typing import Any, TypeVar
 
-__all__ = ["changed"]
+__all__ = ["changed", "made"]
 
 T = TypeVar("T")
 
@@ -23,3 +23,17 @@ def changed(value: T, **fields: Any) -> T:
         message = f"{type(value).__name__} has no {', '.join(fields.keys() - known.keys())}"
         raise TypeError(message)
     return copy
+
+
+def made(kind: type[T], /, **fields: Any) -> T:
+    """Return a frozen dataclass of all its fields; TypeError if their number is another one.
+
+    As its constructor, which costs several times as much, and with the same limits as `changed`.
+    """
+    value = object.__new__(kind)
+    vars(value).update(fields)
+    known = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    if len(known) != len(fields):
+        message = f"{kind.__name__} is made of {', '.join(known)}, not of {', '.join(fields)}"
+        raise TypeError(message)
+    return value

@@ -136,13 +136,13 @@ class Claims:
             return
         orders = [order for _, _, order in judged]
         executions = self._engine.store.claim(orders, session=session)
-        started = []
+        started, now = [], self._engine.time.now()
         for (candidate, claim, order), execution in zip(judged, executions, strict=True):
             if execution is None:
                 catch.refused.add(candidate.execution.id)
                 continue
             started.append(Started(execution, claim.plan.schedule))
-            catch.born += born_by(order, self._engine.time.now())
+            catch.born += born_by(order, now)
         catch.started += started
         self._tell_started(started)
 

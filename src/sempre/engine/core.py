@@ -9,7 +9,7 @@ from sempre.clock import Clock
 from sempre.config import Settings
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, Plan
-from sempre.domain.states import State
+from sempre.domain.states import LIVE, State
 from sempre.domain.values import changed
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events
@@ -89,13 +89,16 @@ class Engine:
 
         Where nobody has to be told, rows are born as told.
         """
-        if not self.bell.carries and plan.creates:
-            told = tuple(
+        if not plan.creates:
+            return Order(plan)
+        if not self.bell.carries:
+            told = [
                 changed(draft, state=State.SCHEDULED) if draft.state is State.PENDING else draft
                 for draft in plan.creates
-            )
-            plan = changed(plan, creates=told)
-        return Order(plan, tuple(new_id(self.time.now()) for _ in plan.creates))
+            ]
+            plan = changed(plan, creates=tuple(told))
+        now = self.time.now()
+        return Order(plan, tuple([new_id(now) for _ in plan.creates]))
 
     def carry_out(self, plan_again: Callable[[], Plan | None], *, tries: int = 5) -> Order | None:
         """Apply a plan and ring what it created; plan again while others were faster.
@@ -119,8 +122,5 @@ class Engine:
 
 def born_by(order: Order, now: datetime) -> list[Execution]:
     """Return the live executions that an order brings into being."""
-    born = [
-        draft.born(identity, now)
-        for draft, identity in zip(order.plan.creates, order.ids, strict=True)
-    ]
-    return [row for row in born if row.is_live]
+    pairs = zip(order.plan.creates, order.ids, strict=True)
+    return [draft.born(identity, now) for draft, identity in pairs if draft.state in LIVE]

@@ -248,8 +248,8 @@ class Fetcher:
         """Begin what was claimed, then ring for its successors."""
         for started in catch.started:
             self._begin(started)
-        for row in catch.born:
-            self._note(row.due_at)
+        for due_at in {row.due_at for row in catch.born}:
+            self._note(due_at)
         if self._engine.bell.carries:
             self._engine.bell.ring(catch.born, self._engine.time.now())
         return len(catch.started)

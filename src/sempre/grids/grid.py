@@ -8,7 +8,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -197,8 +197,8 @@ def following(grid: Grid, t: datetime) -> datetime | None:
         raise BrokenGrid(
             f"the grid {grid!r}, asked for the slot after {t}, raised {error!r}"
         ) from error
-    if slot is None:
-        return None
+    if slot is None or (type(slot) is datetime and slot.tzinfo is UTC and slot > t):
+        return slot
     if not isinstance(slot, datetime) or slot.utcoffset() is None or slot <= t:
         raise BrokenGrid(_answered(grid, t, slot))
     try:

@@ -11,6 +11,9 @@ from datetime import UTC, datetime, timedelta
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Claim, Moment, Plan, Verdict, plan_claim, plan_reconcile
+from sempre.domain.planning.claiming import weigh_claim
+from sempre.domain.planning.plain import plan_plain_birth, plan_plain_start
+from sempre.domain.planning.verbs import weigh_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, TRANSITIONS, Kind, State
 from sempre.domain.switch import Switch, stopping
@@ -71,6 +74,8 @@ class World:
 
     def perform(self, verb: Callable[..., Plan], **options: object) -> Plan:
         """Plan a verb on the schedule and apply it; check that repeating reconcile is idle."""
+        plain = plan_plain_birth(self.schedule, self.moment)
+        assert plain is None or plain == weigh_start(self.schedule, (), self.moment)
         plan = verb(self.schedule, self.all_rows(), self.moment, **options)
         assert self.apply(plan)
         return plan
@@ -87,6 +92,10 @@ class World:
     def judge(self, row: Execution) -> Claim:
         """Plan the claim of a row, under the switch that is off for it."""
         stopped_by = self._stopping(row)
+        plain = plan_plain_start(self.schedule, row, self.moment)
+        if plain is not None:
+            weighed = weigh_claim(self.schedule, row, [], self.moment)
+            assert Claim(Verdict.START, plain) == weighed
         return plan_claim(self.schedule, row, self.all_rows(), self.moment, stopped_by=stopped_by)
 
     def _stopping(self, row: Execution) -> Switch | None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, Verdict, plan_claim, plan_delete, plan_trigger
+from sempre.domain.planning.plain import plan_plain_start
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.domain.values import changed
@@ -42,6 +43,29 @@ def test_a_claim_changes_one_row_creates_one_and_moves_the_schedule() -> None:
     plan = story.ask().plan
 
     assert (len(plan.changes), len(plan.creates), len(plan.ranges)) == (1, 1, 0)
+
+
+def test_the_successor_of_a_slot_on_time_runs_the_very_same() -> None:
+    story = Story(args={"n": 1}).go("12:01")
+    row = story.next_row
+
+    plan = story.ask().plan
+
+    assert row is not None
+    assert plan_plain_start(story.schedule, row, story.moment) == plan
+    assert plan.creates[0].snapshot is row.snapshot
+
+
+def test_after_an_edit_the_successor_runs_what_is_declared_now() -> None:
+    story = Story(args={"n": 1}).go("12:01")
+    row = story.next_row
+    story.edit(args={"n": True})
+
+    plan = story.ask().plan
+
+    assert row is not None
+    assert row.snapshot.args == {"n": 1}
+    assert plan.creates[0].snapshot.args["n"] is True
 
 
 def test_a_claim_is_no_change_that_a_person_made() -> None:

@@ -1,5 +1,6 @@
 """Ids of executions: of version 7, unique, and in the order in which they were made."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -20,6 +21,20 @@ def test_ids_of_the_same_moment_are_in_the_order_in_which_they_were_made() -> No
     ids = [new_id(NOON) for _ in range(10_000)]
 
     assert ids == sorted(set(ids))
+
+
+def test_a_forked_child_makes_other_ids_than_its_parent() -> None:
+    new_id(NOON)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, new_id(NOON).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert os.read(reading, 36).decode()[19:] != new_id(NOON)[19:]
+    os.close(reading)
+    os.close(writing)
 
 
 def test_a_later_id_sorts_after_an_earlier_one() -> None:

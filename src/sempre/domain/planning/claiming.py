@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from sempre.domain.execution import Execution
+from sempre.domain.planning.plain import plan_plain_start
 from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import TICK, Change, Moment, Plan, Sheet
 from sempre.domain.planning.slots import GRID_ERRORS, advance, newest_slots
@@ -18,7 +19,7 @@ from sempre.domain.states import Kind, Reason, State
 from sempre.domain.switch import Switch
 from sempre.domain.values import changed
 
-__all__ = ["Claim", "Verdict", "plan_claim"]
+__all__ = ["Claim", "Verdict", "plan_claim", "weigh_claim"]
 
 
 class Verdict(StrEnum):
@@ -63,6 +64,22 @@ def plan_claim(
         stopped_by: the switch that is off for the row, if any.
     """
     others = [other for other in rows if other.id != row.id]
+    if schedule is not None and not others and stopped_by is None:
+        plain = plan_plain_start(schedule, row, moment)
+        if plain is not None:
+            return Claim(Verdict.START, plain)
+    return weigh_claim(schedule, row, others, moment, stopped_by=stopped_by)
+
+
+def weigh_claim(
+    schedule: Schedule | None,
+    row: Execution,
+    others: list[Execution],
+    moment: Moment,
+    *,
+    stopped_by: Switch | None = None,
+) -> Claim:
+    """Decide on one execution, whatever the case; `others` are those rows that it is not."""
     verdict, reason = _judge(schedule, row, others, moment.now)
     if verdict not in (Verdict.EARLY, Verdict.STALE) and _is_free(schedule, row, moment.now):
         verdict, reason = _judge_switch(row, stopped_by) or (verdict, reason)

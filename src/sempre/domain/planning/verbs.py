@@ -10,6 +10,7 @@ from datetime import datetime
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.names import check_note
+from sempre.domain.planning.plain import plan_plain_birth
 from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import Moment, Plan, Sheet
 from sempre.domain.planning.slots import advance
@@ -26,6 +27,7 @@ __all__ = [
     "plan_pause",
     "plan_resume",
     "plan_start",
+    "weigh_start",
 ]
 
 Rows = Iterable[Execution]
@@ -33,6 +35,13 @@ Rows = Iterable[Execution]
 
 def plan_start(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
     """Give a schedule its first next row. Nothing if it has started, or is disabled."""
+    known = tuple(rows)
+    plain = None if known else plan_plain_birth(schedule, moment, actor=actor)
+    return plain or weigh_start(schedule, known, moment, actor=actor)
+
+
+def weigh_start(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+    """Do as `plan_start`, whatever the case."""
     sheet = Sheet(schedule, rows, moment, actor=actor)
     if not schedule.started and schedule.definition.enabled and not schedule.deleted:
         sheet.update(started=True, revision=schedule.revision + 1)

@@ -5,9 +5,8 @@ then compared with the rows as they will be after the plans before it, and put d
 not at all. Nothing is written until `write`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from sempre.domain.execution import Draft, Execution, SlotRange
@@ -20,16 +19,22 @@ from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import Attempt, Order, Unique
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.inserting import Own, load_executions
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_attempt, write_range
 
-__all__ = ["Desk", "Guard", "Holder", "insert_executions", "stamp_of_birth"]
+__all__ = ["Desk", "Guard", "Holder", "stamp_of_birth"]
 
 Slot = tuple[str, int, str]
 
 
 class Guard(NamedTuple):
-    """What of an execution is compared before it is changed."""
+    """What of an execution is compared before it is changed.
+
+    Attributes:
+        rules: of a schedule's execution, those of a snapshot that it carries itself.
+        args: the arguments of that.
+    """
 
     state: str
     attempt: int
@@ -40,6 +45,8 @@ class Guard(NamedTuple):
     unique_key: str | None = None
     unique_mode: Literal["live", "active", "period"] | None = None
     unique_period: int | None = None
+    rules: str | None = None
+    args: str | None = None
 
     @property
     def unique(self) -> Unique | None:
@@ -90,7 +97,9 @@ class Desk:
         self._moved: dict[str, tuple[Schedule, str | None]] = {}
         self._rewritten: dict[str, tuple[Schedule, str | None]] = {}
         self._changed: dict[str, Execution] = {}
+        self._mere_starts: set[str] = set()
         self._created: dict[str, Execution] = {}
+        self._stored: dict[str, Own] = {}
         self._ranges: list[SlotRange] = []
         self._attempts: list[Attempt] = []
         self._left_alone: list[Execution] = []
@@ -112,15 +121,22 @@ class Desk:
                 return False
         return self._slots_stay_unique(plan)
 
-    def put(self, order: Order, transaction: Transaction) -> None:
-        """Put down an order that fits."""
+    def put(
+        self, order: Order, transaction: Transaction, *, started: Execution | None = None
+    ) -> None:
+        """Put down an order that fits, and with it what it starts, as its holder has it."""
         plan = order.plan
         for change in plan.changes:
-            self.change(self._coalesced(change, transaction).after)
+            after = self._coalesced(change, transaction).after
+            is_start = started is not None and started.id == after.id
+            self.change(started if started and is_start else after)
+            if is_start and after.id in self._changed and _is_mere_start(change):
+                self._mere_starts.add(after.id)
             if plan.schedule is None and change.before.is_untried and change.before.schedule_id:
                 self._left_alone.append(change.before)
         for identity, draft in zip(order.ids, plan.creates, strict=True):
             self._create(draft.born(identity, transaction.now))
+            self._note_snapshot(identity, draft, plan.changes)
         self._ranges.extend(plan.ranges)
         if plan.base is not None and plan.schedule is not None and _is_audited_anew(plan):
             self._move(plan.base, plan.schedule)
@@ -138,17 +154,27 @@ class Desk:
     def change(self, row: Execution) -> None:
         """Put down one execution as it will be."""
         (self._created if row.id in self._created else self._changed)[row.id] = row
+        self._mere_starts.discard(row.id)
         self._guard(row)
         if row.schedule_id is not None and (slot := _slot(row.schedule_id, row)) in self._slots:
             self._slots[slot].pop(row.id, None)
             if _holds_slot(row):
                 self._slots[slot][row.id] = Holder(row.is_untried, row.tzdata)
 
+    def give_fences(self, started: Iterable[Execution]) -> None:
+        """Put down the fences of what was started, when it is known how much that is."""
+        for row in started:
+            (self._created if row.id in self._created else self._changed)[row.id] = row
+
     def write(self, transaction: Transaction) -> None:
         """Write what was put down: what gives a slot free before what takes it."""
         rewritten = [encoding.write_schedule(*each) for each in self._rewritten.values()]
         moved = [encoding.write_moved_schedule(*each) for each in self._moved.values()]
-        rows = list(map(encoding.write_changed_execution, self._changed.values()))
+        rows = [
+            encoding.write_changed_execution(row)
+            for row in self._changed.values()
+            if row.id not in self._mere_starts
+        ]
         ranges = list(map(write_range, self._ranges))
         attempts = list(map(write_attempt, self._attempts))
         for name, values in (
@@ -160,10 +186,20 @@ class Desk:
         ):
             if values:
                 transaction.many(name, values)
-        insert_executions(transaction, list(self._created.values()))
+        self._write_starts(transaction)
+        load_executions(transaction, list(self._created.values()), self._stored)
         for row in self._left_alone:
             run_at = microseconds_of(row.run_at)
             transaction.run("mark_astray", schedule_id=row.schedule_id, run_at=run_at)
+
+    def _write_starts(self, transaction: Transaction) -> None:
+        """Write what has merely started: those of a batch begin at one instant, in one session."""
+        begun: dict[tuple[int, str], list[tuple[str, int]]] = {}
+        for row in (self._changed[each] for each in self._mere_starts):
+            at = microseconds_of(row.started_at or transaction.now)
+            begun.setdefault((at, row.session), []).append((row.id, row.fence))
+        for (now, session), claims in begun.items():
+            transaction.run("start_taken", claims=sorted(claims), now=now, session=session)
 
     def _base_stands(self, plan: Plan, base: Schedule) -> bool:
         current = self._schedules.get(base.id)
@@ -174,10 +210,12 @@ class Desk:
 
     def _slots_stay_unique(self, plan: Plan) -> bool:
         """Tell whether each slot still has one row of kind scheduled and one active backfill."""
-        freed = {change.before.id for change in plan.changes if not _holds_slot(change.after)}
         wanted = list(_slots_of(plan.creates))
-        holders = (self._slots.get(slot, {}).keys() - freed for slot in wanted)
-        return len(set(wanted)) == len(wanted) and not any(holders)
+        if len(set(wanted)) < len(wanted):
+            return False
+        holders = {each for slot in wanted for each in self._slots.get(slot, ())}
+        freed = {change.before.id for change in plan.changes if not _holds_slot(change.after)}
+        return holders <= freed
 
     def _create(self, row: Execution) -> None:
         self._created[row.id] = row
@@ -186,12 +224,22 @@ class Desk:
             holders = self._slots.setdefault(_slot(row.schedule_id, row), {})
             holders[row.id] = Holder(row.is_untried, row.tzdata)
 
+    def _note_snapshot(self, identity: str, draft: Draft, changes: Iterable[Change]) -> None:
+        """Note that what a new row runs is stored: the very same as a row of its schedule."""
+        for change in changes:
+            before = change.before
+            same = before.snapshot is draft.snapshot and before.schedule_id == draft.schedule_id
+            if same and draft.schedule_id is not None:
+                guard = self.executions[before.id]
+                self._stored[identity] = guard.rules, guard.args
+
     def _guard(self, row: Execution) -> None:
         claim = row.attempt, row.fence, row.held_by, row.session
         known = self.executions.get(row.id)
-        unique = known[-3:] if known else (None, None, None)
         due_at = microseconds_of(row.due_at)
-        self.executions[row.id] = Guard(row.state.value, *claim, due_at, *unique)
+        self.executions[row.id] = Guard(
+            row.state.value, *claim, due_at, *(known[6:] if known else ())
+        )
 
     def _coalesced(self, change: Change, transaction: Transaction) -> Change:
         """Return a change that lets no execution wait again whose key another one has."""
@@ -240,33 +288,13 @@ def stamp_of_birth(schedule: Schedule, rows: Iterable[Execution]) -> str | None:
     return encoding.audit_stamp(stamps[0]) if stamps else ""
 
 
-def insert_executions(
-    transaction: Transaction,
-    rows: Sequence[Execution],
-    uniques: Mapping[str, Unique] = MappingProxyType({}),
-) -> None:
-    """Insert executions; those of schedules refer to a snapshot, which is stored once."""
-    if not rows:
-        return
-    revisions = {(row.schedule_id, row.snapshot.revision) for row in rows if row.schedule_id}
-    known: dict[tuple[str | None, int], tuple[str, str]] = {}
-    if revisions:
-        found = transaction.rows("known_snapshots", revisions=sorted(revisions))
-        known = {(row[0], row[1]): (row[2], row[3]) for row in found}
-    fresh, values = [], []
-    for row in rows:
-        key = row.schedule_id, row.snapshot.revision
-        written = encoding.write_snapshot(row.snapshot)
-        if row.schedule_id and key not in known:
-            known[key] = written
-            names = ("schedule_id", "revision", "rules", "args")
-            fresh.append(dict(zip(names, (*key, *written), strict=True)))
-        # A row whose snapshot is not that of its revision carries its own.
-        own = None if known.get(key) == written else written
-        values.append(encoding.write_execution(row, own, unique=uniques.get(row.id)))
-    if fresh:
-        transaction.many("insert_snapshot", fresh)
-    transaction.many("insert_execution", values)
+def _is_mere_start(change: Change) -> bool:
+    """Tell whether nothing changes but what every start changes."""
+    before, after = change.before, change.after
+    times = {"first_started_at": before.first_started_at or after.started_at}
+    begun = {"state": State.RUNNING, "attempt": before.attempt + 1, "reason": ""}
+    # As mappings, whose values are compared only where they are not the very same.
+    return vars(before) | times | begun | {"started_at": after.started_at} == vars(after)
 
 
 _BY_ROW = "by its next row"
@@ -288,16 +316,18 @@ def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
     for schedule_id, run_at, _ in _slots_of(plan.creates):
         yield schedule_id, run_at
     schedule = plan.schedule
-    if schedule is None or not _is_audited_anew(plan) or schedule.next_run_at is None:
+    if schedule is None or schedule.next_run_at is None:
         return
-    if all(draft.run_at != schedule.next_run_at for draft in plan.creates):
+    stays = all(draft.run_at != schedule.next_run_at for draft in plan.creates)
+    if stays and _is_audited_anew(plan):
         yield schedule.id, microseconds_of(schedule.next_run_at)
 
 
 def _is_audited_anew(plan: Plan) -> bool:
     """Tell whether a plan changes what leads maintenance to its schedule, or anything of that."""
-    stamped = any(change.before.tzdata != change.after.tzdata for change in plan.changes)
-    return stamped or plan.schedule != plan.base
+    if plan.schedule != plan.base:
+        return True
+    return any(change.before.tzdata != change.after.tzdata for change in plan.changes)
 
 
 def _slots_of(drafts: Iterable[Draft]) -> Iterable[Slot]:

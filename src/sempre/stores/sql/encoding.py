@@ -11,12 +11,13 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
+from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import TRANSITIONS, Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import changed, made
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Unique
 
@@ -49,6 +50,10 @@ _text_of = json.JSONEncoder(separators=(",", ":")).encode
 _ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
 
 
+# What is read together was mostly written together, at the same few instants.
+_instant = lru_cache(maxsize=4096)(instant_of)
+
+
 def microseconds(value: datetime | None) -> int | None:
     """Return an instant as it is stored."""
     return None if value is None else microseconds_of(value)
@@ -56,12 +61,12 @@ def microseconds(value: datetime | None) -> int | None:
 
 def instant(value: int | None) -> datetime | None:
     """Return a stored instant."""
-    return None if value is None else instant_of(value)
+    return None if value is None else _instant(value)
 
 
 def json_text(value: object) -> str:
     """Return JSON in its short form; escapes keep what UTF-8 cannot say."""
-    return _text_of(value)
+    return "{}" if value == {} else _text_of(value)
 
 
 def told(text: str) -> str:
@@ -107,6 +112,7 @@ def tags_within(stored: str) -> list[str]:
     return stored.split("\n")[1:-1]
 
 
+@lru_cache(maxsize=64)
 def audit_stamp(tzdata: str) -> str:
     """Return the version of the zones as a text that sorts like it."""
     parts = (int(part) for part in tzdata.split(".") if part.isdigit())
@@ -159,12 +165,13 @@ def read_schedule(row: Row) -> Schedule:
     pause = None
     if row[9]:
         pause = Pause(until=instant(row[10]), note=row[11], actor=row[12])
-    return Schedule(
+    return made(
+        Schedule,
         id=row[0],
         name=row[1],
-        definition=changed(read_definition(row[2]), args=json.loads(row[3])),
-        created_at=instant_of(row[4]),
-        cursor=instant_of(row[5]),
+        definition=changed(read_definition(row[2]), args=_read_arguments(row[3])),
+        created_at=_instant(row[4]),
+        cursor=_instant(row[5]),
         revision=row[6],
         starts=row[7],
         started=bool(row[8]),
@@ -179,13 +186,16 @@ def read_schedule(row: Row) -> Schedule:
 
 # Executions
 
+_KINDS = {kind.value: kind for kind in Kind}
+_STATES = {state.value: state for state in State}
+
 
 def write_execution(
-    row: Execution, own: tuple[str, str] | None, *, unique: Unique | None = None
+    row: Execution, own: tuple[str | None, str | None], *, unique: Unique | None = None
 ) -> dict[str, Any]:
     """Return the columns of an execution, with the snapshot of its own that it may carry."""
     snapshot = row.snapshot
-    rules, args = own or (None, None)
+    rules, args = own
     return {
         **write_changed_execution(row),
         "schedule_id": row.schedule_id,
@@ -231,19 +241,21 @@ def write_changed_execution(row: Execution) -> dict[str, Any]:
 
 def read_execution(row: Row) -> Execution:
     """Return the execution of a row of `row_columns`."""
-    snapshot = changed(read_snapshot(row[8]), name=row[2], revision=row[3], args=json.loads(row[9]))
-    return Execution(
+    arguments = _read_arguments(row[9])
+    snapshot = changed(read_snapshot(row[8]), name=row[2], revision=row[3], args=arguments)
+    return made(
+        Execution,
         id=row[0],
         schedule_id=row[1],
-        kind=Kind(row[4]),
-        state=State(row[5]),
-        run_at=instant_of(row[6]),
-        due_at=instant_of(row[7]),
+        kind=_KINDS[row[4]],
+        state=_STATES[row[5]],
+        run_at=_instant(row[6]),
+        due_at=_instant(row[7]),
         snapshot=snapshot,
         reason=row[10],
         actor=row[11],
         tzdata=row[12],
-        created_at=instant_of(row[13]),
+        created_at=_instant(row[13]),
         attempt=row[14],
         failures=row[15],
         crashes=row[16],
@@ -262,14 +274,14 @@ def read_waiting(row: Row, **changes: Any) -> Execution:  # noqa: ANN401 - field
     rules = _named_snapshot(row[7], row[2], row[3])
     values: dict[str, Any] = {
         "id": row[0],
-        "due_at": _instant_again(row[1]),
-        "snapshot": changed(rules, args=json.loads(row[8]) if row[8] != "{}" else {}),
+        "due_at": _instant(row[1]),
+        "snapshot": changed(rules, args=_read_arguments(row[8])),
         "kind": _KINDS[row[4]],
         "state": _STATES[row[5]],
-        "run_at": _instant_again(row[6]),
+        "run_at": _instant(row[6]),
         "actor": row[9],
         "tzdata": row[10],
-        "created_at": _instant_again(row[11]),
+        "created_at": _instant(row[11]),
         "attempt": row[12],
         "failures": row[13],
         "crashes": row[14],
@@ -288,12 +300,6 @@ def _named_snapshot(rules: str, name: str, revision: int) -> Snapshot:
     return changed(read_snapshot(rules), name=name, revision=revision)
 
 
-# What was put in together was put in at the same instant.
-_instant_again = lru_cache(maxsize=1024)(instant_of)
-_KINDS = {kind.value: kind for kind in Kind}
-_STATES = {state.value: state for state in State}
-
-
 _EPOCH = instant_of(0)
 # To be filled in, which is quicker than to make an execution of so many fields.
 _BLANK = Execution(
@@ -304,6 +310,11 @@ _BLANK = Execution(
     created_at=_EPOCH,
     snapshot=Snapshot(name="", job=""),
 )
+
+
+def _read_arguments(text: str) -> dict[str, Json]:
+    arguments: dict[str, Json] = {} if text == "{}" else json.loads(text)
+    return arguments
 
 
 def write_snapshot(snapshot: Snapshot) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from sempre.domain.snapshot import Snapshot
 from sempre.domain.values import changed
 from sempre.ports.messages import Receipt, Work
 from sempre.stores.sql import encoding
-from sempre.stores.sql.desk import insert_executions
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.inserting import insert_executions
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.switches import Stops, switches_off
 

@@ -197,7 +197,7 @@ STRAIGHT_JOIN {unique_keys} AS k {by_id} ON k.unique_key = r.unique_key
 SET k.execution_id = r.execution_id, k.failures = r.failures
 
 -- name: start_taken
--- One-off work begins, each under a fence of its own; given as pairs of id and fence.
+-- Executions begin, each under a fence of its own; given as pairs of id and fence.
 UPDATE {pairs:claims} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word
 SET
     e.state = 'running', e.attempt = e.attempt + 1, e.reason = '', e.started_at = :now,
@@ -237,7 +237,10 @@ WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
 -- name: guarded_executions
 -- What a plan's changes are compared with.
-SELECT id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period
+SELECT
+    id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period,
+    CASE WHEN schedule_id IS NOT NULL THEN rules END,
+    CASE WHEN schedule_id IS NOT NULL THEN args END
 FROM {executions} {by_id}
 WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 

@@ -112,6 +112,34 @@ SELECT
     unique_period
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
+-- name: load_execution
+-- Executions come into being, row by row in the server's own form.
+COPY {executions} (
+    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+    unique_period
+) FROM STDIN
+
+-- name: load_schedule
+-- Schedules come into being.
+COPY {schedules} (
+    id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at, revision,
+    starts, started, enabled, paused, paused_until, pause_note, pause_actor, broken, ended,
+    deleted, next_run_at, declared, audit_stamp
+) FROM STDIN
+
+-- name: load_snapshot
+-- What the executions of new schedules run.
+COPY {snapshots} (schedule_id, revision, rules, args) FROM STDIN
+
+-- name: insert_snapshot
+-- What the executions of revisions run, given as a JSON array.
+INSERT INTO {snapshots} (schedule_id, revision, rules, args)
+SELECT schedule_id, revision, rules, args
+FROM json_populate_recordset(CAST(NULL AS {snapshots}), CAST(:rows AS json))
+ON CONFLICT DO NOTHING
+
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.
 UPDATE {executions} AS e SET

@@ -69,6 +69,10 @@ INSERT INTO {schedules} (
     :broken, :ended, :deleted, :next_run_at, :declared, :audit_stamp
 )
 
+-- name: load_schedule
+-- The same in a transaction of the store's own: there may be a faster way.
+{insert_schedule}
+
 -- name: rewrite_schedule
 -- A schedule as a person or deploy changed it.
 UPDATE {schedules} SET
@@ -98,6 +102,12 @@ SELECT {schedule_columns} FROM {schedules} WHERE live_name IN (SELECT value FROM
 -- name: schedules_by_id
 -- Schedules by id, deleted ones included.
 SELECT {schedule_columns} FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+
+-- name: schedules_of
+-- The schedules that executions belong to.
+SELECT {schedule_columns} FROM {schedules} WHERE id IN (
+    SELECT schedule_id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+)
 
 -- name: schedules_astray
 -- Schedules that may lack their next row, or have one of older zones.
@@ -155,7 +165,10 @@ WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
 -- name: guarded_executions
 -- What a plan's changes are compared with.
-SELECT id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period
+SELECT
+    id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period,
+    CASE WHEN schedule_id IS NOT NULL THEN rules END,
+    CASE WHEN schedule_id IS NOT NULL THEN args END
 FROM {executions}
 WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
 
@@ -213,6 +226,10 @@ SELECT
 FROM {documents:documents} AS one WHERE true
 ON CONFLICT (id) DO NOTHING
 
+-- name: load_execution
+-- An execution comes into being, in a transaction of the store's own: there may be a faster way.
+{insert_execution}
+
 -- name: update_execution
 -- An execution after a change that was checked; slot, kind and snapshot never change.
 UPDATE {executions} SET
@@ -223,7 +240,7 @@ UPDATE {executions} SET
 WHERE id = :id
 
 -- name: start_taken
--- One-off work begins, each under a fence of its own; given as pairs of id and fence.
+-- Executions begin, each under a fence of its own; given as pairs of id and fence.
 UPDATE {executions} SET
     state = 'running', attempt = attempt + 1, reason = '', started_at = :now, session = :session,
     first_started_at = coalesce(first_started_at, :now), fence = one.number
@@ -243,6 +260,10 @@ RETURNING id, fence
 -- What the executions of a revision run.
 INSERT INTO {snapshots} (schedule_id, revision, rules, args)
 VALUES (:schedule_id, :revision, :rules, :args) ON CONFLICT DO NOTHING
+
+-- name: load_snapshot
+-- The same for schedules that are new: there may be a faster way.
+{insert_snapshot}
 
 -- name: insert_range
 -- Slots that passed without a row.

@@ -1,8 +1,8 @@
 """Reading: views, candidates and pages."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any, get_args
 
 from sempre.domain.execution import Execution
@@ -40,13 +40,12 @@ EARLIEST, LATEST = -(2**62), 2**62
 def views_of(transaction: Transaction, found: Sequence[Sequence[Any]]) -> list[View]:
     """Return schedules, given as rows of theirs, with the executions that planning looks at."""
     ids = sorted({row[0] for row in found})
-    rows: dict[str, dict[str, Execution]] = defaultdict(dict)
-    for row in transaction.rows("view_rows", ids=ids) if ids else []:
+    rows: dict[str, dict[str, Execution]] = {each: {} for each in ids}
+    seen = transaction.rows("view_rows", ids=ids) if ids else []
+    for row in sorted(seen, key=itemgetter(0)):
         rows[row[1]][row[0]] = read_execution(row)
-    read = map(read_schedule, found)
     return [
-        View(schedule, tuple(sorted(rows[schedule.id].values(), key=lambda row: row.id)))
-        for schedule in read
+        View(schedule, tuple(rows[schedule.id].values())) for schedule in map(read_schedule, found)
     ]
 
 
@@ -57,12 +56,16 @@ def of_rows(
     ids = sorted({row[1] for row in found if row[1] is not None})
     owners = transaction.rows("schedules_by_id", ids=ids) if ids else []
     views = {view.schedule.id: view for view in views_of(transaction, owners)}
-    tags = {each: view.schedule.definition.tags for each, view in views.items()}
-    answers = []
-    for row in map(read_execution, found):
-        switch = stops.stopping(row, tags) if row.is_live else None
-        answers.append(Candidate(row, views.get(row.schedule_id or ""), switch))
-    return answers
+    viewed = {row.id: row for view in views.values() for row in view.rows}
+    rows = (viewed.get(row[0]) or read_execution(row) for row in found)
+    return [_candidate(row, views.get(row.schedule_id or ""), stops) for row in rows]
+
+
+def _candidate(row: Execution, view: View | None, stops: Stops) -> Candidate:
+    if not stops.switches or not row.is_live:
+        return Candidate(row, view)
+    tags = {view.schedule.id: view.schedule.definition.tags} if view else {}
+    return Candidate(row, view, stops.stopping(row, tags))
 
 
 def candidates(transaction: Transaction, ids: Sequence[str], stops: Stops) -> list[Candidate]:
@@ -78,7 +81,13 @@ def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidat
         return []
     name = "due" if wanted.overdue is None else "overdue"
     ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
-    return candidates(transaction, ids, stops) if ids else []
+    owners = transaction.rows("schedules_of", ids=ids) if ids else []
+    views = views_of(transaction, owners)
+    found = {row.id: _candidate(row, view, stops) for view in views for row in view.rows}
+    # What waits is among the rows of its view, unless its schedule is gone.
+    if gone := [each for each in ids if each not in found]:
+        found |= {each.execution.id: each for each in candidates(transaction, gone, stops)}
+    return [found[each] for each in ids]
 
 
 def bounds(transaction: Transaction, wanted: Wanted) -> dict[str, int]:

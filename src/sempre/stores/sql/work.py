@@ -19,8 +19,9 @@ from sempre.ports.messages import (
     Wanted,
 )
 from sempre.stores.sql import encoding
-from sempre.stores.sql.desk import Desk, Guard, insert_executions, stamp_of_birth
+from sempre.stores.sql.desk import Desk, Guard, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.inserting import load_births
 from sempre.stores.sql.reading import bounds
 from sempre.stores.sql.records import write_report
 from sempre.stores.sql.switches import Decisions, Stops, switches_off
@@ -46,12 +47,9 @@ def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
             known.add(schedule.id)
             taken.update(() if schedule.deleted else (schedule.name,))
             created.append(birth)
-    stamps = (stamp_of_birth(birth.schedule, birth.rows) for birth in created)
-    pairs = zip(created, stamps, strict=True)
-    values = [encoding.write_schedule(birth.schedule, stamp) for birth, stamp in pairs]
-    if values:
-        transaction.many("insert_schedule", values)
-        insert_executions(transaction, [row for birth in created for row in birth.rows])
+    if created:
+        stamps = [stamp_of_birth(birth.schedule, birth.rows) for birth in created]
+        load_births(transaction, created, stamps)
     return answers
 
 
@@ -81,7 +79,8 @@ def claim(
     lease = _lease(transaction, session)
     planned = [_started(order) for order in orders]
     tags = stops.tags(transaction, planned)
-    own, started = [], []
+    own: list[str] = []
+    started: list[Execution] = []
     for order, after in zip(orders, planned, strict=True):
         guard = desk.executions.get(after.id)
         if guard and _is_own_claim(guard, after, session):
@@ -89,17 +88,14 @@ def claim(
             continue
         due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
         if lease and due and desk.fits(order):
-            desk.put(order, transaction)
-            desk.note_losses(order, transaction)
             # Its holder is known from here on: the same order again is found done.
-            desk.change(changed(after, session=session))
-            started.append(after)
+            started.append(changed(after, session=session, leased_until=lease))
+            desk.put(order, transaction, started=started[-1])
+            desk.note_losses(order, transaction)
     fences = _fences(transaction, len(started))
-    claimed = {row.id: changed(row, session=session, fence=next(fences)) for row in started}
-    for row in claimed.values():
-        desk.change(row)
+    held = {row.id: changed(row, fence=next(fences)) for row in started}
+    desk.give_fences(held.values())
     desk.write(transaction)
-    held = {row.id: changed(row, leased_until=lease) for row in claimed.values()}
     for found in transaction.rows("rows_by_id", ids=own) if own else []:
         held.setdefault(found[0], encoding.read_execution(found))
     return [held.get(row.id) for row in planned]
@@ -208,11 +204,9 @@ def _lease(transaction: Transaction, session: str) -> datetime | None:
 
 
 def _fences(transaction: Transaction, wanted: int) -> Iterator[int]:
-    """Return as many new fences as are wanted, in order.
+    """Yield as many new fences as are wanted, in order; nothing is asked before the first.
 
     A database answers with each of them, or with the last of an unbroken row of them.
     """
-    if not wanted:
-        return iter(())
     given = sorted(row[0] for row in transaction.rows("next_fences", count=wanted))
-    return iter(given if len(given) == wanted else range(given[0] - wanted + 1, given[0] + 1))
+    yield from given if len(given) == wanted else range(given[0] - wanted + 1, given[0] + 1)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
+from operator import itemgetter
 from typing import Any
 
 from sempre.grids.instants import instant_of
@@ -36,15 +37,30 @@ class PostgresqlTransaction:
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
         """Run a statement for each of many rows, in one go."""
         text = self._statements[name]
+        if text.startswith("COPY"):
+            self._copy(text, rows)
+            return
         if "%(rows)s" in text:
             self._connection.execute(text, {"rows": json_text(list(rows))})
             return
         with self._connection.cursor() as cursor:
             cursor.executemany(text, list(rows))
 
+    def _copy(self, text: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        values = itemgetter(*_columns(text))
+        with self._connection.cursor() as cursor, cursor.copy(text) as copy:
+            for row in rows:
+                copy.write_row(values(row))
+
     def script(self, text: str) -> None:
         """Run the statements of a migration."""
         self._connection.execute(text)
+
+
+@cache
+def _columns(text: str) -> list[str]:
+    """Return the columns that a COPY names."""
+    return text.partition("(")[2].partition(")")[0].replace(",", " ").split()
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ CREATE TABLE {meta} (
 
 -- live_name is the name until the schedule is deleted. audit_stamp leads maintenance to what may
 -- be wrong: NULL where nothing can be, an empty text where the next row is missing, and otherwise
--- the version of the zones by which the next row was computed.
+-- the version of the zones by which the next row was computed. Every claim moves a schedule on; with
+-- room beside it in its page, no index has to be told.
 CREATE TABLE {schedules} (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     name text COLLATE "C" NOT NULL,
@@ -39,7 +40,7 @@ CREATE TABLE {schedules} (
     next_run_at bigint,
     declared text COLLATE "C" NOT NULL,
     audit_stamp text COLLATE "C"
-);
+) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);
 CREATE INDEX {prefix}schedules_audit ON {schedules} (audit_stamp, id)
     WHERE audit_stamp IS NOT NULL;
@@ -55,9 +56,10 @@ CREATE TABLE {snapshots} (
 
 -- rules and args are those of one-off work; executions of schedules refer to a snapshot. lane is
 -- the queue, apart for schedules, manual and one-off work; ended_at is set in states that are an end.
--- unique_key, mode and period are what one-off work was put in with.
+-- unique_key, mode and period are what one-off work was put in with. Every start and end writes an
+-- execution anew, and so its place in each index: those that hold it all its life leave room for that.
 CREATE TABLE {executions} (
-    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    id text COLLATE "C" NOT NULL PRIMARY KEY WITH (fillfactor = 60),
     schedule_id text COLLATE "C",
     name text COLLATE "C" NOT NULL,
     revision bigint NOT NULL,
@@ -91,7 +93,7 @@ CREATE TABLE {executions} (
 );
 -- The two that arbitrate: one row per slot, one active backfill per slot.
 CREATE UNIQUE INDEX {prefix}executions_slot ON {executions} (schedule_id, run_at)
-    WHERE kind = 'scheduled' AND state <> 'superseded';
+    WITH (fillfactor = 60) WHERE kind = 'scheduled' AND state <> 'superseded';
 CREATE UNIQUE INDEX {prefix}executions_backfill ON {executions} (schedule_id, run_at)
     WHERE kind = 'backfill' AND state IN ('pending', 'scheduled', 'running');
 CREATE INDEX {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
@@ -108,8 +110,8 @@ CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_
     WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
-    WHERE schedule_id IS NOT NULL;
-CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
+    WITH (fillfactor = 60) WHERE schedule_id IS NOT NULL;
+CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id) WITH (fillfactor = 60);
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
 -- worker, lost to somebody else, or late, when the execution was no longer that worker's; an orphan
