@@ -61,6 +61,56 @@ CROSS JOIN LATERAL (
 ) AS e
 {row_joins}
 
+-- name: view_rows
+-- The rows that planning looks at, by probes of an index for each schedule. Left to itself, a
+-- planner that does not know the numbers yet would compare all that waits with each schedule.
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = one.value AND x.state IN ('pending', 'scheduled', 'running') OFFSET 0
+) AS e
+{row_joins}
+UNION ALL
+SELECT {row_columns} FROM {each:ids} AS one
+JOIN {schedules} AS c ON c.id = one.value
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = c.id AND x.run_at > c.cursor_at
+        AND x.kind = 'scheduled' AND x.state <> 'superseded'
+        AND x.state NOT IN ('pending', 'scheduled', 'running') OFFSET 0
+) AS e
+{row_joins}
+UNION ALL
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN LATERAL (
+    SELECT y.due_at FROM {executions} AS y
+    WHERE y.schedule_id = one.value AND y.state IN ('pending', 'scheduled', 'running')
+        AND y.state IN ('pending', 'scheduled')
+    ORDER BY y.due_at LIMIT 1
+) AS earliest
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = one.value AND x.finished_at > earliest.due_at
+        AND x.state NOT IN ('pending', 'scheduled', 'running') OFFSET 0
+) AS e
+{row_joins}
+
+-- name: occupied_slots
+-- The rows that hold a slot, or are an active backfill of it, at pairs of schedule and instant; one
+-- probe for each pair.
+SELECT found.id, found.schedule_id, found.run_at, found.kind, found.state, found.first_started_at,
+    found.tzdata
+FROM {pairs:slots} AS one
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = one.word AND x.run_at = one.number
+        AND (
+            (x.kind = 'scheduled' AND x.state <> 'superseded')
+            OR (x.kind = 'backfill' AND x.state IN ('pending', 'scheduled', 'running'))
+        )
+    OFFSET 0
+) AS found
+
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
 SELECT nextval('{fences}') FROM generate_series(1, :count)
