@@ -72,7 +72,6 @@ A_LANE = {"lane": "slots/default", "priority": 1}
 PARAMETERS = {name: lists(parameters) for name, parameters in HOT.items()} | {
     "due": lists(HOT["due"]) | A_LANE,
     "due_to_take": lists(HOT["due"]) | A_LANE,
-    "waiting_lanes": {"lanes": ["slots/default"]},
     "view_bounds": {"ids": ["0000005", "0000006"]},
     "schedules_astray": {"stamp": "v0", "limit": 100},
     "move_schedule": {"rows": json.dumps([{"id": "0000005"}])},

@@ -28,7 +28,7 @@ from sempre.engine.watchdog import Watchdog
 from sempre.engine.worker import Worker
 from sempre.errors import StoreUnavailable
 from sempre.ports.broker import Delivery
-from sempre.ports.messages import Candidate, Order, Reading, Settled, Settlement
+from sempre.ports.messages import Candidate, Order, Reading, Settled, Settlement, Waiting
 from sempre.stores.memory import MemoryStore, work
 from sempre.stores.memory.tables import Tables
 
@@ -243,7 +243,7 @@ def the_ticket_of_a_superseded_row_is_deleted(patch: Patch) -> None:
         order = original(self, plan_again, tries=tries)
         for change in order.plan.changes if order else ():
             if change.after.state is State.SUPERSEDED:
-                message = self.bell._message(change.before, self.time.now())
+                message = self.bell._message(Waiting.of(change.before), self.time.now())
                 stale = [Delivery(message, "1", "1")]
                 self.bell.tell(lambda broker, stale=stale: broker.acknowledge(stale))  # type: ignore[misc]
         return order

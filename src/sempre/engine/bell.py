@@ -16,6 +16,7 @@ from sempre.engine.events import Events, Happened
 from sempre.engine.tickets import Ticket, lane_of
 from sempre.errors import BrokerError, StoreUnavailable
 from sempre.ports.broker import Broker, Message
+from sempre.ports.messages import Waiting
 from sempre.ports.store import Store
 
 __all__ = ["Bell"]
@@ -53,7 +54,12 @@ class Bell:
 
         A worker of this process hears of them in any case.
         """
-        near = [row for row in rows if row.due_at - now <= self.horizon and not row.held_by]
+        return self.ring_waiting([Waiting.of(row) for row in rows if not row.held_by], now)
+
+    def ring_waiting(self, rows: Iterable[Waiting], now: datetime) -> int:
+        """Do the same for what the store has told of rows that are not held."""
+        latest = now + self.horizon
+        near = [row for row in rows if row.due_at <= latest]
         if not near:
             return 0
         if self.on_ring is not None:
@@ -93,13 +99,12 @@ class Bell:
             self._events.tell(Happened.BROKER_UP)
         return answer
 
-    def _message(self, row: Execution, now: datetime) -> Message:
+    def _message(self, row: Waiting, now: datetime) -> Message:
         ticket = Ticket(self._store.uuid, row.id, row.attempt)
         # Rather a little early, to be kept until its time has come, than up to a second late.
         exact = (row.due_at - now).total_seconds()
         delay = max(0.0, exact - self.broker.capabilities.precision)
-        queue = row.snapshot.queue
-        return Message(self.lane(queue), ticket.to_text(), delay, row.snapshot.priority)
+        return Message(self.lane(row.queue), ticket.to_text(), delay, row.priority)
 
     def _mark(self, ids: Sequence[str]) -> None:
         try:

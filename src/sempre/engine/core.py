@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sempre.clock import Clock
 from sempre.config import Settings
@@ -19,12 +19,20 @@ from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
 
-__all__ = ["Engine", "StoreTime", "born_by"]
+__all__ = ["Engine", "StoreTime", "Told", "born_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
 # Two clocks may part by some parts in ten thousand: this long apart, by a few milliseconds.
 FRESH = 60.0
+
+
+class Told(NamedTuple):
+    """The store's now, and when it was asked for and told by our steady clock."""
+
+    now: datetime
+    asked_at: float
+    answered_at: float
 
 
 class StoreTime:

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sempre.engine.core import Engine
+from sempre.engine.core import Engine, Told
 from sempre.engine.sessions import Heart
 from sempre.errors import SempreError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Tick
@@ -71,6 +71,7 @@ class DistantHeart:
         self._alive_at: float | None = None
         self.session = ""
         self.tick = Tick(alive=False)
+        self.told: Told | None = None
         self.answered = False
         self.heard = False
 
@@ -151,12 +152,16 @@ class DistantHeart:
         if said.get("alive_at") is not None:
             self._alive_at = float(said["alive_at"])
         self.answered = bool(said.get("answered"))
+        if "told" in said:
+            now, asked_at, answered_at = said["told"]
+            self.told = Told(datetime.fromisoformat(now), float(asked_at), float(answered_at))
         self.tick = Tick(
             alive=bool(said.get("alive")),
             next_due_at=_instant(said.get("next_due_at")),
             pass_due_at=_instant(said.get("pass_due_at")),
             cancelled=tuple(said.get("cancelled", ())),
             held=frozenset(said.get("held", ())),
+            has_expired=bool(said.get("has_expired")),
         )
 
 
@@ -228,7 +233,7 @@ def _register(heart: Heart) -> dict[str, object]:
 
 
 def _told(heart: Heart) -> dict[str, object]:
-    tick = heart.tick
+    tick, told = heart.tick, heart.told
     return {
         "answered": heart.answered,
         "alive": tick.alive,
@@ -238,6 +243,8 @@ def _told(heart: Heart) -> dict[str, object]:
         "pass_due_at": tick.pass_due_at.isoformat() if tick.pass_due_at else None,
         "cancelled": tick.cancelled,
         "held": sorted(tick.held),
+        "has_expired": tick.has_expired,
+        **({"told": (told.now.isoformat(), told.asked_at, told.answered_at)} if told else {}),
     }
 
 

@@ -10,7 +10,7 @@ import socket
 from datetime import datetime
 from uuid import uuid4
 
-from sempre.engine.core import Engine
+from sempre.engine.core import Engine, Told
 from sempre.engine.events import Happened
 from sempre.errors import StoreUnavailable
 from sempre.ports.messages import Session, Tick, Wanted
@@ -29,6 +29,7 @@ class Heart:
         self._alive_at: float | None = None
         self.session = ""
         self.tick = Tick(alive=False)
+        self.told: Told | None = None
         self.answered = False
 
     @property
@@ -99,6 +100,7 @@ class Heart:
             self.tick, self.answered = Tick(alive=not self.is_lost), False
             return self.tick
         self.tick, self.answered = self._engine.read(reading), True
+        self.told = Told(reading.now, asked_at, self._engine.clock.elapsed())
         if self.tick.alive:
             self._alive_at = asked_at
         return self.tick

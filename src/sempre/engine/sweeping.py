@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sempre.domain.planning import Moment, Plan, plan_rescue
-from sempre.engine.core import Engine
+from sempre.engine.core import Engine, Told
 from sempre.engine.events import Happened
 from sempre.ports.messages import Candidate
 
@@ -22,27 +22,52 @@ class Comparison:
 
     def __init__(self) -> None:
         """Begin with nothing to compare with."""
-        self._last: tuple[datetime, float, float] | None = None
+        self._last: Told | None = None
 
-    def jump(self, now: datetime, *, asked_at: float, answered_at: float) -> float:
+    def jump(self, told: Told) -> float:
         """Return by how many seconds the store's clock has jumped since the last time; 0 if not."""
-        last, self._last = self._last, (now, asked_at, answered_at)
+        last, self._last = self._last, told
         if last is None:
             return 0.0
-        passed = (now - last[0]).total_seconds()
-        least, most = asked_at - last[2], answered_at - last[1]
+        passed = (told.now - last.now).total_seconds()
+        least, most = told.asked_at - last.answered_at, told.answered_at - last.asked_at
         jump = passed - min(max(passed, least), most)
         return jump if abs(jump) > JUMP else 0.0
 
 
 class Sweeper:
-    """Rescues executions whose lease has expired."""
+    """Rescues executions whose lease has expired.
+
+    It asks the store for them when a beat has told that there are any, and when no beat has told
+    anything for the length of a sweep.
+    """
 
     def __init__(self, engine: Engine) -> None:
         """Work on the store of an engine."""
         self._engine = engine
         self._clocks = Comparison()
         self._jumped_at: float | None = None
+        self._knows_of_any = False
+        self._look_at = 0.0
+
+    def hear(self, told: Told, *, has_expired: bool) -> None:
+        """Take in what a beat has told; callable from any thread."""
+        self._compare_clocks(told)
+        self._knows_of_any = self._knows_of_any or has_expired
+        self._look_at = told.answered_at + self._engine.settings.sweep.total_seconds()
+
+    @property
+    def rest(self) -> float:
+        """How long to rest before the next step, unless a beat tells something."""
+        return max(0.0, self._look_at - self._engine.clock.elapsed())
+
+    def step(self) -> int:
+        """Take back what has expired, if anything may have; return how many."""
+        if self.rest and not self._knows_of_any:
+            return 0
+        self._knows_of_any = False
+        self._look_at = self._engine.clock.elapsed() + self._engine.settings.sweep.total_seconds()
+        return self.rescue()
 
     def rescue(self) -> int:
         """Take expired executions back, as their policy says; return how many.
@@ -53,16 +78,15 @@ class Sweeper:
         asked_at = self._engine.clock.elapsed()
         reading = self._engine.store.expired(BATCH)
         lost = self._engine.read(reading)
-        self._compare_clocks(reading.now, asked_at)
+        self._compare_clocks(Told(reading.now, asked_at, self._engine.clock.elapsed()))
         if not lost or self._clock_is_in_doubt():
             return 0
         return self._take_back(lost, reading.now)
 
-    def _compare_clocks(self, now: datetime, asked_at: float) -> None:
-        answered_at = self._engine.clock.elapsed()
-        jump = self._clocks.jump(now, asked_at=asked_at, answered_at=answered_at)
+    def _compare_clocks(self, told: Told) -> None:
+        jump = self._clocks.jump(told)
         if jump:
-            self._jumped_at = answered_at
+            self._jumped_at = told.answered_at
             self._engine.events.tell(Happened.CLOCK_JUMPED, seconds=jump)
 
     def _clock_is_in_doubt(self) -> bool:

@@ -6,6 +6,7 @@ store's uuid, so that deployments can share a broker and never meet each other's
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = ["SCHEDULER_QUEUE", "Sentinel", "Ticket", "WatchdogCall", "lane_of", "read_ticket"]
 
@@ -13,6 +14,7 @@ SCHEDULER_QUEUE = "scheduler"
 # Of an id, in characters; and of a number: a year in seconds.
 LONGEST = 64
 LARGEST = 366 * 24 * 3600
+_text_of = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Ticket:
 
     def to_text(self) -> str:
         """Return it as the body of a message."""
-        return json.dumps([self.store, self.execution, self.ring], separators=(",", ":"))
+        return _text_of([self.store, self.execution, self.ring])
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ def _are_plain(*texts: str) -> bool:
     return all(0 < len(text) <= LONGEST and text.isascii() and text.isprintable() for text in texts)
 
 
+@lru_cache(maxsize=1024)
 def lane_of(store: str, queue: str) -> str:
     """Return the lane of a queue for one store, in letters that every broker takes."""
     safe = queue.replace("_", "__").replace(":", "_c").replace("/", "_s")

@@ -12,7 +12,6 @@ from secrets import token_hex
 from typing import Any
 
 from sempre.domain.arguments import Json
-from sempre.domain.states import LIVE
 from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -20,12 +19,14 @@ from sempre.engine.reconciling import Reconciled, Reconciler
 from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, WatchdogCall
 from sempre.errors import StoreUnavailable
 from sempre.ports.broker import Message
-from sempre.ports.messages import ExecutionQuery, Pass
+from sempre.ports.messages import Pass
 
 __all__ = ["Report", "Watchdog"]
 
 BATCH = 500
 MOST_BATCHES = 200
+RUNG_AT_ONCE = 5000
+MOST_PAGES = 10_000
 PURGED_AT_ONCE = 1000
 MOST_PURGES = 50
 DAY = timedelta(hours=24)
@@ -266,16 +267,15 @@ class Watchdog:
 
     def ring_all(self, queues: frozenset[str]) -> int:
         """Ring every waiting row of these queues that is due within the horizon."""
-        rung, after = 0, ""
-        for _ in range(MOST_BATCHES * 10):
-            until = self._engine.time.now() + self._engine.bell.horizon
-            query = ExecutionQuery(states=LIVE, until=until, limit=BATCH * 2, after=after)
-            reading = self._engine.store.executions(query)
+        bell, rung, after = self._engine.bell, 0, ""
+        for _ in range(MOST_PAGES):
+            reading = self._engine.store.waiting(
+                queues, horizon=bell.horizon, after=after, limit=RUNG_AT_ONCE
+            )
             page = self._engine.read(reading)
-            rows = [row for row in page.items if row.snapshot.queue in queues]
-            rung += self._engine.bell.ring(rows, reading.now)
+            rung += bell.ring_waiting(page.items, reading.now)
             after = page.after
-            if not after or self._engine.bell.breaker.is_open:
+            if not after or bell.breaker.is_open:
                 break
         return rung
 

@@ -74,7 +74,6 @@ class Worker:
         self._loops: dict[str, Loop] = {}
         # Whom to tell that this process should be replaced by a fresh one; nobody if embedded.
         self.leave: Callable[[str], None] | None = None
-        self._sweep_at = 0.0
 
     # Steps
 
@@ -92,6 +91,8 @@ class Worker:
         self.fetcher.expect(tick.next_due_at)
         if self.heart.answered:
             self._holdings.compare(tick.held)
+            if self.heart.told is not None:
+                self._sweeper.hear(self.heart.told, has_expired=tick.has_expired)
             self.call("maintenance")
         return self.heart.rest
 
@@ -144,11 +145,8 @@ class Worker:
 
     def maintain(self) -> float:
         """Take back what the dead hold, run the pass if it is due, see to the message."""
-        sweep = self.engine.settings.sweep.total_seconds()
-        if self._sweep_at <= self.engine.clock.elapsed():
-            self._sweep_at = self.engine.clock.elapsed() + sweep
-            if self._sweeper.rescue():
-                self.fetcher.look_now()
+        if self._sweeper.step():
+            self.fetcher.look_now()
         interval, self._called = self._called, None
         if interval or self._is_pass_due():
             self.watchdog.perform(interval=interval)
@@ -156,7 +154,7 @@ class Worker:
         if self.engine.bell.unheard:
             self.watchdog.ring_orphans()
         self._reporter.report(self.heart.session)
-        return max(0.1, self._sweep_at - self.engine.clock.elapsed())
+        return max(0.1, self._sweeper.rest)
 
     # Threads
 

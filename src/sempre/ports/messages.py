@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Plan
 from sempre.domain.policies import doubling
 from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.ports.looking import Attempt, ExecutionQuery, Page, Report, Rollup, ScheduleQuery
 
@@ -36,6 +37,7 @@ __all__ = [
     "Tick",
     "Unique",
     "View",
+    "Waiting",
     "Wanted",
     "Work",
 ]
@@ -75,6 +77,23 @@ class Candidate:
     execution: Execution
     view: View | None = None
     stopped_by: Switch | None = None
+
+
+class Waiting(NamedTuple):
+    """What the bell has to know of an execution that waits, of which there may be very many."""
+
+    id: str
+    due_at: datetime
+    queue: str
+    priority: int
+    attempt: int
+    state: State
+
+    @classmethod
+    def of(cls, row: Execution) -> "Waiting":
+        """Return it of an execution."""
+        told = row.snapshot
+        return cls(row.id, row.due_at, told.queue, told.priority, row.attempt, row.state)
 
 
 @dataclass(frozen=True)
@@ -253,6 +272,7 @@ class Tick:
         cancelled: which of the executions it runs somebody wants to end, in this very attempt.
         held: the fences of what the session runs; no two claims ever have the same one.
         switches: the switches that are off.
+        has_expired: whether anything, of any session, runs though its session is gone or expired.
     """
 
     alive: bool
@@ -261,6 +281,7 @@ class Tick:
     cancelled: tuple[str, ...] = ()
     held: frozenset[int] = frozenset()
     switches: tuple[Switch, ...] = ()
+    has_expired: bool = False
 
 
 @dataclass(frozen=True)

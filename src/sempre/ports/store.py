@@ -40,6 +40,7 @@ from sempre.ports.messages import (
     Switch,
     Tick,
     View,
+    Waiting,
     Wanted,
     Work,
 )
@@ -230,6 +231,16 @@ class Store(Protocol):
 
     def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
         """Return pending rows that are due within the horizon, earliest first: orphans."""
+        ...
+
+    def waiting(
+        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+    ) -> Reading[Page[Waiting]]:
+        """Return a page of what waits in these queues and is due within the horizon, not held.
+
+        In an order of the store's own, by key: whatever waits unchanged from the first page to
+        the last is on one of them, once. The cost grows with what waits, not with what has ended.
+        """
         ...
 
     def mark_rung(self, ids: Sequence[str]) -> int:

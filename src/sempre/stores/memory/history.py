@@ -5,11 +5,11 @@ from datetime import datetime
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import TRANSITIONS, State
-from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery
+from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery, Waiting
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["executions", "is_astray", "maintenance", "purge", "schedules"]
+__all__ = ["executions", "is_astray", "maintenance", "purge", "schedules", "waiting"]
 
 
 def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
@@ -20,6 +20,17 @@ def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
     page = rest[: query.limit]
     more = len(rest) > query.limit
     return Page(tuple(map(tables.leased, page)), _key(page[-1]) if more else "")
+
+
+def waiting(
+    tables: Tables, queues: frozenset[str], until: datetime, after: str, limit: int
+) -> Page[Waiting]:
+    """Return a page of live executions that are not held and due by an instant, by id."""
+    rows = (row for row in tables.unended.values() if row.is_live and not row.held_by)
+    near = (row for row in rows if row.due_at <= until and row.snapshot.queue in queues)
+    rest = sorted((row for row in near if row.id > after), key=lambda row: row.id)
+    page = rest[:limit]
+    return Page(tuple(map(Waiting.of, page)), page[-1].id if len(rest) > limit else "")
 
 
 def schedules(tables: Tables, query: ScheduleQuery) -> Page[Schedule]:

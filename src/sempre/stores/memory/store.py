@@ -37,6 +37,7 @@ from sempre.ports.messages import (
     Switch,
     Tick,
     View,
+    Waiting,
     Wanted,
     Work,
 )
@@ -170,6 +171,7 @@ class MemoryStore:
                     cancelled=tuple(sorted(asked)),
                     held=frozenset(row.fence for row in running),
                     switches=switches.active_switches(tables, now),
+                    has_expired=bool(self.expired(1).value),
                 ),
             )
 
@@ -203,6 +205,13 @@ class MemoryStore:
             rows = (row for row in tables.unended.values() if row.state is State.PENDING)
             near = [row for row in rows if row.due_at <= now + horizon and not row.held_by]
             return Reading(now, sorted(near, key=lambda row: (row.due_at, row.id))[:limit])
+
+    def waiting(
+        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+    ) -> Reading[Page[Waiting]]:
+        """Return a page of what waits in these queues and is due within the horizon."""
+        with self._at_once() as (tables, now):
+            return Reading(now, history.waiting(tables, queues, now + horizon, after, limit))
 
     def mark_rung(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""

@@ -4,19 +4,27 @@ A script looks at a bounded number of rows, so that a rare state or name never k
 busy; the next one goes on from there until the page is full.
 """
 
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.errors import InstantError
-from sempre.ports.messages import ExecutionQuery, Page, Reading, ScheduleQuery
+from sempre.ports.messages import ExecutionQuery, Page, Reading, ScheduleQuery, Waiting
 from sempre.stores.redis.arguments import listed
-from sempre.stores.redis.encoding import instant, read_execution, read_schedule, stamp
+from sempre.stores.redis.encoding import (
+    MICROSECOND,
+    instant,
+    json_text,
+    read_execution,
+    read_schedule,
+    stamp,
+)
 
-__all__ = ["executions", "schedules"]
+__all__ = ["executions", "schedules", "waiting"]
 
 Run = Callable[[str, Iterable[str | int]], Any]
 AT_ONCE = 1_000
@@ -63,6 +71,23 @@ def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
             break
     page = tuple(map(read_schedule, found[: query.limit]))
     return Reading(instant(now), Page(page, page[-1].name if len(found) > query.limit else ""))
+
+
+def waiting(
+    run: Run, queues: Iterable[str], horizon: timedelta, after: str, limit: int
+) -> Reading[Page[Waiting]]:
+    """Return a page of what waits, lane by lane."""
+    place = json.loads(after) if after else ("", "", "")
+    asked = [*listed(queues), horizon // MICROSECOND, min(limit, AT_ONCE), *place]
+    now, (rows, ended) = run("waiting", asked)
+    page = tuple(map(_read_waiting, rows))
+    return Reading(instant(now), Page(page, json_text(ended) if ended else ""))
+
+
+def _read_waiting(row: Sequence[str]) -> Waiting:
+    identity, due_at, queue, priority, attempt, state = row
+    numbers = int(priority), int(attempt)
+    return Waiting(identity, instant(due_at), queue, *numbers, State(state))
 
 
 def _key(row: Execution) -> str:

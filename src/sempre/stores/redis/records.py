@@ -158,7 +158,7 @@ def read_receipt(found: Sequence[Any]) -> Receipt:
 
 def read_tick(found: Sequence[Any]) -> Tick:
     """Return what a worker has to know."""
-    alive, next_due_at, pass_due_at, cancelled, held, switches = found
+    alive, next_due_at, pass_due_at, cancelled, held, switches, has_expired = found
     return Tick(
         alive=alive == 1,
         next_due_at=instant(next_due_at) if next_due_at else None,
@@ -166,6 +166,7 @@ def read_tick(found: Sequence[Any]) -> Tick:
         cancelled=tuple(sorted(cancelled)),
         held=frozenset(map(int, held)),
         switches=tuple(map(read_switch, switches)),
+        has_expired=has_expired == 1,
     )
 
 

@@ -30,6 +30,7 @@ from sempre.ports.messages import (
     Switch,
     Tick,
     View,
+    Waiting,
     Wanted,
     Work,
 )
@@ -216,6 +217,12 @@ class RedisStore:
     def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
         """Return pending rows that are due within the horizon."""
         return self._read_each("unrung", [horizon // MICROSECOND, limit], read_execution)
+
+    def waiting(
+        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+    ) -> Reading[Page[Waiting]]:
+        """Return a page of what waits in these queues and is due within the horizon."""
+        return pages.waiting(self._run, sorted(queues), horizon, after, limit)
 
     def mark_rung(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""

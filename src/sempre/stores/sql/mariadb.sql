@@ -14,10 +14,13 @@ FORCE INDEX (PRIMARY)
 -- Nothing: who has reserved the keys has locked them.
 SELECT 1
 
--- name: waiting_lanes
--- The lanes and priorities that rows wait with, most urgent first.
-WITH RECURSIVE {lanes}
-SELECT lane, priority FROM lanes WHERE priority IS NOT NULL ORDER BY priority, lane
+-- name: waiting_rows
+-- What waits in a lane with a priority, due by an instant, after a place.
+SELECT x.id, x.due_at, x.queue, x.priority, x.attempt, x.state
+FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
+WHERE x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :until
+    AND (x.due_at > :at OR (x.due_at = :at AND x.id > :id))
+ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: lanes
 -- The priorities that rows wait with, lane by lane: one probe of the index each.
@@ -67,16 +70,22 @@ x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :now
 -- The name of a row x without the number at its end, such as that of a pair's shard.
 REGEXP_REPLACE(x.name, '[0-9]+$', '')
 
--- name: next_due
--- When the next row is due, after an instant, that waits in these lanes for one of these jobs.
-WITH RECURSIVE {lanes}
-SELECT min((
-    SELECT x.due_at FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
-    WHERE x.waiting_lane = lanes.lane AND x.priority = lanes.priority
-        AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
-    ORDER BY x.due_at LIMIT 1
-))
-FROM lanes WHERE lanes.priority IS NOT NULL
+-- name: first_due
+-- When the next row is due, as a value, where the lanes are known.
+(
+    SELECT min((
+        SELECT x.due_at FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
+        WHERE x.waiting_lane = lanes.lane AND x.priority = lanes.priority
+            AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
+        ORDER BY x.due_at LIMIT 1
+    ))
+    FROM lanes WHERE lanes.priority IS NOT NULL
+)
+
+-- name: expired_run
+-- A running execution whose session is gone or has lost its lease by the clock.
+SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.running_session
+WHERE e.running_session IS NOT NULL AND (w.id IS NULL OR w.leased_until <= clock.now)
 
 -- name: view_bounds
 -- From where on planning looks at schedules: the cursor, and when the earliest waiting row is due.

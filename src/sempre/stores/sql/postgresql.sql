@@ -131,6 +131,21 @@ SELECT current_setting('transaction_isolation')
 -- The server's clock, as it is at this very moment and not when the transaction began.
 SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS bigint)
 
+-- name: tick
+-- Renew a session, and what it is told then: all in one statement, as of one moment.
+WITH RECURSIVE {lanes},
+clock AS MATERIALIZED ({now} AS now),
+renewed AS (
+    UPDATE {sessions} AS s SET leased_until = clock.now + :lease
+    FROM clock WHERE s.id = :session AND s.leased_until > clock.now
+    RETURNING s.leased_until
+)
+SELECT 'now', now, '', '', '', '', '' FROM clock
+UNION ALL
+SELECT 'alive', leased_until, '', '', '', '', '' FROM renewed
+UNION ALL
+{told}
+
 -- name: lock_schema
 -- One process at a time changes the schema.
 SELECT pg_advisory_xact_lock(hashtext(:name))

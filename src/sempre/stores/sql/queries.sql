@@ -277,14 +277,20 @@ SELECT {row_columns} FROM {row_tables} WHERE e.id IN (SELECT value FROM {each:id
 -- name: next_due
 -- When the next row is due, after an instant, that waits in these lanes for one of these jobs.
 WITH RECURSIVE {lanes}
-SELECT min((
-    SELECT x.due_at FROM {executions} AS x
-    WHERE x.lane = lanes.lane AND x.priority = lanes.priority
-        AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
-        AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
-    ORDER BY x.due_at LIMIT 1
-))
-FROM lanes WHERE lanes.priority IS NOT NULL
+SELECT {first_due}
+
+-- name: first_due
+-- The same as a value, where the lanes are known.
+(
+    SELECT min((
+        SELECT x.due_at FROM {executions} AS x
+        WHERE x.lane = lanes.lane AND x.priority = lanes.priority
+            AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+            AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
+        ORDER BY x.due_at LIMIT 1
+    ))
+    FROM lanes WHERE lanes.priority IS NOT NULL
+)
 
 -- name: lanes
 -- The priorities that rows wait with, lane by lane: one probe of the index each.
@@ -331,6 +337,19 @@ rtrim(x.name, '0123456789')
 SELECT {row_columns} FROM {row_tables}
 WHERE e.state = 'pending' AND e.held_by = '' AND e.due_at <= :until
 ORDER BY e.due_at, e.id LIMIT :limit
+
+-- name: waiting_lanes
+-- The lanes and priorities that rows wait with, most urgent first.
+WITH RECURSIVE {lanes}
+SELECT lane, priority FROM lanes WHERE priority IS NOT NULL ORDER BY priority, lane
+
+-- name: waiting_rows
+-- What waits in a lane with a priority, due by an instant, after a place.
+SELECT x.id, x.due_at, x.queue, x.priority, x.attempt, x.state FROM {executions} AS x
+WHERE x.lane = :lane AND x.priority = :priority AND x.due_at <= :until
+    AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+    AND (x.due_at, x.id) > (:at, :id)
+ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: mark_rung
 -- The broker was told.
@@ -486,6 +505,28 @@ INSERT INTO {sessions} (
 -- name: renew_session
 -- A session that has not expired goes on.
 UPDATE {sessions} SET leased_until = :until WHERE id = :id AND leased_until > :now
+
+-- name: tick
+-- What a session is told each time it shows life.
+WITH RECURSIVE {lanes}, clock (now) AS (SELECT :now)
+{told}
+
+-- name: told
+-- The same, where the lanes and the clock are known: rows of a word, a number and texts.
+SELECT 'switch', until_at, name, target, mode, reason, actor FROM {switches}
+UNION ALL
+SELECT 'held', claim.fence, claim.execution_id, '', '', '', '' FROM ({held_claims}) AS claim
+UNION ALL
+SELECT 'due', {first_due}, '', '', '', '', ''
+UNION ALL
+SELECT 'pass', due_at, '', '', '', '', '' FROM {passes}
+UNION ALL
+SELECT 'expired', clock.now, '', '', '', '', '' FROM clock WHERE EXISTS ({expired_run})
+
+-- name: expired_run
+-- A running execution whose session is gone or has lost its lease by the clock.
+SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.session
+WHERE e.state = 'running' AND (w.id IS NULL OR w.leased_until <= clock.now)
 
 -- name: retire_session
 -- A session ends.

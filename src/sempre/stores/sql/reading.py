@@ -23,6 +23,7 @@ from sempre.stores.sql.encoding import Lane, lane, read_execution, read_schedule
 from sempre.stores.sql.switches import Stops
 
 __all__ = [
+    "asked_for_next",
     "bounds",
     "candidates",
     "due",
@@ -100,11 +101,15 @@ def next_due_at(
     transaction: Transaction, wanted: Wanted, *, after: datetime | None = None
 ) -> datetime | None:
     """Return when the next wanted row is due, of a schedule or one-off, after an instant."""
-    lanes = (lane(queue, which) for queue in wanted.queues for which in get_args(Lane))
-    asked = {"lanes": sorted(lanes), "jobs": sorted(wanted.jobs)}
-    since = EARLIEST if after is None else microseconds_of(after)
-    [(at,)] = transaction.rows("next_due", **asked, since=since)
+    [(at,)] = transaction.rows("next_due", **asked_for_next(wanted, after=after))
     return None if at is None else instant_of(at)
+
+
+def asked_for_next(wanted: Wanted, *, after: datetime | None = None) -> dict[str, Any]:
+    """Return the parameters by which a statement finds the next wanted row."""
+    lanes = (lane(queue, which) for queue in wanted.queues for which in get_args(Lane))
+    since = EARLIEST if after is None else microseconds_of(after)
+    return {"lanes": sorted(lanes), "jobs": sorted(wanted.jobs), "since": since}
 
 
 def executions(transaction: Transaction, query: ExecutionQuery) -> Page[Execution]:

@@ -30,6 +30,7 @@ from sempre.ports.messages import (
     Switch,
     Tick,
     View,
+    Waiting,
     Wanted,
     Work,
 )
@@ -40,6 +41,7 @@ from sempre.stores.sql import (
     migrations,
     reading,
     records,
+    ringing,
     settling,
     work,
 )
@@ -54,6 +56,7 @@ from sempre.stores.sql.switches import (
     turn,
     with_switches,
 )
+from sempre.stores.sql.ticking import tick
 
 __all__ = ["SqlStore"]
 
@@ -202,18 +205,9 @@ class SqlStore:
         """Renew a session and tell it what it has to know."""
 
         def renew(transaction: Transaction) -> Reading[Tick]:
-            now = transaction.now
-            times = {"until": microseconds_of(now + lease), "now": microseconds_of(now)}
-            claims = transaction.rows("held_claims", session=session)
-            told = Tick(
-                alive=transaction.run("renew_session", id=session, **times) > 0,
-                switches=switches_off(transaction, lock=False).switches,
-                next_due_at=reading.next_due_at(transaction, wanted),
-                pass_due_at=maintenance.last_pass(transaction).due_at,
-                cancelled=tuple(sorted(row[1] for row in claims if row[1] is not None)),
-                held=frozenset(row[0] for row in claims),
+            return tick(
+                transaction, session, wanted, lease, at_once=self._dialect.writes_in_reading
             )
-            return Reading(now, told)
 
         return self._write_with_switches(renew)
 
@@ -252,6 +246,12 @@ class SqlStore:
             return list(map(encoding.read_execution, found))
 
         return self._read(ask)
+
+    def waiting(
+        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+    ) -> Reading[Page[Waiting]]:
+        """Return a page of what waits in these queues and is due within the horizon."""
+        return self._read(lambda each: ringing.waiting(each, queues, horizon, after, limit))
 
     def mark_rung(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from sempre.domain.execution import Draft
@@ -13,7 +14,15 @@ from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.encoding import lane, tag_text, tags_within
 from sempre.stores.sql.records import read_switch, write_switch
 
-__all__ = ["Decisions", "Stops", "switches_in_force", "switches_off", "turn", "with_switches"]
+__all__ = [
+    "Decisions",
+    "Stops",
+    "check_in_time",
+    "switches_in_force",
+    "switches_off",
+    "turn",
+    "with_switches",
+]
 
 T = TypeVar("T")
 
@@ -102,16 +111,21 @@ def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
     """
     if lock:
         transaction.run("lock_switches")
-    switches = tuple(map(read_switch, transaction.rows("all_switches")))
-    if _over(switches, transaction):
+    switches = list(map(read_switch, transaction.rows("all_switches")))
+    return Stops(check_in_time(switches, transaction.now))
+
+
+def check_in_time(switches: Sequence[Switch], now: datetime) -> tuple[Switch, ...]:
+    """Return switches of whom no one's time is over; only within `with_switches`."""
+    if _over(switches, now):
         raise _TimeIsOver
-    return Stops(switches)
+    return tuple(switches)
 
 
 def switches_in_force(transaction: Transaction) -> list[Switch]:
     """Return the switches that are off and whose time is not over; nothing is changed."""
     switches = list(map(read_switch, transaction.rows("all_switches")))
-    over = _over(switches, transaction)
+    over = _over(switches, transaction.now)
     refused = {row[0]: row[1] for row in transaction.rows("all_rejections")} if switches else {}
     return [
         changed(switch, rejected=refused.get(switch.name, 0))
@@ -139,7 +153,7 @@ def turn(transaction: Transaction, switch: Switch, *, off: bool) -> None:
 
 def _end_those_over(transaction: Transaction) -> None:
     switches = list(map(read_switch, transaction.rows("all_switches")))
-    for switch in _over(switches, transaction):
+    for switch in _over(switches, transaction.now):
         _turn_on(transaction, switch.name)
 
 
@@ -149,8 +163,8 @@ def _turn_on(transaction: Transaction, name: str) -> None:
     transaction.run("free_held", name=name)
 
 
-def _over(switches: Sequence[Switch], transaction: Transaction) -> list[Switch]:
-    return [each for each in switches if each.until is not None and each.until <= transaction.now]
+def _over(switches: Sequence[Switch], now: datetime) -> list[Switch]:
+    return [each for each in switches if each.until is not None and each.until <= now]
 
 
 def _asked(stops: Stops, lanes: list[str], jobs: Iterable[str]) -> dict[str, list[str]] | None:

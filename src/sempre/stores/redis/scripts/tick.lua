@@ -13,4 +13,11 @@ for place, id in ipairs(redis.call("ZRANGE", key("running", session), 0, -1)) do
     end
 end
 local pass_due_at = redis.call("HGET", key("pass"), "due_at") or now
-return { now, { alive and 1 or 0, next_due_at(wanted, ""), pass_due_at, cancelled, held, switches } }
+local has_expired = 0
+for _, holder in ipairs(redis.call("SMEMBERS", key("holders"))) do
+    if not is_alive(holder) then
+        has_expired = 1
+    end
+end
+local due_at = next_due_at(wanted, "")
+return { now, { alive and 1 or 0, due_at, pass_due_at, cancelled, held, switches, has_expired } }

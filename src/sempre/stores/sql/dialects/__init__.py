@@ -124,6 +124,8 @@ class Dialect(Protocol):
 
     name: str
     capabilities: Capabilities
+    writes_in_reading: bool
+    """Whether one statement can write and read, so that `tick` is a single one."""
 
     @property
     def callers(self) -> Callers:

@@ -73,6 +73,7 @@ class Mariadb:
     """
 
     name = "mariadb"
+    writes_in_reading = False
     capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=True)
 
     def __init__(

@@ -82,6 +82,7 @@ class Postgresql:
     """
 
     name = "postgresql"
+    writes_in_reading = True
     capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=True)
 
     def __init__(

@@ -62,6 +62,7 @@ class Sqlite:
     """
 
     name = "sqlite"
+    writes_in_reading = False
     capabilities = Capabilities(durable=True, shared=True, own_clock=False, transactional=True)
 
     def __init__(

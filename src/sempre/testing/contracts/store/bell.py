@@ -2,11 +2,13 @@
 
 # ruff: noqa: S101 - a contract asserts
 
+from dataclasses import replace
 from datetime import timedelta
 
-from sempre.domain.states import State
+from sempre.domain.execution import Execution
+from sempre.domain.states import Kind, State
 from sempre.domain.values import changed
-from sempre.ports.messages import Birth, Cancelled, View
+from sempre.ports.messages import Birth, Cancelled, View, Waiting
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -22,6 +24,7 @@ from sempre.testing.contracts.store.builders import (
     session_of,
     view_of,
     waiting_schedule,
+    work_of,
 )
 
 __all__ = [
@@ -29,6 +32,8 @@ __all__ = [
     "test_only_pending_rows_are_marked_as_rung",
     "test_orphans_are_as_many_as_asked_for",
     "test_orphans_are_pending_and_due_within_the_horizon_earliest_first",
+    "test_what_waits_comes_in_pages_each_row_once",
+    "test_what_waits_is_told_of_whether_the_broker_knows_it_or_not",
 ]
 
 
@@ -56,6 +61,66 @@ def test_orphans_are_as_many_as_asked_for(store: Store) -> None:
     found = store.unrung(horizon=HOUR, limit=4).value
 
     assert [row.id for row in found] == ids[:4]
+
+
+def _waiting(
+    store: Store, *queues: str, horizon: timedelta = HOUR, limit: int = 100
+) -> list[Waiting]:
+    """Return all pages of what waits, put together, by id."""
+    found: list[Waiting] = []
+    after = ""
+    while True:
+        names = frozenset(queues or ("default",))
+        page = store.waiting(names, horizon=horizon, after=after, limit=limit).value
+        assert len(page.items) <= limit
+        found += page.items
+        after = page.after
+        if not after:
+            return sorted(found)
+
+
+def test_what_waits_is_told_of_whether_the_broker_knows_it_or_not(store: Store) -> None:
+    """Of schedules, by hand and one-off; held, running, ended and distant ones are not there."""
+    near = waiting_schedule(store).rows[0]
+    rung = read(store, enqueued(store, priority=7))
+    assert store.mark_rung([rung.id]) == 1
+    other = read(store, enqueued(store, due_in=MINUTE, queue="other"))
+    far = read(store, enqueued(store, due_in=2 * HOUR))
+    held = draft_schedule(store, "held")
+    row = row_of(View(held), now_of(store) - MINUTE, held_by="maintenance")
+    manual = row_of(View(held), now_of(store) - MINUTE, kind=Kind.MANUAL)
+    assert store.create([Birth(held, (row, manual))]) == [True]
+    running = due_schedule(store, "running", limit=1).rows[0]
+    claimed(store, running.id, session_of(store))
+    assert store.cancel([enqueued(store)]) == [Cancelled.ENDED]
+
+    def told(*rows: Execution) -> list[Waiting]:
+        return sorted(map(Waiting.of, rows))
+
+    known = changed(rung, state=State.SCHEDULED)
+    assert _waiting(store) == told(near, known, manual)
+    assert _waiting(store, horizon=3 * HOUR) == told(near, known, manual, far)
+    assert _waiting(store, horizon=timedelta(0)) == told(known, manual)
+    assert _waiting(store, "other") == told(other)
+    assert _waiting(store, "other", "default") == told(near, known, manual, other)
+    assert _waiting(store, "nobody's") == []
+
+
+def test_what_waits_comes_in_pages_each_row_once(store: Store) -> None:
+    """Though many are due at the same instant, in several queues and of several priorities."""
+    at = now_of(store) - MINUTE
+    works = [
+        work_of(store, queue=queue, priority=priority)
+        for queue in ("default", "other")
+        for priority in (5, 1000)
+        for _ in range(5)
+    ]
+    at_once = [replace(each, execution=changed(each.execution, due_at=at)) for each in works]
+    ids = [receipt.id for receipt in store.enqueue(at_once)]
+
+    for limit in (1, 3, 5, 7, 20, 50):
+        found = _waiting(store, "default", "other", limit=limit)
+        assert [each.id for each in found] == sorted(ids)
 
 
 def test_a_row_that_was_rung_is_scheduled_and_no_orphan(store: Store) -> None:

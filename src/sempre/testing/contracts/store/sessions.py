@@ -40,6 +40,7 @@ __all__ = [
     "test_a_tick_renews_a_session_that_is_alive",
     "test_a_tick_says_when_the_next_pass_is_due",
     "test_a_tick_says_when_the_next_row_is_due",
+    "test_a_tick_says_whether_anything_has_expired",
     "test_an_expired_session_cannot_renew",
     "test_expired_executions_are_as_many_as_asked_for",
     "test_expired_executions_come_with_the_lease_that_ran_out",
@@ -155,6 +156,27 @@ def test_a_tick_says_when_the_next_pass_is_due(store: Store) -> None:
 
     assert begun is not None
     assert store.tick(session, wanted(), lease=LEASE).value.pass_due_at == begun.due_at
+
+
+def test_a_tick_says_whether_anything_has_expired(store: Store) -> None:
+    """Of whomever; a session that has expired or is gone counts only while it runs something."""
+    session, lost, gone = (session_of(store) for _ in range(3))
+
+    def has_expired() -> bool:
+        return store.tick(session, wanted(), lease=LEASE).value.has_expired
+
+    one_off = enqueued(store)
+    assert len(store.take(wanted(), session=lost).value) == 1
+    row = claimed(store, due_schedule(store).rows[0].id, gone)
+    assert not has_expired()
+    expire(store, lost)
+    assert has_expired()
+    rescued(store, one_off)
+    assert not has_expired()
+    store.retire(gone)
+    assert has_expired()
+    rescued(store, row.id)
+    assert not has_expired()
 
 
 def test_sessions_lists_expired_ones_too(store: Store) -> None:

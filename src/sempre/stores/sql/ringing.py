@@ -1,0 +1,52 @@
+"""Ringing: what the bell has to know of executions that wait, however many have ended."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple, get_args
+
+from sempre.domain.states import State
+from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.messages import Page, Waiting
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.encoding import Lane, json_text, lane
+
+__all__ = ["waiting"]
+
+EARLIEST = -(2**62)
+
+
+class _Place(NamedTuple):
+    """Where a page ended: the order is that of priorities, lanes, instants and ids."""
+
+    priority: int = -1
+    lane: str = ""
+    at: int = EARLIEST
+    id: str = ""
+
+
+def waiting(
+    transaction: Transaction, queues: frozenset[str], horizon: timedelta, after: str, limit: int
+) -> Page[Waiting]:
+    """Return a page of what waits in these queues, is due within the horizon and is not held."""
+    until = microseconds_of(transaction.now + horizon)
+    last = _Place(*json.loads(after)) if after else _Place()
+    lanes = sorted(lane(queue, which) for queue in queues for which in get_args(Lane))
+    found: list[Waiting] = []
+    known = transaction.rows("waiting_lanes", lanes=lanes)
+    for priority, name in sorted((row[1], row[0]) for row in known):
+        start = max(last, _Place(priority, name))
+        if start[:2] != (priority, name):
+            continue
+        asked = start._asdict() | {"until": until, "limit": limit - len(found)}
+        rows = transaction.rows("waiting_rows", **asked)
+        found += map(_read, rows)
+        if len(found) >= limit:
+            at, identity = rows[-1][1], rows[-1][0]
+            return Page(tuple(found), json_text(_Place(priority, name, at, identity)))
+    return Page(tuple(found))
+
+
+def _read(row: Sequence[Any]) -> Waiting:
+    identity, due_at, queue, priority, attempt, state = row
+    return Waiting(identity, instant_of(due_at), queue, priority, attempt, State(state))
