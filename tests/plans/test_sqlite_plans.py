@@ -69,6 +69,7 @@ HOT: dict[str, dict[str, Any]] = {
     "rows_expired": {"now": 10**9, "limit": 100},
     "rows_running": {"session": "session1"},
     "schedules_astray": {"stamp": "v", "limit": 100},
+    "schedules_doubtful": {"after": "0000005", "limit": 100},
     "schedules_slice": {"after": "0000005", "limit": 100},
     "schedules_by_name": {"names": IDS},
     "schedules_by_id": {"ids": IDS},

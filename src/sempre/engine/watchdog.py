@@ -2,10 +2,11 @@
 
 A pass is due when the store's pass row says so, and whoever wins that row runs it: messages that
 are lost, doubled or late change nothing but when somebody looks. Its cost grows with what is
-wrong, plus a bounded slice that looks at every schedule once a day.
+wrong, plus two rounds that trust no index: the store checks every schedule once a day by the rows
+that there are, and a slice of the same size each time is looked at in full.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from secrets import token_hex
@@ -25,12 +26,13 @@ __all__ = ["Report", "Watchdog"]
 
 BATCH = 500
 MOST_BATCHES = 200
+CHECKED_AT_ONCE = 1000
 RUNG_AT_ONCE = 5000
 MOST_PAGES = 10_000
 PURGED_AT_ONCE = 1000
 MOST_PURGES = 50
 DAY = timedelta(hours=24)
-KEPT = ("slice_after", "round_size", "last_round", "sentinels", "audits")
+KEPT = ("slice_after", "round_size", "last_round", "looked_after", "sentinels", "audits")
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Report:
 
     Attributes:
         lock_acquired: whether this pass was the one that was due.
-        schedules_processed: how many were looked at.
+        schedules_processed: how many were found by index, or checked in turn.
         schedules_failed: how many could not be dealt with.
         executions_created: rows that were missing or had drifted.
         orphans_enqueued: rows that the broker had not been told of.
@@ -47,11 +49,12 @@ class Report:
         purged: rows deleted because they ended longer ago than retention.
         switches_off: how many switches are off.
         seconds: how long it took.
-        slice_after: the last id of the slice that was looked at.
+        slice_after: the last id of the stretch that was checked.
         round_size: how many schedules the daily round has seen so far.
         last_round: how many the one before saw in all.
+        looked_after: the last id of the slice that was looked at in full.
         sentinels: the message in each lane whose absence tells of a loss.
-        audits: which schedules were looked at when, in stretches.
+        audits: which schedules were checked when, in stretches.
     """
 
     lock_acquired: bool = True
@@ -66,6 +69,7 @@ class Report:
     slice_after: str = ""
     round_size: int = 0
     last_round: int = 0
+    looked_after: str = ""
     sentinels: dict[str, Json] = field(default_factory=dict)
     audits: list[Json] = field(default_factory=list)
 
@@ -82,7 +86,6 @@ class Report:
 
     def add(self, done: Reconciled) -> None:
         """Count what was reconciled."""
-        self.schedules_processed += done.processed
         self.schedules_failed += done.failed
         self.executions_created += done.created
 
@@ -178,9 +181,10 @@ class Watchdog:
     def _run(self, report: Report, begun: Pass, every: timedelta) -> None:
         self._mend_astray(report)
         after, at = report.slice_after, self._engine.time.now()
-        self._look_at_slice(report, every)
+        self._check_stretch(report, every)
         upto = report.slice_after or LAST
         report.audits = marked(report.audits, after=after, upto=upto, at=at)
+        self._look_at_slice(report)
         self._ring_lost(report)
         report.orphans_enqueued = self.ring_orphans()
         self._purge(report)
@@ -200,26 +204,49 @@ class Watchdog:
             reading = self._engine.store.astray(tzdata=self._engine.tzdata, limit=BATCH)
             views, done = self._engine.read(reading), Reconciled()
             self._reconciler.reconcile(views, reading.now, done)
+            report.schedules_processed += done.processed
             report.add(done)
             if len(views) < BATCH or not done.changed:
                 return
 
-    def _look_at_slice(self, report: Report, every: timedelta) -> None:
-        """Look at some schedules, so many that every one is looked at once in 24 hours."""
+    def _check_stretch(self, report: Report, every: timedelta) -> None:
+        """Let the store check some schedules, so many that each has its turn once in 24 hours.
+
+        Only what is not plainly in order is looked at here.
+        """
         passes_a_day = max(1, DAY // every)
         left = max(BATCH, -(-report.last_round * 5 // (passes_a_day * 4)))
         while left > 0:
-            limit = min(left, BATCH)
-            reading = self._engine.store.slice(after=report.slice_after, limit=limit)
+            limit = min(left, CHECKED_AT_ONCE)
+            reading = self._engine.store.doubtful(after=report.slice_after, limit=limit)
+            stretch = self._engine.read(reading)
+            self._look_at(stretch.doubtful, report)
+            report.schedules_processed += stretch.count
+            report.round_size += stretch.count
+            left -= limit
+            if stretch.count < limit:
+                report.last_round, report.round_size, report.slice_after = report.round_size, 0, ""
+                return
+            report.slice_after = stretch.last
+
+    def _look_at(self, names: Sequence[str], report: Report) -> None:
+        """Look at some schedules, which were counted before."""
+        for start in range(0, len(names), BATCH):
+            reading = self._engine.store.views(names[start : start + BATCH])
             views, done = self._engine.read(reading), Reconciled()
             self._reconciler.reconcile(views, reading.now, done)
             report.add(done)
-            report.round_size += len(views)
-            left -= limit
-            if len(views) < limit:
-                report.last_round, report.round_size, report.slice_after = report.round_size, 0, ""
-                return
-            report.slice_after = views[-1].schedule.id
+
+    def _look_at_slice(self, report: Report) -> None:
+        """Look at the next few schedules in full, grids included, whatever the store says of them.
+
+        So many and no more, however many there are: this round takes as long as it takes.
+        """
+        reading = self._engine.store.slice(after=report.looked_after, limit=BATCH)
+        views, done = self._engine.read(reading), Reconciled()
+        self._reconciler.reconcile(views, reading.now, done)
+        report.add(done)
+        report.looked_after = views[-1].schedule.id if len(views) == BATCH else ""
 
     def _look_at_all(self) -> Reconciled:
         """Look at every schedule there is, a batch at a time."""

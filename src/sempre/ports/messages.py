@@ -33,6 +33,7 @@ __all__ = [
     "Session",
     "Settled",
     "Settlement",
+    "Stretch",
     "Switch",
     "Tick",
     "Unique",
@@ -94,6 +95,21 @@ class Waiting(NamedTuple):
         """Return it of an execution."""
         told = row.snapshot
         return cls(row.id, row.due_at, told.queue, told.priority, row.attempt, row.state)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Schedules that were checked, in order of id.
+
+    Attributes:
+        count: how many they are; fewer than were asked for if there are no more after them.
+        last: the id of the last one; empty if there was none.
+        doubtful: the names of those that have to be looked at.
+    """
+
+    count: int
+    last: str = ""
+    doubtful: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

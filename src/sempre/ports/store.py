@@ -37,6 +37,7 @@ from sempre.ports.messages import (
     Session,
     Settled,
     Settlement,
+    Stretch,
     Switch,
     Tick,
     View,
@@ -254,6 +255,16 @@ class Store(Protocol):
 
         Those are never started, or want a next row and have none, or have one that was stamped
         by older zones. What has ended or is broken is not among them.
+        """
+        ...
+
+    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+        """Check the next schedules in order of id, and tell which are not plainly in order.
+
+        In order is one that wants a next row and has just one, at its `next_run_at` and of its
+        revision; and one that wants none, has none, and is neither broken nor yet to be started.
+        It is checked by the rows that there are, not by an index of what was wrong before. Grids
+        are not asked: whether a row is at the right slot only planning can tell.
         """
         ...
 

@@ -9,7 +9,16 @@ from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQu
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["executions", "is_astray", "maintenance", "purge", "schedules", "waiting"]
+__all__ = [
+    "executions",
+    "following",
+    "is_astray",
+    "is_doubtful",
+    "maintenance",
+    "purge",
+    "schedules",
+    "waiting",
+]
 
 
 def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
@@ -60,6 +69,26 @@ def is_astray(tables: Tables, schedule: Schedule, tzdata: str) -> bool:
     rows = (row for row in tables.rows_of(schedule.id) if row.is_untried and row.occupies_slot)
     stamps = [row.tzdata for row in rows if row.run_at == schedule.next_run_at]
     return not stamps or _version(stamps[0]) < _version(tzdata)
+
+
+def following(tables: Tables, after: str) -> list[Schedule]:
+    """Return the schedules after an id, in order of id."""
+    ids = sorted(each for each in tables.schedules if each > after)
+    found = (tables.schedules[each] for each in ids)
+    return [schedule for schedule in found if not schedule.deleted]
+
+
+def is_doubtful(tables: Tables, schedule: Schedule) -> bool:
+    """Tell whether a schedule is not plainly in order, by the rows that there are."""
+    if schedule.broken:
+        return True
+    if not schedule.started:
+        return schedule.definition.enabled and not schedule.ended
+    rows = (row for row in tables.rows_of(schedule.id) if row.is_untried and row.occupies_slot)
+    found = [(row.run_at, row.snapshot.revision) for row in rows if row.run_at > schedule.cursor]
+    if schedule.wants_next_row and not schedule.ended:
+        return found != [(schedule.next_run_at, schedule.revision)]
+    return bool(found) or schedule.next_run_at is not None
 
 
 def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:

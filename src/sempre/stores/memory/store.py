@@ -34,6 +34,7 @@ from sempre.ports.messages import (
     Session,
     Settled,
     Settlement,
+    Stretch,
     Switch,
     Tick,
     View,
@@ -231,13 +232,19 @@ class MemoryStore:
             wrong = [each for each in found if history.is_astray(tables, each, tzdata)]
             return Reading(now, [tables.view(schedule) for schedule in wrong[:limit]])
 
+    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+        """Check schedules in order of id."""
+        with self._at_once() as (tables, now):
+            found = history.following(tables, after)[:limit]
+            doubtful = (each.name for each in found if history.is_doubtful(tables, each))
+            last = found[-1].id if found else ""
+            return Reading(now, Stretch(len(found), last, tuple(doubtful)))
+
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""
         with self._at_once() as (tables, now):
-            ids = sorted(each for each in tables.schedules if each > after)
-            found = [tables.schedules[each] for each in ids]
-            live = [schedule for schedule in found if not schedule.deleted]
-            return Reading(now, [tables.view(schedule) for schedule in live[:limit]])
+            found = history.following(tables, after)[:limit]
+            return Reading(now, [tables.view(schedule) for schedule in found])
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
         """Take the maintenance pass if it is due."""

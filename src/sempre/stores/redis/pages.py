@@ -24,7 +24,7 @@ from sempre.stores.redis.encoding import (
     stamp,
 )
 
-__all__ = ["executions", "schedules", "waiting"]
+__all__ = ["executions", "latest", "schedules", "waiting"]
 
 Run = Callable[[str, Iterable[str | int]], Any]
 AT_ONCE = 1_000
@@ -54,6 +54,13 @@ def executions(run: Run, query: ExecutionQuery) -> Reading[Page[Execution]]:
         last = f"({member}"
     page = tuple(map(read_execution, found[: query.limit]))
     return Reading(instant(now), Page(page, _key(page[-1]) if len(found) > query.limit else ""))
+
+
+def latest(run: Run, ids: Sequence[str], limit: int) -> Reading[dict[str, tuple[Execution, ...]]]:
+    """Return the newest executions of each of these schedules."""
+    now, found = run("latest", [*listed(ids), limit])
+    rows = (tuple(map(read_execution, each)) for each in found)
+    return Reading(instant(now), dict(zip(ids, rows, strict=True)))
 
 
 def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:

@@ -18,6 +18,7 @@ from sempre.ports.messages import (
     Rollup,
     Session,
     Settlement,
+    Stretch,
     Switch,
     Tick,
     View,
@@ -40,6 +41,7 @@ __all__ = [
     "read_report",
     "read_rollups",
     "read_session",
+    "read_stretch",
     "read_switch",
     "read_tick",
     "read_view",
@@ -168,6 +170,12 @@ def read_tick(found: Sequence[Any]) -> Tick:
         switches=tuple(map(read_switch, switches)),
         has_expired=has_expired == 1,
     )
+
+
+def read_stretch(found: Sequence[Any]) -> Stretch:
+    """Return schedules that were checked."""
+    count, last, doubtful = found
+    return Stretch(count, last, tuple(doubtful))
 
 
 def read_pass(found: Sequence[Any], now: datetime = EPOCH) -> Pass:

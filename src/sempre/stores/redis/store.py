@@ -27,6 +27,7 @@ from sempre.ports.messages import (
     Session,
     Settled,
     Settlement,
+    Stretch,
     Switch,
     Tick,
     View,
@@ -234,6 +235,10 @@ class RedisStore:
         """Return schedules that may be wrong."""
         return self._read_each("astray", [audit_stamp(tzdata), limit], records.read_view)
 
+    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+        """Check schedules in order of id."""
+        return self._read("doubtful", [after, limit], records.read_stretch)
+
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""
         return self._read_each("slice", [after, limit], records.read_view)
@@ -266,12 +271,7 @@ class RedisStore:
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:
         """Return the newest executions of each of these schedules."""
-        ids = list(dict.fromkeys(schedule_ids))
-
-        def read(found: Sequence[Any]) -> dict[str, tuple[Execution, ...]]:
-            return dict(zip(ids, (tuple(map(read_execution, rows)) for rows in found), strict=True))
-
-        return self._read("latest", [*arguments.listed(ids), limit], read)
+        return pages.latest(self._run, list(dict.fromkeys(schedule_ids)), limit)
 
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         """Return a page of schedules."""

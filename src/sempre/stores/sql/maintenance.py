@@ -6,11 +6,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Pass
+from sempre.ports.messages import Pass, Stretch
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.records import read_pass
 
-__all__ = ["begin_pass", "last_pass", "purge"]
+__all__ = ["begin_pass", "doubtful", "last_pass", "purge"]
+
+
+def doubtful(transaction: Transaction, after: str, limit: int) -> Stretch:
+    """Check a stretch of schedules where they are; only what is not in order comes back."""
+    found = transaction.rows("schedules_doubtful", after=after, limit=limit)
+    [(count, last)] = [(row[0], row[1]) for row in found if row[2] is None]
+    return Stretch(count, last or "", tuple(row[2] for row in found if row[2] is not None))
 
 
 def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass | None:

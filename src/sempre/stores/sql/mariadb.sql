@@ -108,6 +108,10 @@ UNION ALL
 SELECT {row_columns} FROM {row_tables}
 WHERE (:beyond_due) AND e.state NOT IN ('pending', 'scheduled', 'running')
 
+-- name: active_row
+-- A row x of a schedule `one` that waits or runs.
+x.active_of = one.id
+
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
 SELECT NEXTVAL({fences}) FROM JSON_TABLE(

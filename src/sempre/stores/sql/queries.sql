@@ -120,6 +120,38 @@ ORDER BY audit_stamp, id LIMIT :limit
 SELECT {schedule_columns} FROM {schedules}
 WHERE id > :after AND deleted = 0 ORDER BY id LIMIT :limit
 
+-- name: schedules_doubtful
+-- How many schedules a stretch of ids has and the last of them, and those that are not plainly in
+-- order. A schedule that wants a next row has one for which 1 is counted, and no other.
+WITH stretch AS (
+    SELECT
+        id, name, revision, cursor_at, next_run_at, broken,
+        CASE WHEN started = 0 AND enabled = 1 AND ended = 0 THEN 1 ELSE 0 END AS is_new,
+        CASE
+            WHEN started = 1 AND enabled = 1 AND ended = 0
+                AND (paused = 0 OR paused_until IS NOT NULL)
+            THEN 1 ELSE 0
+        END AS wants
+    FROM {schedules} WHERE id > :after AND deleted = 0 ORDER BY id LIMIT :limit
+)
+SELECT count(*), max(id), NULL FROM stretch
+UNION ALL
+SELECT 0, one.id, one.name FROM stretch AS one
+WHERE one.broken <> '' OR one.is_new = 1
+    OR (one.wants = 0 AND one.next_run_at IS NOT NULL)
+    OR one.wants <> coalesce((
+        SELECT sum(
+            CASE WHEN x.run_at = one.next_run_at AND x.revision = one.revision THEN 1 ELSE 2 END
+        )
+        FROM {executions} AS x
+        WHERE {active_row} AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
+            AND x.first_started_at IS NULL AND x.run_at > one.cursor_at
+    ), 0)
+
+-- name: active_row
+-- A row x of a schedule `one` that waits or runs.
+x.schedule_id = one.id AND x.state IN ('pending', 'scheduled', 'running')
+
 -- name: schedules_page
 -- Schedules by name, of a job or tag, with a text in their name; empty texts ask for all.
 SELECT {schedule_columns} FROM {schedules}

@@ -27,6 +27,7 @@ from sempre.ports.messages import (
     Session,
     Settled,
     Settlement,
+    Stretch,
     Switch,
     Tick,
     View,
@@ -268,6 +269,10 @@ class SqlStore:
             return reading.views_of(transaction, found)
 
         return self._read(ask)
+
+    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+        """Check schedules in order of id."""
+        return self._read(lambda each: maintenance.doubtful(each, after, limit))
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""

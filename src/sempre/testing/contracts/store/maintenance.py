@@ -13,9 +13,9 @@ from sempre.domain.planning import (
     plan_pause,
     plan_reconcile,
 )
-from sempre.domain.schedule import Schedule
+from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.values import changed
-from sempre.ports.messages import Birth
+from sempre.ports.messages import Birth, Stretch, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -30,6 +30,7 @@ from sempre.testing.contracts.store.builders import (
     now_of,
     order_of,
     perform,
+    row_of,
     session_of,
     started,
     view_of,
@@ -43,10 +44,13 @@ __all__ = [
     "test_a_pass_begins_only_when_it_is_due",
     "test_a_pass_is_reported_by_whoever_began_the_last_one",
     "test_a_pass_that_is_due_again_goes_to_whoever_asks_first",
+    "test_a_schedule_is_doubtful_until_its_next_row_is_right",
+    "test_a_schedule_that_is_plainly_in_order_is_not_doubtful",
     "test_a_schedule_that_should_have_no_row_is_not_astray",
     "test_a_schedule_that_was_never_started_is_astray",
     "test_a_schedule_whose_next_row_has_an_older_stamp_is_astray",
     "test_a_schedule_without_its_next_row_is_astray_until_it_is_reconciled",
+    "test_schedules_are_checked_in_order_of_id_each_once",
     "test_slices_go_through_every_schedule_once",
     "test_what_is_astray_comes_as_many_as_asked_for",
 ]
@@ -184,6 +188,79 @@ def test_slices_go_through_every_schedule_once(store: Store) -> None:
         after = page[-1].schedule.id
 
     assert found == [views[each] for each in sorted(views)]
+
+
+# What is doubtful
+
+
+def _doubtful(store: Store) -> set[str]:
+    return set(store.doubtful(after="", limit=100).value.doubtful)
+
+
+def test_a_schedule_that_is_plainly_in_order_is_not_doubtful(store: Store) -> None:
+    """Whether it has its next row, or should have none; whatever else of it runs or has ended."""
+    waiting_schedule(store, "waiting")
+    due_schedule(store, "due")
+    claimed(store, due_schedule(store, "running").rows[0].id, session_of(store))
+    for name in ("paused until then", "paused", "disabled", "deleted", "ending"):
+        waiting_schedule(store, name)
+    perform(store, plan_pause, "paused until then", until=now_of(store) + 9 * HOUR)
+    perform(store, plan_pause, "paused")
+    perform(store, plan_disable, "disabled")
+    perform(store, plan_delete, "deleted")
+    ending = view_of(store, "ending").schedule
+    to = ending.definition.edited(until=now_of(store) + timedelta(seconds=1))
+    perform(store, plan_edit, "ending", to=to)
+    assert store.create([Birth(draft_schedule(store, "off", enabled=False))]) == [True]
+
+    stretch = store.doubtful(after="", limit=100).value
+
+    assert stretch.doubtful == ()
+    assert stretch.count == 8
+
+
+def test_a_schedule_is_doubtful_until_its_next_row_is_right(store: Store) -> None:
+    """It is missing, elsewhere, of another revision, one of two, or should not be there."""
+    now = now_of(store)
+    assert store.create([Birth(draft_schedule(store, "new"))]) == [True]
+    _bare(store, "missing", next_run_at=now + HOUR)
+    _bare(store, "knows that it is missing")
+    _bare(store, "broken", broken="raised ValueError")
+    _bare(store, "paused", pause=Pause(), next_run_at=now + HOUR)
+    others = {"elsewhere": [2 * HOUR], "two": [HOUR, 2 * HOUR], "ended": [HOUR]}
+    for name, places in {**others, "of another revision": [HOUR], "tried": [HOUR]}.items():
+        draft = changed(draft_schedule(store, name), started=True, next_run_at=now + HOUR)
+        schedule = changed(draft, ended=name == "ended")
+        tried = {"first_started_at": now} if name == "tried" else {}
+        rows = tuple(row_of(View(schedule), now + place, **tried) for place in places)
+        newer = changed(schedule, revision=2 if name == "of another revision" else 1)
+        assert store.create([Birth(newer, rows)]) == [True]
+    waiting_schedule(store, "in order")
+    expected = {each.schedule.name for each in store.slice(after="", limit=100).value}
+
+    assert _doubtful(store) == expected - {"in order"}
+
+
+def test_schedules_are_checked_in_order_of_id_each_once(store: Store) -> None:
+    """Deleted ones are left out; where fewer come than were asked for, that is the end."""
+    names = {}
+    for number in range(7):
+        names[_bare(store, f"billing-{number}").id] = f"billing-{number}"
+    waiting_schedule(store, "gone")
+    perform(store, plan_delete, "gone")
+    found: list[str] = []
+    after = ""
+
+    while True:
+        stretch = store.doubtful(after=after, limit=3).value
+        found += stretch.doubtful
+        if stretch.count < 3:
+            break
+        after = stretch.last
+
+    assert sorted(found) == sorted(names.values())
+    assert stretch.last == max(names)
+    assert store.doubtful(after=max(names), limit=3).value == Stretch(0)
 
 
 # The pass
