@@ -243,7 +243,7 @@ def the_ticket_of_a_superseded_row_is_deleted(patch: Patch) -> None:
         order = original(self, plan_again, tries=tries)
         for change in order.plan.changes if order else ():
             if change.after.state is State.SUPERSEDED:
-                message = self.bell._message(Waiting.of(change.before), self.time.now())
+                [message] = self.bell._messages([Waiting.of(change.before)], self.time.now())
                 stale = [Delivery(message, "1", "1")]
                 self.bell.tell(lambda broker, stale=stale: broker.acknowledge(stale))  # type: ignore[misc]
         return order

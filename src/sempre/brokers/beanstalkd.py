@@ -80,12 +80,12 @@ class BeanstalkdBroker:
             return []
         bodies = [message.body.encode("utf-8", "surrogateescape") for message in messages]
         with self._connected(self._process.get().producer) as wire:
-            asked = wire.ask(list(self._puts(wire, messages, bodies)))
-        taken = (answer for answer in asked if answer.word != "USING")
-        found = [next(taken) if len(body) <= LARGEST_BODY else _TOO_BIG for body in bodies]
-        handles = [answer.rest[0] if answer.word == "INSERTED" else "" for answer in found]
+            asked = wire.lines(self._puts(wire, messages, bodies))
+        taken = (line for line in asked if not line.startswith("USING "))
+        found = [next(taken) if len(body) <= LARGEST_BODY else "JOB_TOO_BIG" for body in bodies]
+        handles = [line[9:] if line.startswith("INSERTED ") else "" for line in found]
         if not any(handles):
-            said = ", ".join(sorted({answer.word for answer in found}))
+            said = ", ".join(sorted({line.partition(" ")[0] for line in found}))
             raise BrokerUnavailable(f"{self._name} took nothing in and said {said}.")
         return handles
 
@@ -114,7 +114,7 @@ class BeanstalkdBroker:
         seconds = _whole_seconds(delay)
 
         def release(delivery: Delivery) -> str:
-            return f"release {delivery.handle} {_priority(delivery.message)} {seconds}\r\n"
+            return f"release {delivery.handle} {_priority(delivery.message.priority)} {seconds}\r\n"
 
         self._finish(deliveries, release)
 
@@ -181,14 +181,16 @@ class BeanstalkdBroker:
     def _puts(
         self, wire: Wire, messages: Sequence[Message], bodies: Sequence[bytes]
     ) -> Iterator[bytes]:
-        for message, body in zip(messages, bodies, strict=True):
-            if len(body) > LARGEST_BODY:
+        time_to_run = self._time_to_run
+        for (lane, _, delay, priority), body in zip(messages, bodies, strict=True):
+            size = len(body)
+            if size > LARGEST_BODY:
                 continue
-            if wire.using != message.lane:
-                wire.using = message.lane
-                yield b"use %b\r\n" % message.lane.encode()
-            numbers = _priority(message), _whole_seconds(message.delay), self._time_to_run
-            yield b"put %d %d %d %d\r\n%b\r\n" % (*numbers, len(body), body)
+            if wire.using != lane:
+                wire.using = lane
+                yield b"use %b\r\n" % lane.encode()
+            numbers = _priority(priority), _whole_seconds(delay), time_to_run, size
+            yield b"put %d %d %d %d\r\n%b\r\n" % (*numbers, body)
 
     def _jobs(self, wire: Wire, waker: Waker, *, limit: int, until: float) -> list[Answer]:
         """Reserve up to so many jobs, waiting for the first until an instant or a wake."""
@@ -261,15 +263,12 @@ class _Lines:
         return [self.producer, *self._consumers]
 
 
-_TOO_BIG = Answer("JOB_TOO_BIG", [])
-
-
 def _whole_seconds(delay: float) -> int:
     return min(ceil(delay), _MOST) if delay > 0 else 0
 
 
-def _priority(message: Message) -> int:
-    return min(max(0, message.priority), _MOST)
+def _priority(given: int) -> int:
+    return given if 0 <= given <= _MOST else min(max(0, given), _MOST)
 
 
 def _watches(wire: Wire, lanes: set[str]) -> list[bytes]:

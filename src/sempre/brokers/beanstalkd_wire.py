@@ -6,8 +6,9 @@ connection nobody knows which answer comes next, so it is closed and never used 
 """
 
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from selectors import EVENT_READ, EVENT_WRITE
 from threading import Lock
 from typing import NamedTuple
@@ -103,6 +104,19 @@ class Wire:
             answers += [self.answer() for _ in window]
         return answers
 
+    def lines(self, commands: Iterable[bytes]) -> list[str]:
+        """Send commands that are answered by a line each, as `put` is, and return those in order.
+
+        The server is sent the next ones before it has answered, so that it never waits for us.
+        """
+        found: list[str] = []
+        rest, waiting = iter(commands), 0
+        while window := list(islice(rest, WINDOW)):
+            self.send(b"".join(window))
+            found += self._lines(waiting)
+            waiting = len(window)
+        return found + self._lines(waiting)
+
     def send(self, commands: bytes) -> None:
         """Send commands whose answers are read later.
 
@@ -128,9 +142,21 @@ class Wire:
         """Read the next answer."""
         line = self._line().decode("ascii", "replace")
         word, *rest = line.split() or [""]
-        if word in _MISTAKES or not word:
-            raise ProtocolError(f"the server did not understand, and said {line!r}")
+        _check_word(word, line)
         return Answer(word, rest, self._body(int(rest[-1])) if word in _WITH_BODY else b"")
+
+    def _lines(self, count: int) -> list[str]:
+        """Read so many answers that are a line each."""
+        while self._unread.count(b"\r\n", self._place) < count:
+            if len(self._unread) - self._place > LONGEST_LINE * count:
+                raise ProtocolError("the server sent a line without an end")
+            self._receive()
+        *lines, rest = self._unread[self._place :].split(b"\r\n", count)
+        self._unread, self._place = rest, 0
+        found = [line.decode("ascii", "replace") for line in lines]
+        for line in found:
+            _check_word(line.partition(" ")[0], line)
+        return found
 
     def _line(self) -> bytes:
         while (end := self._unread.find(b"\r\n", self._place)) < 0:
@@ -206,6 +232,11 @@ class Line:
         if self._wire is not None:
             self._wire.close()
         self._wire = None
+
+
+def _check_word(word: str, line: str) -> None:
+    if word in _MISTAKES or not word:
+        raise ProtocolError(f"the server did not understand, and said {line!r}")
 
 
 @contextmanager

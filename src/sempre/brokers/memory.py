@@ -7,7 +7,7 @@ due again. An entry of a heap that is no longer its message's turn is passed ove
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from heapq import heappop, heappush
 from itertools import count
@@ -141,7 +141,7 @@ class MemoryBroker:
     def _keep(self, message: Message) -> str:
         if len(message.body.encode("utf-8", "surrogateescape")) > LARGEST_BODY:
             return ""
-        kept = _Kept(replace(message, delay=0.0), str(next(self._numbers)))
+        kept = _Kept(message._replace(delay=0.0), str(next(self._numbers)))
         self._kept[kept.handle] = kept
         self._delay(kept, self._clock.elapsed() + message.delay)
         return kept.handle

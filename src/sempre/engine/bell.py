@@ -13,7 +13,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.engine.breaker import Breaker
 from sempre.engine.events import Events, Happened
-from sempre.engine.tickets import Ticket, lane_of
+from sempre.engine.tickets import lane_of, ticket_text
 from sempre.errors import BrokerError, StoreUnavailable
 from sempre.ports.broker import Broker, Message
 from sempre.ports.messages import Waiting
@@ -65,7 +65,7 @@ class Bell:
         if self.on_ring is not None:
             self.on_ring(min(row.due_at for row in near))
         # Where nothing is carried, one message lets everybody look at them all.
-        messages = [self._message(row, now) for row in (near if self.carries else near[:1])]
+        messages = self._messages(near if self.carries else near[:1], now)
         handles = self.tell(lambda broker: broker.put(messages))
         if handles is None:
             self.unheard = True
@@ -99,12 +99,20 @@ class Bell:
             self._events.tell(Happened.BROKER_UP)
         return answer
 
-    def _message(self, row: Waiting, now: datetime) -> Message:
-        ticket = Ticket(self._store.uuid, row.id, row.attempt)
+    def _messages(self, rows: Sequence[Waiting], now: datetime) -> list[Message]:
+        store = self._store.uuid
+        lanes = {queue: lane_of(store, queue) for queue in {row.queue for row in rows}}
         # Rather a little early, to be kept until its time has come, than up to a second late.
-        exact = (row.due_at - now).total_seconds()
-        delay = max(0.0, exact - self.broker.capabilities.precision)
-        return Message(self.lane(row.queue), ticket.to_text(), delay, row.priority)
+        early = now + timedelta(seconds=self.broker.capabilities.precision)
+        return [
+            Message(
+                lanes[queue],
+                ticket_text(store, identity, attempt),
+                (due_at - early).total_seconds() if due_at > early else 0.0,
+                priority,
+            )
+            for identity, due_at, queue, priority, attempt, _ in rows
+        ]
 
     def _mark(self, ids: Sequence[str]) -> None:
         try:

@@ -7,18 +7,26 @@ store's uuid, so that deployments can share a broker and never meet each other's
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii as quoted
+from typing import NamedTuple
 
-__all__ = ["SCHEDULER_QUEUE", "Sentinel", "Ticket", "WatchdogCall", "lane_of", "read_ticket"]
+__all__ = [
+    "SCHEDULER_QUEUE",
+    "Sentinel",
+    "Ticket",
+    "WatchdogCall",
+    "lane_of",
+    "read_ticket",
+    "ticket_text",
+]
 
 SCHEDULER_QUEUE = "scheduler"
 # Of an id, in characters; and of a number: a year in seconds.
 LONGEST = 64
 LARGEST = 366 * 24 * 3600
-_text_of = json.JSONEncoder(separators=(",", ":")).encode
 
 
-@dataclass(frozen=True)
-class Ticket:
+class Ticket(NamedTuple):
     """An execution to look at, in which store, and at which attempt it was rung for."""
 
     store: str
@@ -27,7 +35,7 @@ class Ticket:
 
     def to_text(self) -> str:
         """Return it as the body of a message."""
-        return _text_of([self.store, self.execution, self.ring])
+        return ticket_text(*self)
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,12 @@ class Sentinel:
     def to_text(self) -> str:
         """Return it as the body of a message."""
         return json.dumps({"sentinel": self.nonce})
+
+
+def ticket_text(store: str, execution: str, ring: int) -> str:
+    """Return a ticket as the body of a message."""
+    # The same as json.dumps, in a fraction of its time: there may be very many.
+    return f"[{quoted(store)},{quoted(execution)},{ring}]"
 
 
 def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | None:

@@ -14,7 +14,7 @@ reserved it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 __all__ = ["LARGEST_BODY", "Broker", "BrokerCapabilities", "Delivery", "Message"]
 
@@ -42,8 +42,7 @@ class BrokerCapabilities:
     precision: float = 0.0
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """A text to be delivered.
 
     Attributes:

@@ -29,6 +29,7 @@ __all__ = [
     "key_text",
     "lane",
     "microseconds",
+    "queue_of",
     "read_execution",
     "read_schedule",
     "read_waiting",
@@ -91,6 +92,11 @@ Lane = Literal["slots", "manual", "single"]
 def lane(queue: str, which: Lane) -> str:
     """Return where rows of a queue wait."""
     return f"{which}/{queue}"
+
+
+def queue_of(lane: str) -> str:
+    """Return whose rows wait in a lane."""
+    return lane.partition("/")[2]
 
 
 def _lane_of(row: Execution) -> str:

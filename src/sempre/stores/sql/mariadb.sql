@@ -16,7 +16,7 @@ SELECT 1
 
 -- name: waiting_rows
 -- What waits in a lane with a priority, due by an instant, after a place.
-SELECT x.id, x.due_at, x.queue, x.priority, x.attempt, x.state
+SELECT x.id, x.due_at, x.attempt, x.state
 FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
 WHERE x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :until
     AND (x.due_at > :at OR (x.due_at = :at AND x.id > :id))

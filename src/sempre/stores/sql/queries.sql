@@ -377,7 +377,7 @@ SELECT lane, priority FROM lanes WHERE priority IS NOT NULL ORDER BY priority, l
 
 -- name: waiting_rows
 -- What waits in a lane with a priority, due by an instant, after a place.
-SELECT x.id, x.due_at, x.queue, x.priority, x.attempt, x.state FROM {executions} AS x
+SELECT x.id, x.due_at, x.attempt, x.state FROM {executions} AS x
 WHERE x.lane = :lane AND x.priority = :priority AND x.due_at <= :until
     AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
     AND (x.due_at, x.id) > (:at, :id)

@@ -1,19 +1,19 @@
 """Ringing: what the bell has to know of executions that wait, however many have ended."""
 
 import json
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Page, Waiting
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import Lane, json_text, lane
+from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of
 
 __all__ = ["waiting"]
 
 EARLIEST = -(2**62)
+_STATES = {state.value: state for state in State}
 
 
 class _Place(NamedTuple):
@@ -40,13 +40,12 @@ def waiting(
             continue
         asked = start._asdict() | {"until": until, "limit": limit - len(found)}
         rows = transaction.rows("waiting_rows", **asked)
-        found += map(_read, rows)
+        queue = queue_of(name)
+        found += [
+            Waiting(identity, instant_of(due_at), queue, priority, attempt, _STATES[state])
+            for identity, due_at, attempt, state in rows
+        ]
         if len(found) >= limit:
             at, identity = rows[-1][1], rows[-1][0]
             return Page(tuple(found), json_text(_Place(priority, name, at, identity)))
     return Page(tuple(found))
-
-
-def _read(row: Sequence[Any]) -> Waiting:
-    identity, due_at, queue, priority, attempt, state = row
-    return Waiting(identity, instant_of(due_at), queue, priority, attempt, State(state))

@@ -1,7 +1,7 @@
 """Brokers that lose, double, delay and forget messages, run out of memory, or are away."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from math import ceil
@@ -238,8 +238,8 @@ class FaultyBroker:
         if strikes("ticket_delayed", faults.ticket_delayed):
             self._tell("delays a message")
             self._exchange.lies.add(message.body)
-            message = replace(message, delay=message.delay + self._program.chance.choice(DELAYS))
-        message = replace(message, delay=self._exchange.rounded(message.delay))
+            message = message._replace(delay=message.delay + self._program.chance.choice(DELAYS))
+        message = message._replace(delay=self._exchange.rounded(message.delay))
         copies = 2 if strikes("ticket_doubled", faults.ticket_doubled) else 1
         handles = self._exchange.inner.put([message] * copies)
         self._exchange.heard(message.lane, message.delay)
