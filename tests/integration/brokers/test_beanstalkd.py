@@ -11,7 +11,7 @@ import pytest
 from sempre.brokers.beanstalkd import BeanstalkdBroker
 from sempre.brokers.beanstalkd_wire import Address
 from sempre.errors import BrokerUnavailable
-from sempre.ports.broker import Delivery, Message
+from sempre.ports.broker import LARGEST_BODY, Delivery, Message
 from sempre.testing.contracts.broker.builders import (
     FOREVER,
     bodies_of,
@@ -55,6 +55,20 @@ def waiting_connections(server: BeanstalkdServer) -> int:
     with server.wire() as wire:
         [stats] = wire.ask([b"stats\r\n"])
     return int(stats.fields()["current-waiting"])
+
+
+def test_each_of_very_many_messages_has_its_own_handle(broker: BeanstalkdBroker) -> None:
+    """Though they go out in several windows, to several tubes, and some are too big for any."""
+    lanes = new_lane(), new_lane()
+    bodies = ["x" * (LARGEST_BODY + 1) if n % 500 == 7 else str(n) for n in range(2_300)]
+    messages = [Message(lanes[n // 100 % 2], body, delay=60) for n, body in enumerate(bodies)]
+
+    handles = broker.put(messages)
+
+    assert [n for n, handle in enumerate(handles) if not handle] == [7, 507, 1007, 1507, 2007]
+    for n in (0, 99, 100, 506, 508, 999, 1000, 1001, 2001, 2299):
+        assert broker.holds(messages[n].lane, handles[n], bodies[n])
+    assert broker.empty(lanes) == 2_295
 
 
 def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:

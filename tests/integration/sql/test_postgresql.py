@@ -18,6 +18,7 @@ from sempre.ports.messages import ExecutionQuery, Session, Unique, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.stores.sql.dialects.postgresql_connection import Connection
 
 NUMBERS = count()
 LEASE = timedelta(minutes=5)
@@ -37,6 +38,24 @@ def store(dialect: Postgresql) -> SqlStore:
     opened = SqlStore(dialect)
     opened.upgrade()
     return opened
+
+
+def test_a_beat_is_one_statement_in_one_transaction(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.register(Session("worker"), lease=LEASE)
+    asked: list[str] = []
+    execute = Connection.execute
+
+    def count(connection: Connection, text: Any, *arguments: Any) -> Any:  # noqa: ANN401
+        asked.append(str(text).split()[0].strip(";"))
+        return execute(connection, text, *arguments)
+
+    monkeypatch.setattr(Connection, "execute", count)
+
+    assert store.tick("worker", WANTED, lease=LEASE).value.alive
+
+    assert asked == ["BEGIN", "WITH", "COMMIT"]
 
 
 def piece(number: int, unique: Unique | None = None) -> Work:

@@ -9,7 +9,7 @@ from sempre.brokers.store import StoreBroker
 from sempre.config import Settings
 from sempre.domain.states import State
 from sempre.engine.bell import Bell
-from sempre.engine.core import Engine
+from sempre.engine.core import Engine, Told
 from sempre.engine.events import Event, Events, Happened
 from sempre.engine.sweeping import Sweeper
 from sempre.ports.messages import Candidate, Reading
@@ -142,3 +142,48 @@ def test_a_clock_that_was_set_back_takes_nothing_from_anybody(
     clock.step = -timedelta(minutes=10)
     clock.seconds += 40
     assert sweeper.rescue() == 0
+
+
+def beaten(sweeper: Sweeper, engine: Engine, store: SlowStore) -> None:
+    """Let a beat tell what the store knows."""
+    asked_at = engine.clock.elapsed()
+    reading = store.tick("somebody", wanted(), lease=timedelta(seconds=30))
+    told = Told(reading.now, asked_at, engine.clock.elapsed())
+    sweeper.hear(told, has_expired=reading.value.has_expired)
+
+
+def test_the_store_is_asked_when_a_beat_told_of_something_or_none_told_for_a_sweep(
+    engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
+) -> None:
+    sweeper = Sweeper(engine)
+    asked: list[int] = []
+    sweeper.rescue = lambda: asked.append(1) or 0  # type: ignore[method-assign, func-returns-value]
+    beaten(sweeper, engine, store)
+    sweeper.step()
+    assert asked == []
+    clock.seconds += 14
+    sweeper.step()
+    assert asked == []
+    clock.seconds += 1
+    sweeper.step()
+    assert asked == [1]
+    lose()
+    clock.seconds += 31
+    beaten(sweeper, engine, store)
+    for _ in range(2):
+        sweeper.step()
+    assert asked == [1, 1]
+
+
+def test_a_jump_that_a_beat_tells_of_puts_what_has_expired_in_doubt(
+    engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
+) -> None:
+    sweeper, rescued = Sweeper(engine), []
+    beaten(sweeper, engine, store)
+    lose()
+    clock.step = timedelta(hours=1)
+    for _ in range(4):
+        clock.seconds += 10
+        beaten(sweeper, engine, store)
+        rescued.append(sweeper.step())
+    assert rescued == [0, 0, 0, 1]
