@@ -217,8 +217,10 @@ class ForgetsPriority(MemoryStore):
 class StarvesTheLast(MemoryStore):
     """Takes by priority, however long the others have waited."""
 
-    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
-        return super().take(replace(wanted, overdue=None), session=session)
+    def take(
+        self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
+    ) -> Reading[list[Execution]]:
+        return super().take(replace(wanted, overdue=None), session=session, ids=ids)
 
 
 class TellsNobodyOfLeases(MemoryStore):

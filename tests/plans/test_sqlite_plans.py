@@ -39,6 +39,7 @@ HOT: dict[str, dict[str, Any]] = {
     "due_to_take": DUE,
     "overdue": DUE,
     "overdue_to_take": DUE,
+    "these_to_take": DUE | {"ids": IDS},
     "next_due": {"lanes": DUE["lanes"], "jobs": DUE["jobs"], "since": 0},
     "rows_by_id": {"ids": IDS},
     "guarded_executions": {"ids": IDS},

@@ -56,14 +56,18 @@ class Catch:
 class Claims:
     """Claims executions for one session."""
 
-    def __init__(self, engine: Engine, *, jobs: frozenset[str]) -> None:
-        """Claim jobs of these names only."""
+    def __init__(self, engine: Engine, *, wanted: Wanted) -> None:
+        """Claim what is wanted only."""
         self._engine = engine
-        self._jobs = jobs
+        self._wanted = wanted
+        self._jobs = wanted.jobs
+        self._expects_one_off = False
 
     def by_ids(self, ids: Sequence[str], *, session: str) -> Catch:
         """Claim the executions of these ids that may start now."""
-        catch, left = Catch(), list(ids)
+        catch = self._take_these(ids, session) if self._expects_one_off else Catch()
+        begun = {each.execution.id for each in catch.started}
+        left = [each for each in ids if each not in begun]
         for _ in range(TRIES):
             if not left:
                 break
@@ -86,6 +90,18 @@ class Claims:
         self._tell_started(catch.started)
         return catch
 
+    def _take_these(self, ids: Sequence[str], session: str) -> Catch:
+        """Claim one-off work of these ids as fast as can be; what else they are stays to be read.
+
+        Tried as long as the last tickets spoke of such work: most tickets are like those before.
+        """
+        wanted = changed(self._wanted, limit=len(ids))
+        taken = self._engine.read(self._engine.store.take(wanted, session=session, ids=ids))
+        self._expects_one_off = bool(taken)
+        catch = Catch([Started(execution) for execution in taken])
+        self._tell_started(catch.started)
+        return catch
+
     def _claim(
         self,
         reading: Reading[list[Candidate]],
@@ -97,6 +113,7 @@ class Claims:
         moment = Moment(reading.now, self._engine.tzdata)
         judged = []
         for candidate in self._engine.read(reading):
+            self._expects_one_off = self._expects_one_off or candidate.view is None
             claim = self._judge(candidate, moment, catch)
             if claim is not None and not claim.plan.is_empty:
                 judged.append((candidate, claim, self._engine.order(claim.plan)))

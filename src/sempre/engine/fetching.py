@@ -46,7 +46,7 @@ class Fetcher:
         self._wanted = wanted
         self._begin = begin
         self._called = called
-        self._claims = Claims(engine, jobs=wanted.jobs)
+        self._claims = Claims(engine, wanted=wanted)
         self._agenda = Agenda(engine.clock)
         self._sweep_at = 0.0
         self._blocked: set[str] = set()

@@ -155,8 +155,12 @@ class Store(Protocol):
         """
         ...
 
-    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+    def take(
+        self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
+    ) -> Reading[list[Execution]]:
         """Start one-off work that is due, in one round trip, past rows that others hold.
+
+        Where ids are given it is about those executions alone; of schedules they are left alone.
 
         It goes by priority and then due_at; where what is overdue is wanted, by due_at alone.
         Not safe to repeat, for it would take more: after a lost reply ask `running` what was

@@ -120,10 +120,12 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return [work.claim(tables, order, session, now) for order in orders]
 
-    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+    def take(
+        self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
+    ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
-            return Reading(now, work.take(tables, wanted, session, now))
+            return Reading(now, work.take(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""

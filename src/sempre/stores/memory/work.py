@@ -78,12 +78,18 @@ def claim(tables: Tables, order: Order, session: str, now: datetime) -> Executio
     return _hand_over(tables, change.after, session)
 
 
-def take(tables: Tables, wanted: Wanted, session: str, now: datetime) -> list[Execution]:
+def take(
+    tables: Tables,
+    wanted: Wanted,
+    session: str,
+    now: datetime,
+    ids: Sequence[str] | None = None,
+) -> list[Execution]:
     """Start one-off work that is due."""
     if not is_alive(tables.sessions.get(session), now):
         return []
     taken = []
-    for row in due_rows(tables, wanted, now, of_schedules=False):
+    for row in due_rows(tables, wanted, now, of_schedules=False, ids=ids):
         first = row.first_started_at or now
         times = {"first_started_at": first, "started_at": now}
         started = row.to(State.RUNNING, attempt=row.attempt + 1, reason="", **times)
@@ -162,14 +168,21 @@ def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelle
 
 
 def due_rows(
-    tables: Tables, wanted: Wanted, now: datetime, *, of_schedules: bool
+    tables: Tables,
+    wanted: Wanted,
+    now: datetime,
+    *,
+    of_schedules: bool,
+    ids: Sequence[str] | None = None,
 ) -> list[Execution]:
     """Return live rows that are due and wanted, most urgent first, but for what has to wait.
 
     A slot that a switch rejects does not wait: it is to be skipped. What is wanted because it is
     overdue comes by its age.
     """
-    rows = (row for row in tables.unended.values() if _is_wanted(row, wanted))
+    unended = tables.unended
+    known = unended.values() if ids is None else (unended[each] for each in ids if each in unended)
+    rows = (row for row in known if _is_wanted(row, wanted))
     by_age = wanted.overdue is not None
     due = [
         row

@@ -158,9 +158,12 @@ class RedisStore:
         found = self._run("claim", [session, *arguments.claims(orders)])
         return [read_execution(row) if row else None for row in found]
 
-    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+    def take(
+        self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
+    ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
-        return self._read_each("take", [session, *arguments.wanted_work(wanted)], read_execution)
+        asked = [session, *arguments.wanted_work(wanted), int(ids is not None)]
+        return self._read_each("take", [*asked, *arguments.listed(ids or ())], read_execution)
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""

@@ -6,9 +6,17 @@
 -- Nobody else changes these rows before this transaction ends.
 FOR UPDATE
 
+-- name: lock_free
+-- The same for rows that nobody else has.
+FOR UPDATE SKIP LOCKED
+
 -- name: by_id
 -- A small table would be read as a whole, and that waits for rows that are locked by others.
 FORCE INDEX (PRIMARY)
+
+-- name: state_itself
+-- The state; ids are used in any case.
+state
 
 -- name: lock_keys
 -- Nothing: who has reserved the keys has locked them.

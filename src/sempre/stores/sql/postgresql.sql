@@ -4,6 +4,10 @@
 -- Nobody else changes these rows before this transaction ends.
 FOR UPDATE
 
+-- name: lock_free
+-- The same for rows that nobody else has.
+FOR UPDATE SKIP LOCKED
+
 -- name: due_in_lanes
 -- The ids of rows that are due, some of each lane.
 WITH RECURSIVE {lanes}

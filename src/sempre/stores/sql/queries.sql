@@ -285,7 +285,7 @@ FROM {pairs:claims} AS one WHERE id = one.word
 UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
-    AND state || '' = 'running' AND session || '' = :session
+    AND {state_itself} = 'running' AND session || '' = :session
 RETURNING id, fence
 
 -- name: insert_snapshot
@@ -359,6 +359,22 @@ x.lane = lanes.lane AND x.priority = lanes.priority AND x.due_at <= :now
             )
         )
     )
+
+-- name: these_to_take
+-- Which of these executions are one-off work that waits in these lanes and is due, past rows that
+-- others hold.
+SELECT {taken_columns} FROM {executions} {by_id}
+WHERE id IN (SELECT value FROM {each:ids}) AND lane IN (SELECT value FROM {each:lanes})
+    AND {state_itself} IN ('pending', 'scheduled') AND held_by = '' AND due_at <= :now
+    AND job IN (SELECT value FROM {each:jobs})
+ORDER BY priority, due_at, id LIMIT :limit {lock_free}
+
+-- name: state_itself
+-- The state, put so that no index of some states is used in place of the ids.
+state || ''
+
+-- name: by_id
+-- Nothing: rows that are asked for by id are found by it.
 
 -- name: name_before_shard
 -- The name of a row x without the number at its end, such as that of a pair's shard.

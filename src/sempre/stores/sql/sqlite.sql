@@ -3,6 +3,9 @@
 -- name: lock
 -- Nothing: a transaction that writes has the whole file from its beginning.
 
+-- name: lock_free
+-- Nothing, for the same reason.
+
 -- name: due_in_lanes
 -- The ids of rows that are due, some of each lane.
 WITH RECURSIVE {lanes}

@@ -147,11 +147,13 @@ class SqlStore:
             lambda transaction: work.claim(transaction, orders, session)
         )
 
-    def take(self, wanted: Wanted, *, session: str) -> Reading[list[Execution]]:
+    def take(
+        self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
+    ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
 
         def start(transaction: Transaction) -> Reading[list[Execution]]:
-            taken = work.take(transaction, wanted, session)
+            taken = work.take(transaction, wanted, session, ids)
             return Reading(transaction.now, taken)
 
         return self._write_with_switches(start)

@@ -101,11 +101,13 @@ def claim(
     return [held.get(row.id) for row in planned]
 
 
-def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Execution]:
+def take(
+    transaction: Transaction, wanted: Wanted, session: str, ids: Sequence[str] | None = None
+) -> list[Execution]:
     """Start one-off work that is due."""
     stops = switches_off(transaction)
     lease = _lease(transaction, session)
-    found = _to_take(transaction, wanted, stops) if lease else []
+    found = _to_take(transaction, wanted, stops, ids) if lease else []
     if not found:
         return []
     now = transaction.now
@@ -123,7 +125,9 @@ def take(transaction: Transaction, wanted: Wanted, session: str) -> list[Executi
     return taken
 
 
-def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> Sequence[Sequence[Any]]:
+def _to_take(
+    transaction: Transaction, wanted: Wanted, stops: Stops, ids: Sequence[str] | None
+) -> Sequence[Sequence[Any]]:
     """Return due rows that no switch stops, as they are stored.
 
     What one stops by a tag is met only here. It is held from now on, so that nobody meets it a
@@ -131,6 +135,8 @@ def _to_take(transaction: Transaction, wanted: Wanted, stops: Stops) -> Sequence
     """
     asked = stops.to_take(wanted)
     name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
+    if asked is not None and ids is not None:
+        name, asked = "these_to_take", asked | {"ids": list(ids)}
     while asked is not None:
         found = transaction.rows(name, **asked, **bounds(transaction, wanted))
         if not stops.switches:

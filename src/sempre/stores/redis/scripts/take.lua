@@ -1,10 +1,9 @@
 -- needs: base rows switches lanes unique plans
 -- Start one-off work that is due.
 local session, wanted = argument(), wanted_work()
-local lanes, taken = {}, {}
-add_lanes(lanes, "single", wanted, switches_off())
+local has_ids, ids, switches, taken = argument() == "1", list(), switches_off(), {}
 if is_alive(session) then
-    for place, id in ipairs(due(lanes, wanted)) do
+    for place, id in ipairs(due_singles(wanted, switches, has_ids and ids)) do
         local row = look(id, { "attempt", "first_started_at" })
         put(id, {
             state = "running",

@@ -35,6 +35,7 @@ __all__ = [
     "test_a_released_execution_is_taken_again_at_once",
     "test_early_work_is_not_taken",
     "test_nothing_is_taken_for_a_session_without_a_lease",
+    "test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken",
     "test_taking_takes_by_priority_and_then_by_time",
     "test_taking_takes_no_rows_of_schedules",
     "test_taking_takes_what_is_wanted_and_no_more",
@@ -132,6 +133,27 @@ def test_taking_takes_by_priority_and_then_by_time(store: Store) -> None:
     assert [row.snapshot.name for row in first] == ["c", "a", "d"]
     assert [row.snapshot.name for row in second] == ["b"]
     assert {row.snapshot.name: row.id for row in (*first, *second)} == expected
+
+
+def test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken(store: Store) -> None:
+    """As tickets name them: neither slots, nor what is early, unknown, unwanted or taken."""
+    first, second, taken, spared = (enqueued(store) for _ in range(4))
+    early = enqueued(store, due_in=MINUTE)
+    unwanted = enqueued(store, job="other")
+    [slot] = due_schedule(store).rows
+    session = session_of(store)
+    store.take(wanted(), session=session, ids=[taken])
+
+    ids = [second, early, unwanted, slot.id, "nobody", taken, first]
+    found = store.take(wanted(limit=len(ids)), session=session, ids=ids).value
+    again = store.take(wanted(limit=len(ids)), session=session, ids=ids).value
+    none = store.take(wanted(), session=session, ids=[]).value
+    rest = store.take(wanted(), session=session).value
+
+    assert {row.id for row in found} == {first, second}
+    assert {row.state for row in found} == {State.RUNNING}
+    assert (again, none) == ([], [])
+    assert [row.id for row in rest] == [spared]
 
 
 def test_taking_takes_what_is_wanted_and_no_more(store: Store) -> None:

@@ -81,6 +81,31 @@ local function due(lanes, wanted)
     return found
 end
 
+local WANTED_BY = { "state", "due_at", "held_by", unpack(STOPPED_BY) }
+
+-- Whether an execution is one-off work that is due, wanted and not stopped.
+local function is_due_single(id, wanted, switches)
+    local row = look(id, WANTED_BY)
+    return row and is_live(row) and row.schedule_id == "" and row.held_by == ""
+        and row.due_at <= wanted.latest and wanted.queues[row.queue] and wanted.jobs[row.job]
+        and not stopping(switches, row)
+end
+
+-- The ids of one-off work that is due, of all there is or of some executions.
+local function due_singles(wanted, switches, ids)
+    local found = {}
+    if not ids then
+        add_lanes(found, "single", wanted, switches)
+        return due(found, wanted)
+    end
+    for _, id in ipairs(ids) do
+        if #found < wanted.limit and is_due_single(id, wanted, switches) then
+            table.insert(found, id)
+        end
+    end
+    return found
+end
+
 -- When the next wanted row is due after an instant, stopped or not; an empty text if none is.
 local function next_due_at(wanted, since)
     local first, lanes = "", {}
