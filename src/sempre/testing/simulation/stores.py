@@ -145,6 +145,8 @@ class FaultyStore:
         if name == "expired":
             program.sight.swept_at = stage.time.now
         answer = operation(*arguments, **options)
+        if name == "take":
+            program.sight.see([row.id for row in answer.value], stage.time.now)
         program.operations += 1
         self._judge(Operation(program, name, arguments, options))
         if name in stage.unanswered or stage.strikes(program, "reply_lost", faults.reply_lost):
