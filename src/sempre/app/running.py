@@ -1,5 +1,6 @@
 """Running: a worker inside this process, or in children that are started again if they crash."""
 
+import gc
 import logging
 import os
 import signal
@@ -210,6 +211,8 @@ def work(
         worker = running.begin().worker
         if worker is not None:
             worker.leave = leave
+        # What was loaded by now stays: the collector need not look at it again and again.
+        gc.freeze()
         if leash is not None:
             Thread(target=_wait_for_end, args=(leash, asked), daemon=True).start()
         asked.wait()

@@ -67,6 +67,23 @@ def test_what_finds_no_hand_is_parked_and_follows_the_next_end(capacity: Capacit
     assert {each.execution.id for each in capacity.running()} == {"e2", "e3"}
 
 
+def test_with_runs_parked_it_asks_again_when_half_of_them_are_done(capacity: Capacity) -> None:
+    capacity.admit(started("e1"))
+    capacity.finish(1, 0.1)
+    for number in range(1, 23):
+        capacity.admit(started(f"e{number}"))
+    assert not capacity.is_hungry
+
+    for number in range(1, 10):
+        capacity.finish(number, 0.1)
+    assert capacity.appetite == 9
+    assert not capacity.is_hungry
+
+    capacity.finish(10, 0.1)
+    assert capacity.appetite == 10
+    assert capacity.is_hungry
+
+
 def test_what_is_parked_for_a_second_is_given_back(capacity: Capacity, clock: Steady) -> None:
     for name in ("e1", "e2", "e3"):
         capacity.admit(started(name))

@@ -3,14 +3,15 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from threading import Barrier, Event
+from threading import Barrier, Event, current_thread, get_ident
 from threading import enumerate as threads
 
 import pytest
 
+from sempre.domain.arguments import Json
 from sempre.executors.current import current
 from sempre.executors.threads import ThreadExecutor
-from sempre.ports.executor import Ended
+from sempre.ports.executor import Ended, Outcome
 from tests.unit.executors.runs import Told, outcome_of, run_of
 
 
@@ -145,6 +146,29 @@ def test_threads_are_used_again_and_end_with_the_executor() -> None:
     assert len(ours) <= 3
     for thread in ours:
         thread.join()
+
+
+def test_what_is_submitted_when_a_run_is_told_of_goes_on_in_the_same_thread(
+    executor: ThreadExecutor,
+) -> None:
+    told = Told()
+    names: list[Json] = []
+
+    def job() -> str:
+        return current_thread().name + str(get_ident())
+
+    def go_on(outcome: Outcome) -> None:
+        names.append(outcome.result)
+        for number in range(2) if len(names) == 1 else ():
+            executor.submit(run_of(job), told if number else go_on)
+        if len(names) == 2:
+            told(outcome)
+
+    executor.submit(run_of(job), go_on)
+    others = {told.next().result for _ in range(2)}
+
+    assert names[0] == names[1]
+    assert len(others) == 2
 
 
 def test_a_stopped_executor_asks_its_jobs_to_end_and_tells_of_none() -> None:

@@ -41,6 +41,7 @@ __all__ = [
     "test_taking_takes_what_is_wanted_and_no_more",
     "test_work_is_put_in_in_bulk",
     "test_work_is_taken_once",
+    "test_work_of_many_kinds_is_put_in_in_one_batch",
     "test_work_put_in_again_is_put_in_once",
     "test_work_reads_back_equal",
 ]
@@ -81,6 +82,22 @@ def test_work_is_put_in_in_bulk(store: Store) -> None:
     assert receipts == [Receipt(work.execution.id) for work in works]
     assert len(store.candidates([each.id for each in receipts]).value) == 250
     assert store.enqueue([]) == []
+
+
+def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
+    """Alike or not, each reads back with what is its own."""
+    kinds = [{"job": f"job{number % 20}", "priority": number % 3} for number in range(40)]
+    works = [
+        work_of(store, **kind, args={"number": number, "text": f"'{number}' ✓ {{}}"})
+        for number, kind in enumerate(kinds)
+    ]
+    alike = [work_of(store, args={"number": number}) for number in range(30)]
+
+    for batch in (works, alike):
+        assert store.enqueue(batch) == [Receipt(work.execution.id) for work in batch]
+
+    for work in (*works, *alike):
+        assert read(store, work.execution.id).snapshot == work.execution.snapshot
 
 
 def test_work_put_in_again_is_put_in_once(store: Store) -> None:
