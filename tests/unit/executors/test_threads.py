@@ -8,7 +8,6 @@ from threading import enumerate as threads
 
 import pytest
 
-from sempre.domain.arguments import Json
 from sempre.executors.current import current
 from sempre.executors.threads import ThreadExecutor
 from sempre.ports.executor import Ended, Outcome
@@ -152,7 +151,7 @@ def test_what_is_submitted_when_a_run_is_told_of_goes_on_in_the_same_thread(
     executor: ThreadExecutor,
 ) -> None:
     told = Told()
-    names: list[Json] = []
+    names: list[object] = []
 
     def job() -> str:
         return current_thread().name + str(get_ident())

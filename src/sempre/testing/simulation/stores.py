@@ -8,6 +8,7 @@ from typing import Any, cast
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.errors import StoreUnavailable
+from sempre.ports.messages import Reading
 from sempre.stores.memory import MemoryStore
 from sempre.stores.memory.tables import Tables
 from sempre.testing.simulation.clock import VirtualClock
@@ -146,7 +147,8 @@ class FaultyStore:
             program.sight.swept_at = stage.time.now
         answer = operation(*arguments, **options)
         if name == "take":
-            program.sight.see([row.id for row in answer.value], stage.time.now)
+            taken = cast("Reading[list[Execution]]", answer).value
+            program.sight.see([row.id for row in taken], stage.time.now)
         program.operations += 1
         self._judge(Operation(program, name, arguments, options))
         if name in stage.unanswered or stage.strikes(program, "reply_lost", faults.reply_lost):

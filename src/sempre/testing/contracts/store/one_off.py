@@ -86,10 +86,9 @@ def test_work_is_put_in_in_bulk(store: Store) -> None:
 
 def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
     """Alike or not, each reads back with what is its own."""
-    kinds = [{"job": f"job{number % 20}", "priority": number % 3} for number in range(40)]
     works = [
-        work_of(store, **kind, args={"number": number, "text": f"'{number}' ✓ {{}}"})
-        for number, kind in enumerate(kinds)
+        work_of(store, job=f"job{number % 20}", priority=number % 3, args={"✓": f"'{number}' {{}}"})
+        for number in range(40)
     ]
     alike = [work_of(store, args={"number": number}) for number in range(30)]
 
