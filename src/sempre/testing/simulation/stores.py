@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.errors import StoreUnavailable
-from sempre.ports.messages import Reading
 from sempre.stores.memory import MemoryStore
 from sempre.stores.memory.tables import Tables
 from sempre.testing.simulation.clock import VirtualClock
 from sempre.testing.simulation.stage import Program
+
+if TYPE_CHECKING:
+    from sempre.ports.messages import Reading
 
 __all__ = ["FaultyStore", "Journal", "Operation", "Ranges", "WatchedStore"]
 
