@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.measuring import Failed
 
-__all__ = ["CACHE", "ROOT", "installed", "python_of", "read_requirements"]
+__all__ = ["CACHE", "ROOT", "environments", "installed", "python_of", "read_requirements"]
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "bench"
@@ -54,10 +54,15 @@ def _install(folder: Path, wanted: list[str]) -> None:
         raise Failed(f"cannot be installed: {_last_line(done.stderr)}")
 
 
-def installed(name: str) -> str:
+def environments() -> list[str]:
+    """Return the names of all environments."""
+    return list(read_requirements(LISTED.read_text()))
+
+
+def installed(name: str) -> list[str]:
     """Return the packages of an environment that its line names, with their versions."""
     words = read_requirements(LISTED.read_text()).get(name, [])
-    return ", ".join(word.replace("==", " ") for word in words)
+    return [word.replace("==", " ") for word in words]
 
 
 def _last_line(text: str) -> str:

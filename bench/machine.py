@@ -4,10 +4,11 @@ import os
 import platform
 import re
 import subprocess
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.environments import environments, installed
+from bench.grids import PEERS
 from tools.servers import SERVERS, environment, locate
 
 __all__ = ["described", "file_system", "is_in_memory"]
@@ -18,7 +19,6 @@ IN_MEMORY = {"tmpfs", "ramfs"}
 def described(folder: Path) -> dict[str, str]:
     """Return what to say about this machine; the folder holds the servers' data."""
     return {
-        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "sempre": f"{version('sempre')} {_commit()}".strip(),
         "Python": platform.python_version(),
         "kernel": f"{platform.system()} {platform.release()}",
@@ -27,6 +27,7 @@ def described(folder: Path) -> dict[str, str]:
         "load at the start": f"{os.getloadavg()[0]:.1f}",
         "data of the servers": f"{file_system(folder)}, every server waits for the disk",
         "servers": ", ".join(_servers()),
+        "peers": ", ".join(_peers()),
     }
 
 
@@ -74,6 +75,14 @@ def _servers() -> list[str]:
         if number:
             found.append(f"{server.program} {number.group()}")
     return found
+
+
+def _peers() -> list[str]:
+    """Return the peers with their versions: those of our own environment, then those of theirs."""
+    ours = [f"{name} {version(name)}" for name in PEERS]
+    return list(
+        dict.fromkeys([*ours, *(word for name in environments() for word in installed(name))])
+    )
 
 
 def _said(*command: str) -> str:

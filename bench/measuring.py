@@ -4,8 +4,8 @@ A contestant is a function that does so many items, sees for itself that all of 
 returns its figures. One that did less raises `Failed`: that is reported, and is never a number.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from statistics import median
 from typing import Literal
@@ -18,6 +18,7 @@ __all__ = [
     "Figure",
     "Numbers",
     "Ratio",
+    "Role",
     "Target",
     "check_count",
     "compare",
@@ -72,19 +73,25 @@ class Target:
     contestant: str
     figure: str
     at_least: float = 0.0
-    at_most: float = inf
+    at_most: float | None = None
 
     @property
     def wanted(self) -> str:
         """What is asked for, in words."""
         sign = "x" if self.contestant else ""
-        if self.at_most < inf:
+        if self.at_most is not None:
             return f"at most {self.at_most:g}{sign}"
         return f"at least {self.at_least:g}{sign}"
 
     def is_met_by(self, found: float) -> bool:
         """Tell whether a ratio is what was asked for."""
-        return self.at_least <= found <= self.at_most
+        return self.margin(found) >= 1
+
+    def margin(self, found: float) -> float:
+        """Return how many times better than asked for it is; below 1 it is not met."""
+        if self.at_most is not None:
+            return self.at_most / found if found else inf
+        return found / self.at_least if self.at_least else inf
 
 
 @dataclass(frozen=True)
@@ -106,12 +113,13 @@ class Comparison:
     rounds: int = 3
 
 
-@dataclass
+@dataclass(frozen=True)
 class Duel:
     """The rounds of ours and one other, and why there are no more, if there are fewer."""
 
-    contestant: Contestant
-    rounds: list[tuple[Numbers, Numbers]] = field(default_factory=list)
+    name: str
+    role: Role = "peer"
+    rounds: Sequence[tuple[Numbers, Numbers]] = ()
     error: str = ""
 
 
@@ -143,25 +151,28 @@ def compare(
     scale: float = 1.0,
     rounds: int | None = None,
     told: Callable[[str], None] = lambda _text: None,
-) -> list[Duel]:
-    """Let ours and each of the others take turns; a failure ends that pair alone."""
+) -> Iterator[Duel]:
+    """Let ours and each of the others take turns; a failure ends that pair alone.
+
+    Pairs are given as they end, so that a run which is interrupted keeps those that had ended.
+    """
     chosen = replace(comparison, rounds=rounds or comparison.rounds)
-    return [_duel(chosen, other, scale, told) for other in others]
+    return (_duel(chosen, other, scale, told) for other in others)
 
 
 def _duel(
     comparison: Comparison, other: Contestant, scale: float, told: Callable[[str], None]
 ) -> Duel:
-    duel = Duel(other)
+    rounds, error = [], ""
     for number in range(1, comparison.rounds + 1):
         told(f"{other.name}, round {number} of {comparison.rounds}")
         try:
             ours = _run(comparison.ours, scale)
-            duel.rounds.append((ours, _run(other, scale)))
+            rounds.append((ours, _run(other, scale)))
         except Failed as failure:
-            duel.error = str(failure)
+            error = str(failure)
             break
-    return duel
+    return Duel(other.name, other.role, rounds, error)
 
 
 def _run(contestant: Contestant, scale: float) -> Numbers:

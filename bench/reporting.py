@@ -1,55 +1,58 @@
 """Tables of ratios: on the screen as they come, and in `bench/results.md` with the machine."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from math import inf
 
-from bench.measuring import Comparison, Duel, Figure, Numbers, Ratio, Target, ratio
+from bench.measuring import Duel, Figure, Numbers, Ratio, Target, ratio
+from bench.results import Result, Results
 
-__all__ = ["Result", "markdown", "table", "targets"]
+__all__ = [
+    "best",
+    "errors",
+    "grid",
+    "markdown",
+    "measured",
+    "plain",
+    "raw",
+    "shown",
+    "table",
+    "targets",
+]
 
-SMALL, LARGE = 10, 100
+TINY, SMALL, LARGE = 0.1, 10, 100
 READING = (
     "A cell says how many times better Sempre is: by the best rounds, and in brackets the median of"
     " the rounds and their range. Pairs take turns (ours, theirs, ours, theirs); below each table"
     " are the best figures themselves. A limit is what the bare driver or the operating system"
     " does: there a ratio below 1 is the price of everything else."
 )
-
-
-@dataclass(frozen=True)
-class Result:
-    """A comparison and what came out of it."""
-
-    name: str
-    comparison: Comparison
-    duels: Sequence[Duel]
+NOTHING = "Nothing has been measured yet: `make bench` does."
 
 
 def table(result: Result) -> list[list[str]]:
     """Return the ratios, the head first: a row for each contestant, a column for each figure."""
-    figures = result.comparison.figures
-    head = ["", *(figure.name for figure in figures)]
-    rows = ([_name(duel), *(_cell(duel, figure) for figure in figures)] for duel in result.duels)
+    head = ["", *(figure.name for figure in result.figures)]
+    rows = (
+        [_name(duel), *(_cell(duel, figure) for figure in result.figures)] for duel in result.duels
+    )
     return [head, *rows]
 
 
 def raw(result: Result) -> list[list[str]]:
     """Return the best figures of both sides, the head first."""
-    figures = result.comparison.figures
-    rows = [["", *(f"{figure.name}, {figure.unit}" for figure in figures)]]
-    everyone = [ours for duel in result.duels for ours, _ in duel.rounds]
-    rows.append([result.comparison.ours.name, *_bests(everyone, figures)])
+    rows = [["", *(", ".join(filter(None, [each.name, each.unit])) for each in result.figures)]]
+    rows.append([result.ours, *_bests(result.own_rounds, result.figures)])
     for duel in result.duels:
         theirs = [numbers for _, numbers in duel.rounds]
-        rows.append([duel.contestant.name, *_bests(theirs, figures)])
+        rows.append([duel.name, *_bests(theirs, result.figures)])
     return rows
 
 
 def targets(result: Result) -> list[str]:
     """Return a line for each target that was measured."""
     lines = []
-    for target in result.comparison.targets:
-        found = _measured(result, target)
+    for target in result.targets:
+        found = measured(result, target)
         if found is not None:
             met = "met" if target.is_met_by(found) else "NOT met"
             sign = "x" if target.contestant else ""
@@ -58,20 +61,20 @@ def targets(result: Result) -> list[str]:
     return lines
 
 
-def _measured(result: Result, target: Target) -> float | None:
-    """Return what a target is about: a ratio, or our own best figure."""
-    figure = {each.name: each for each in result.comparison.figures}[target.figure]
+def measured(result: Result, target: Target) -> float | None:
+    """Return what a target is about: a ratio, or our own best figure; None without a figure."""
+    figure = result.figure(target.figure)
     if not target.contestant:
-        return _best([ours for duel in result.duels for ours, _ in duel.rounds], figure)
+        return best(result.own_rounds, figure)
     for duel in result.duels:
-        if duel.contestant.name == target.contestant and (found := ratio(duel, figure)):
+        if duel.name == target.contestant and (found := ratio(duel, figure)):
             return found.best
     return None
 
 
 def errors(result: Result) -> list[str]:
     """Return a line for each contestant that failed."""
-    return [f"{duel.contestant.name} failed: {duel.error}" for duel in result.duels if duel.error]
+    return [f"{duel.name} failed: {duel.error}" for duel in result.duels if duel.error]
 
 
 def plain(rows: Sequence[Sequence[str]]) -> str:
@@ -86,44 +89,62 @@ def plain(rows: Sequence[Sequence[str]]) -> str:
 
 def shown(number: float) -> str:
     """Return a number with as many digits as it deserves."""
+    if number == inf:
+        return "infinitely"
     if number >= LARGE:
         return f"{number:,.0f}"
-    return f"{number:.1f}" if number >= SMALL else f"{number:.2f}"
+    if number >= TINY:
+        return f"{number:.1f}" if number >= SMALL else f"{number:.2f}"
+    return f"{number:.2g}"
 
 
-def markdown(results: Iterable[Result], machine: Mapping[str, str], *, how: str) -> str:
+def markdown(results: Results) -> str:
     """Return the whole report."""
-    parts = [
-        "# Results",
-        f"Written by `{how}`. {READING}",
-        "\n".join(f"- {name}: {value}" for name, value in machine.items()),
-    ]
-    for result in results:
-        parts += [f"## {result.comparison.title}", result.comparison.note, _grid(table(result))]
-        parts += ["\n".join(f"- {line}" for line in (*targets(result), *errors(result)))]
-        parts += ["Best figures:", _grid(raw(result))]
+    parts = ["# Results", READING if results.comparisons else NOTHING]
+    parts += [_run(date, facts) for date, facts in results.runs.items()]
+    for result in results.comparisons.values():
+        parts += [f"## {result.title}", result.note, *_figures(result)]
+        parts += [f"It could not be run again: {result.error}" if result.error else ""]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _grid(rows: Sequence[Sequence[str]]) -> str:
+def _figures(result: Result) -> list[str]:
+    if not result.measured:
+        return []
+    told = "\n".join(f"- {line}" for line in (*targets(result), *errors(result)))
+    return [_when(result), grid(table(result)), told, "Best figures:", grid(raw(result))]
+
+
+def _run(date: str, facts: Mapping[str, str]) -> str:
+    lines = [f"- {name}: {value}" for name, value in facts.items()]
+    return "\n".join([f"Run of {date}:", "", *lines])
+
+
+def _when(result: Result) -> str:
+    """Say which run it comes from, and which pairs come from an earlier one."""
+    told = [f"Measured {result.last_run}."]
+    for date in sorted({each.run for each in result.measured} - {result.last_run}):
+        names = [each.duel.name for each in result.measured if each.run == date]
+        told.append(f"Measured {date}, beside ours of then: {'; '.join(names)}.")
+    return " ".join(told)
+
+
+def grid(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of markdown, whose first row is the head."""
     head, *rest = [f"| {' | '.join(row)} |" for row in rows]
     line = "|---|" + "---:|" * (len(rows[0]) - 1)
     return "\n".join([head, line, *rest])
 
 
 def _name(duel: Duel) -> str:
-    return (
-        f"{duel.contestant.name} (limit)"
-        if duel.contestant.role == "limit"
-        else duel.contestant.name
-    )
+    return f"{duel.name} (limit)" if duel.role == "limit" else duel.name
 
 
 def _cell(duel: Duel, figure: Figure) -> str:
     found = ratio(duel, figure)
     if found is None:
         return "failed" if duel.error else "-"
-    return _spread(found)
+    return f"{_spread(found)}, then failed" if duel.error else _spread(found)
 
 
 def _spread(found: Ratio) -> str:
@@ -132,10 +153,11 @@ def _spread(found: Ratio) -> str:
 
 
 def _bests(numbers: Sequence[Numbers], figures: Sequence[Figure]) -> list[str]:
-    bests = [_best(numbers, figure) for figure in figures]
-    return ["-" if best is None else shown(best) for best in bests]
+    bests = [best(numbers, figure) for figure in figures]
+    return ["-" if each is None else shown(each) for each in bests]
 
 
-def _best(numbers: Sequence[Numbers], figure: Figure) -> float | None:
+def best(numbers: Sequence[Numbers], figure: Figure) -> float | None:
+    """Return the best of some rounds by a figure; None if it is in none of them."""
     known = [each[figure.name] for each in numbers if figure.name in each]
     return (max if figure.is_rate else min)(known) if known else None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bench.comparisons import (
+    anchors,
     forking,
     growth,
     occurrences,
@@ -19,6 +20,7 @@ __all__ = ["COMPARISONS", "QUICK"]
 
 COMPARISONS: dict[str, Callable[[Place], Comparison]] = {
     "occurrences": occurrences.occurrences,
+    "anchors": anchors.anchors,
     "postgresql": queues.postgresql,
     "sqlite": queues.sqlite,
     "redis": queues.redis,

@@ -36,7 +36,8 @@ def passes(place: Place) -> Comparison:
     first, *others = _sizes(partial(_healthy_pass, place, known))
     targets = [Target("T9", other.name, "time", at_most=MOST) for other in others]
     note = "A pass looks at what is wrong, and at so many schedules that each has its turn daily."
-    return Comparison("A healthy pass", FIGURES, first, others, targets, note)
+    title = "A healthy pass, by the number of schedules"
+    return Comparison(title, FIGURES, first, others, targets, note)
 
 
 def idling(place: Place) -> Comparison:
@@ -48,7 +49,8 @@ def idling(place: Place) -> Comparison:
         for figure, limit in (("memory", 1.2), ("statements", 1.2))
     ]
     note = "Of registering a ratio is a loss of speed, of the rest a growth of cost."
-    return Comparison("An idle worker", IDLE, first, others, targets, note, rounds=1)
+    title = "An idle worker, by the number of schedules"
+    return Comparison(title, IDLE, first, others, targets, note, rounds=1)
 
 
 def _sizes(run: "partial[Numbers]") -> list[Contestant]:

@@ -54,6 +54,7 @@ def postgresql(place: Place) -> Comparison:
         Target("T4", "pgqueuer, batch 1000", "drain", 1.2),
         Target("T4", "pgqueuer, batch 1000", "drain by 2", 1.2),
         Target("T4", "pgqueuer, default", "drain", 3.0),
+        Target("T4", "pgqueuer, default", "drain by 2", 3.0),
         Target("T4", "bare psycopg", "drain", 0.6),
     )
     ours = queue("Sempre", "ours", count=30_000, least=5000)
@@ -87,7 +88,11 @@ def redis(place: Place) -> Comparison:
     ours = _queue(
         place, ours_fresh, "Sempre, PostgreSQL and Redis", "ours", count=20_000, least=2000
     )
-    targets = (Target("T5", "huey", "drain", 2.0),)
+    targets = [
+        Target("T5", name, figure, 2.0)
+        for name in ("huey", "taskiq")
+        for figure in ("drain", "drain by 2")
+    ]
     note = f"{NOTE} Ours keeps every job as a row of PostgreSQL; Redis only rings."
     title = "One-off jobs, Redis as broker"
     return Comparison(title, FIGURES, ours, _redis_peers(place), targets, note)
@@ -113,7 +118,7 @@ def beanstalkd(place: Place) -> Comparison:
     ours = _queue(
         place, ours_fresh, "Sempre, PostgreSQL and Beanstalkd", "ours", count=20_000, least=2000
     )
-    targets = (Target("T5", "huey", "drain", 2.0),)
+    targets = [Target("T5", "huey", figure, 2.0) for figure in ("drain", "drain by 2")]
     note = f"{NOTE} No peer of note has a Beanstalkd broker: beside it the fastest one on Redis."
     title = "One-off jobs, Beanstalkd as broker"
     return Comparison(title, FIGURES, ours, _redis_peers(place)[:1], targets, note)

@@ -13,7 +13,11 @@ from bench.servers import Place
 
 __all__ = ["starting"]
 
-FIGURES = (Figure("import", "ms", is_rate=False), Figure("--help", "ms", is_rate=False))
+FIGURES = (
+    Figure("import", "ms", is_rate=False),
+    Figure("import alone", "ms", is_rate=False),
+    Figure("--help", "ms", is_rate=False),
+)
 # Environment, module, command.
 PEERS = {
     "Dramatiq": ("dramatiq", "dramatiq", "dramatiq"),
@@ -40,7 +44,11 @@ def starting(_place: Place) -> Comparison:
     others.append(Contestant("click alone", partial(_started, "ours", "click", ""), 7, "limit"))
     ours = Contestant("Sempre", partial(_started, "ours", "sempre", "sempre"), 7)
     targets = [Target("T12", name, "--help", 1.0) for name in PEERS]
-    note = "Medians of whole processes; the time of bare Python is in all of them."
+    targets.append(Target("T12", "", "import alone", at_most=60.0))
+    note = (
+        "Medians of whole processes, with the time that bare Python takes; an import alone is"
+        " without it."
+    )
     return Comparison("Start-up", FIGURES, ours, others, targets, note)
 
 
@@ -48,6 +56,8 @@ def _started(environment: str, module: str, command: str, count: int) -> Numbers
     python = python_of(environment)
     imported = f"import {module}" if module else "0"
     numbers = {"import": _milliseconds([python, "-c", imported], count)}
+    if module:
+        numbers["import alone"] = numbers["import"] - _milliseconds([python, "-c", "0"], count)
     if command:
         told = [str(Path(python).with_name(command)), "--help"]
         numbers["--help"] = _milliseconds(told, count)

@@ -36,7 +36,7 @@ def contestant(name: str, *answers: Numbers | Exception) -> tuple[Contestant, li
 
 
 def a_duel(*rounds: tuple[Numbers, Numbers]) -> Duel:
-    return Duel(contestant("peer")[0], list(rounds))
+    return Duel("peer", rounds=rounds)
 
 
 def test_of_a_rate_more_is_better() -> None:
@@ -55,7 +55,7 @@ def test_a_figure_that_one_of_them_does_not_have_is_not_compared() -> None:
     duel = a_duel(({"rate": 1.0, "cost": 1.0}, {"rate": 1.0}))
 
     assert ratio(duel, COST) is None
-    assert ratio(Duel(contestant("peer")[0]), RATE) is None
+    assert ratio(Duel("peer"), RATE) is None
 
 
 @pytest.mark.parametrize(("ours", "theirs", "best"), [(0.0, 3.0, inf), (0.0, 0.0, 1.0)])
@@ -80,7 +80,7 @@ def test_ours_and_the_other_take_turns() -> None:
 
     comparison = Comparison("", [RATE], runner("ours"), [runner("a"), runner("b")], rounds=2)
 
-    compare(comparison, others=comparison.others)
+    list(compare(comparison, others=comparison.others))
 
     assert turns == ["ours", "a", "ours", "a", "ours", "b", "ours", "b"]
 
@@ -122,7 +122,7 @@ def test_rounds_can_be_chosen() -> None:
     ours, _ = contestant("ours", {"rate": 1.0})
     peer, asked = contestant("peer", {"rate": 1.0})
 
-    compare(Comparison("", [RATE], ours, [peer]), others=[peer], rounds=1, scale=0.1)
+    list(compare(Comparison("", [RATE], ours, [peer]), others=[peer], rounds=1, scale=0.1))
 
     assert asked == [100]
 
@@ -140,3 +140,14 @@ def test_a_target_is_a_least_or_a_most() -> None:
     assert (least.is_met_by(2.0), least.is_met_by(1.9)) == (True, False)
     assert (most.is_met_by(3.0), most.is_met_by(3.1)) == (True, False)
     assert (least.wanted, most.wanted) == ("at least 2x", "at most 3x")
+    assert (least.margin(1.0), most.margin(1.5), most.margin(0.0)) == (0.5, 2.0, inf)
+
+
+def test_a_pair_is_given_as_soon_as_it_has_ended() -> None:
+    ours, asked = contestant("ours", {"rate": 1.0}, {"rate": 1.0})
+    others = [contestant("first", {"rate": 1.0})[0], contestant("second", {"rate": 1.0})[0]]
+
+    pairs = compare(Comparison("", [RATE], ours, others), others=others, rounds=1)
+
+    assert next(pairs).name == "first"
+    assert len(asked) == 1
