@@ -9,7 +9,6 @@ interleaved (ours, raw, ours, raw, ...) so that a busy machine slows both; the b
 """
 
 import argparse
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,11 +18,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Protocol
-from uuid import uuid4
 
-import psycopg
-
+from bench.raw import Raw, RawPostgresql, RawSqlite, new_id
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, plan_claim, plan_start, plan_success
@@ -45,14 +41,6 @@ EVERYTHING = Wanted(frozenset({"default"}), frozenset({"work"}), 1)
 SNAPSHOT = Snapshot(name="work", job="work")
 
 
-class Raw(Protocol):
-    """The same writes by the driver alone, on plain tables."""
-
-    def insert(self, count: int) -> int: ...
-    def take_and_finish(self, batch: int) -> int: ...
-    def claim_and_finish(self, batch: int) -> int: ...
-
-
 @dataclass
 class Case:
     """One store, and the raw driver beside it."""
@@ -63,10 +51,6 @@ class Case:
 
 
 # Ours
-
-
-def new_id() -> str:
-    return str(uuid4())
 
 
 def works(count: int, now: datetime) -> list[Work]:
@@ -135,132 +119,6 @@ def claim_and_settle(store: Store, session: str, batch: int) -> int:
     done = [Settlement(row, plan_success(row, moment)) for row in started]
     store.settle(done, session=session)
     return len(done)
-
-
-# Raw
-
-SCHEMA = """
-CREATE TABLE runs (id TEXT PRIMARY KEY, schedule TEXT, state TEXT, due BIGINT, body TEXT);
-CREATE INDEX runs_due ON runs (due) WHERE state = 'waiting';
-CREATE TABLE plans (id TEXT PRIMARY KEY, cursor_at BIGINT, starts BIGINT, next_at BIGINT);
-CREATE TABLE tries (id TEXT, fence BIGINT, finished BIGINT)
-"""
-BODY = '{"job":"work","args":{},"queue":"default","priority":1000,"retry":[0,10,600]}'
-
-
-class RawSqlite:
-    def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        for statement in SCHEMA.split(";"):
-            self._connection.execute(statement)
-
-    @contextmanager
-    def _commit(self) -> Iterator[sqlite3.Connection]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        yield self._connection
-        self._connection.execute("COMMIT")
-
-    def insert(self, count: int) -> int:
-        for start in range(0, count, 1000):
-            rows = [(new_id(), new_id(), 1, BODY) for _ in range(min(1000, count - start))]
-            with self._commit() as sql:
-                sql.executemany("INSERT INTO runs VALUES (?, ?, 'waiting', ?, ?)", rows)
-                plans = [(row[1], 0, 0, 1) for row in rows]
-                sql.executemany("INSERT INTO plans VALUES (?, ?, ?, ?)", plans)
-        return count
-
-    def take_and_finish(self, batch: int) -> int:
-        with self._commit() as sql:
-            ids = sql.execute(
-                "UPDATE runs SET state = 'running' WHERE id IN (SELECT id FROM runs"
-                " WHERE state = 'waiting' AND due <= 2 ORDER BY due LIMIT ?) RETURNING id",
-                (batch,),
-            ).fetchall()
-        self._finish(ids)
-        return len(ids)
-
-    def claim_and_finish(self, batch: int) -> int:
-        with self._commit() as sql:
-            rows = sql.execute(
-                "UPDATE runs SET state = 'running' WHERE id IN (SELECT id FROM runs"
-                " WHERE state = 'waiting' AND due <= 2 ORDER BY due LIMIT ?)"
-                " RETURNING id, schedule",
-                (batch,),
-            ).fetchall()
-            moved = [(row[1],) for row in rows]
-            sql.executemany(
-                "UPDATE plans SET cursor_at = 1, starts = starts + 1 WHERE id = ?", moved
-            )
-            following = [(new_id(), row[1], 9, BODY) for row in rows]
-            sql.executemany("INSERT INTO runs VALUES (?, ?, 'waiting', ?, ?)", following)
-        self._finish([row[:1] for row in rows])
-        return len(rows)
-
-    def _finish(self, ids: Sequence[tuple[str]]) -> None:
-        with self._commit() as sql:
-            sql.executemany("UPDATE runs SET state = 'done' WHERE id = ?", ids)
-            sql.executemany("INSERT INTO tries VALUES (?, 1, 1)", ids)
-
-
-class RawPostgresql:
-    def __init__(self, url: str) -> None:
-        self._connection = psycopg.connect(url)
-        with self._connection.transaction():
-            for statement in SCHEMA.split(";"):
-                self._connection.execute(statement.encode())
-
-    def insert(self, count: int) -> int:
-        for start in range(0, count, 1000):
-            size = min(1000, count - start)
-            ids, plans = [new_id() for _ in range(size)], [new_id() for _ in range(size)]
-            with self._connection.transaction():
-                self._connection.execute(
-                    "INSERT INTO runs SELECT i, p, 'waiting', 1, %s"
-                    " FROM unnest(%s::text[], %s::text[]) AS x (i, p)",
-                    (BODY, ids, plans),
-                )
-                self._connection.execute(
-                    "INSERT INTO plans SELECT p, 0, 0, 1 FROM unnest(%s::text[]) AS p", (plans,)
-                )
-        return count
-
-    def take_and_finish(self, batch: int) -> int:
-        ids = [row[0] for row in self._claim(batch)]
-        self._connection.commit()
-        self._finish(ids)
-        return len(ids)
-
-    def claim_and_finish(self, batch: int) -> int:
-        rows = self._claim(batch)
-        plans = [row[1] for row in rows]
-        self._connection.execute(
-            "UPDATE plans SET cursor_at = 1, starts = starts + 1 WHERE id = ANY(%s)", (plans,)
-        )
-        self._connection.execute(
-            "INSERT INTO runs SELECT i, p, 'waiting', 9, %s"
-            " FROM unnest(%s::text[], %s::text[]) AS x (i, p)",
-            (BODY, [new_id() for _ in rows], plans),
-        )
-        self._connection.commit()
-        self._finish([row[0] for row in rows])
-        return len(rows)
-
-    def _claim(self, batch: int) -> list[Any]:
-        return self._connection.execute(
-            "UPDATE runs SET state = 'running' WHERE id IN (SELECT id FROM runs"
-            " WHERE state = 'waiting' AND due <= 2 ORDER BY due LIMIT %s FOR UPDATE SKIP LOCKED)"
-            " RETURNING id, schedule",
-            (batch,),
-        ).fetchall()
-
-    def _finish(self, ids: list[str]) -> None:
-        self._connection.execute("UPDATE runs SET state = 'done' WHERE id = ANY(%s)", (ids,))
-        self._connection.execute(
-            "INSERT INTO tries SELECT i, 1, 1 FROM unnest(%s::text[]) i", (ids,)
-        )
-        self._connection.commit()
 
 
 # Timing

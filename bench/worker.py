@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from time import perf_counter, process_time
 
-from bench.stores import Raw, RawPostgresql, RawSqlite, enqueue
+from bench.raw import Raw, RawPostgresql, RawSqlite
+from bench.stores import enqueue
 from sempre import Sempre
 from sempre.engine.events import Happened
 from sempre.ports.store import Store
