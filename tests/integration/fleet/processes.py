@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 __all__ = ["Process", "children", "cpu_seconds", "in_session", "peak_mebibytes", "send"]
@@ -12,12 +12,12 @@ __all__ = ["Process", "children", "cpu_seconds", "in_session", "peak_mebibytes",
 
 @dataclass(frozen=True)
 class Process:
-    """One line of /proc; a zombie is none."""
+    """One line of /proc; a zombie is none. It is the same one, whatever it does at the moment."""
 
     pid: int
-    name: str
-    state: str
-    parent: int
+    name: str = field(compare=False)
+    state: str = field(compare=False)
+    parent: int = field(compare=False)
     session: int
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
 from tests.integration.fleet.effects import Effects, read_log
 from tests.integration.fleet.pairings import pairing_on
-from tests.integration.fleet.processes import send
+from tests.integration.fleet.processes import Process, send
 
 LONG = pytest.mark.long
 
@@ -98,7 +98,6 @@ def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
         assert {each["attempt"] for each in read_log(tmp_path)} == {1}
 
 
-@LONG
 def test_a_signal_to_every_process_of_a_service_is_one_signal(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
@@ -123,6 +122,13 @@ def test_a_signal_to_every_process_of_a_service_is_one_signal(tmp_path: Path) ->
         assert len(children) == 1
         assert sum(each["what"] == "end" for each in log) == sum(starts(fleet).values())
         assert "Traceback" not in member.output
+
+
+def test_a_process_is_the_same_whatever_it_does_when_it_is_looked_at() -> None:
+    sleeping = Process(7, "sempre-nursery", "S", parent=6, session=5)
+
+    assert Process(7, "sempre-nursery", "R", parent=6, session=5) == sleeping
+    assert Process(8, "sempre-nursery", "S", parent=6, session=5) != sleeping
 
 
 def runs_in_children(fleet: Fleet) -> set[int]:
