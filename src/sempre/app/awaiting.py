@@ -6,8 +6,8 @@ A store that refuses is another matter: it would do so again, and ends the worke
 import logging
 from collections.abc import Callable
 from select import select
-from threading import Event
 
+from sempre.app.wishes import Wishes
 from sempre.clock import Clock
 from sempre.engine.breaker import Breaker
 from sempre.errors import StoreUnavailable
@@ -49,14 +49,14 @@ def await_store(url: str, *, clock: Clock, asked: Callable[[float], bool]) -> bo
         return True
 
 
-def asked_within(seconds: float, asked: Event, leash: int | None) -> bool:
+def asked_within(seconds: float, wishes: Wishes, leash: int | None) -> bool:
     """Wait so long for a wish to stop, or for the end of whoever held the leash.
 
     In slices, and not in a thread: workers fork their helpers before they have any.
     """
     left = seconds
     while left > 0:
-        if asked.wait(min(SLICE, left)):
+        if wishes.come_within(min(SLICE, left)):
             return True
         if leash is not None and select([leash], [], [], 0)[0]:
             return True

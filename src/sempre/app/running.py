@@ -6,12 +6,13 @@ import os
 import signal
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
-from threading import Event, Thread
+from threading import Thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sempre.app.awaiting import asked_within, await_store
 from sempre.app.transactions import effects
+from sempre.app.wishes import Wishes
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
@@ -185,27 +186,19 @@ def work(
 
     With a leash also until that can be read: whoever held it is gone.
     """
-    asked = Event()
-    running: Running | None = None
-    heard_at: float | None = None
+    wishes = Wishes()
 
     def leave(reason: str) -> None:
         logger.error("this worker process ends, to be replaced: %s", reason)
-        asked.set()
+        wishes.make()
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal heard_at
-        now = app.clock.elapsed()
-        if heard_at is None:
-            heard_at = now
-        elif running is not None and now - heard_at > ONE_SIGNAL:
-            running.hurry()
-        asked.set()
+        wishes.make(app.clock.elapsed())
 
     # First of all: what comes after takes its time, and a signal may come meanwhile.
     before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
-        if not _is_store_there(app, asked, leash):
+        if not _is_store_there(app, wishes, leash):
             return 0
         running = Running(app, queues=queues, concurrency=concurrency, forks=app.can_fork)
         worker = running.begin().worker
@@ -214,13 +207,10 @@ def work(
         # What was loaded by now stays: the collector need not look at it again and again.
         gc.freeze()
         if leash is not None:
-            Thread(target=_wait_for_end, args=(leash, asked), daemon=True).start()
-        asked.wait()
+            Thread(target=_wait_for_end, args=(leash, wishes), daemon=True).start()
+        first = wishes.next()
         logger.info("this worker takes no more work and waits for what it runs")
-        # In a thread, so that this one goes on hearing signals.
-        ending = Thread(target=running.end)
-        ending.start()
-        ending.join()
+        _end(running, wishes, first)
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
@@ -228,19 +218,43 @@ def work(
     return 0
 
 
-def _is_store_there(app: "Sempre", asked: Event, leash: int | None) -> bool:
+def _end(running: Running, wishes: Wishes, heard_at: float | None) -> None:
+    """End a worker in a thread, so that this one goes on hearing signals: a later one hurries."""
+    is_over = False
+
+    def end() -> None:
+        nonlocal is_over
+        try:
+            running.end()
+        finally:
+            is_over = True
+            # Whoever waits below for a signal need wait no longer.
+            wishes.make()
+
+    ending = Thread(target=end)
+    ending.start()
+    while not is_over:
+        now = wishes.next()
+        if heard_at is None:
+            heard_at = now
+        elif now is not None and now - heard_at > ONE_SIGNAL:
+            running.hurry()
+    ending.join()
+
+
+def _is_store_there(app: "Sempre", wishes: Wishes, leash: int | None) -> bool:
     """Wait for the store; False if somebody wants us to stop before it answers."""
     if not app.can_fork:
         return True
 
     def is_asked(seconds: float) -> bool:
-        return asked_within(seconds, asked, leash)
+        return asked_within(seconds, wishes, leash)
 
     return await_store(app.settings.store, clock=app.clock, asked=is_asked)
 
 
-def _wait_for_end(leash: int, asked: Event) -> None:
+def _wait_for_end(leash: int, wishes: Wishes) -> None:
     os.read(leash, 1)
-    if not asked.is_set():
+    if not wishes.is_made:
         logger.error("this worker process ends, as its supervisor is gone")
-        asked.set()
+        wishes.make()

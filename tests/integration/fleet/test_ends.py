@@ -11,10 +11,12 @@ import pytest
 
 from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
 from tests.integration.fleet.effects import Effects, read_log
+from tests.integration.fleet.hounded import AGAIN
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.processes import Process, send
 
 LONG = pytest.mark.long
+HOUNDED = "tests.integration.fleet.hounded"
 
 
 def starts(fleet: Fleet) -> dict[str, int]:
@@ -121,6 +123,25 @@ def test_a_signal_to_every_process_of_a_service_is_one_signal(tmp_path: Path) ->
         log = read_log(tmp_path)
         assert len(children) == 1
         assert sum(each["what"] == "end" for each in log) == sum(starts(fleet).values())
+        assert "Traceback" not in member.output
+
+
+def test_a_signal_that_interrupts_the_hearing_of_another_is_heard_too(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="gated", alone=True, program=HOUNDED) as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+
+        member.send(SIGTERM)
+        eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
+        Effects(tmp_path).gate.touch()
+
+        assert member.wait() == 0
+        assert AGAIN in member.output
+        ends = [each for each in read_log(tmp_path) if each["what"] == "end"]
+        assert len(ends) == sum(starts(fleet).values())
         assert "Traceback" not in member.output
 
 

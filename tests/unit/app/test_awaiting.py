@@ -3,11 +3,11 @@
 import os
 import sqlite3
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from sempre.app.awaiting import asked_within, await_store
+from sempre.app.wishes import Wishes
 from sempre.clock import SystemClock
 from sempre.errors import StoreRefused
 from sempre.stores.sql import SqlStore
@@ -60,11 +60,11 @@ def test_a_store_that_refuses_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_wait_ends_with_a_wish_or_with_whoever_held_the_leash() -> None:
-    wish, leash = Event(), os.pipe()
+    wishes, leash = Wishes(), os.pipe()
 
-    assert not asked_within(0.001, wish, leash[0])
+    assert not asked_within(0.001, wishes, leash[0])
     os.close(leash[1])
-    assert asked_within(3600, wish, leash[0])
-    wish.set()
-    assert asked_within(3600, wish, None)
+    assert asked_within(3600, wishes, leash[0])
+    wishes.make()
+    assert asked_within(3600, wishes, None)
     os.close(leash[0])
