@@ -37,7 +37,7 @@ def anchors(_place: Place) -> Comparison:
     targets += [Target("T2", "", figure.name, at_most=grids.SLOWEST) for figure in FIGURES]
     note = f"The point after so many instants, in {ZONE}; days and longer keep the wall clock."
     title = "Next point of an anchor grid"
-    return Comparison(title, FIGURES, ours, others, targets, note, rounds=7)
+    return Comparison(title, FIGURES, ours, others, targets, note, rounds=15)
 
 
 def _run(asked: Callable[[str, Questions], grids.Ask], count: int) -> Numbers:
