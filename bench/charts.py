@@ -17,9 +17,10 @@ DRAWN: dict[str, tuple[Sequence[str], str]] = {
         (("enqueue", "drain", "drain by 2"), "drain"),
     ),
     **dict.fromkeys(("burst-1k", "burst-10k", "burst-100k"), (LATENESS, "p99")),
+    "bursting": (LATENESS, ""),
     "passes": (("time", "statements", "rows", "buffers"), ""),
 }
-GROUPS = {"burst": "lateness", "passes": "growth"}
+GROUPS = {"burst": "lateness", "bursting": "growth", "passes": "growth"}
 
 
 def charts(results: Results) -> dict[str, str]:

@@ -35,6 +35,7 @@ COMPARISONS: dict[str, Callable[[Place], Comparison]] = {
     "recovery": recovery.recovery,
     "passes": growth.passes,
     "idling": growth.idling,
+    "bursting": growth.bursting,
     "fork": forking.forking,
     "start-up": starting.starting,
 }
@@ -47,5 +48,6 @@ SLOW = (
     "idle-1k",
     "idle-100k",
     "idling",
+    "bursting",
 )
 QUICK = tuple(name for name in COMPARISONS if name not in SLOW)

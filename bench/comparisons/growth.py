@@ -1,4 +1,4 @@
-"""What a healthy pass of the watchdog, and an idle worker, cost at 1k to 1M schedules.
+"""What a healthy pass, an idle worker, and all being due at once cost at 1k to 1M schedules.
 
 Ours beside ours: a thousand schedules on the one side, more on the other. A ratio of 3 says that
 with so many more it costs three times as much.
@@ -11,14 +11,14 @@ from time import perf_counter
 
 import psycopg
 
-from bench.comparisons.recurring import IDLE, OURS, measure_idle
+from bench.comparisons.recurring import BURST, IDLE, OURS, measure_burst, measure_idle
 from bench.counting import work_done
 from bench.measuring import Comparison, Contestant, Failed, Figure, Numbers, Target, check_count
 from bench.servers import Place
 from sempre import Cron, Sempre
 from sempre.engine.watchdog import Report
 
-__all__ = ["idling", "passes"]
+__all__ = ["bursting", "idling", "passes"]
 
 SIZES = {1_000: True, 10_000: True, 100_000: True, 1_000_000: False}
 FIGURES = (
@@ -51,6 +51,14 @@ def idling(place: Place) -> Comparison:
     note = "Of registering a ratio is a loss of speed, of the rest a growth of cost."
     title = "An idle worker, by the number of schedules"
     return Comparison(title, IDLE, first, others, targets, note, rounds=1)
+
+
+def bursting(place: Place) -> Comparison:
+    """All schedules due in one second."""
+    first, *others = _sizes(partial(measure_burst, place, OURS))
+    note = "Of registering a ratio is a loss of speed, of the rest how much later they start."
+    title = "All due in one second, by the number of schedules"
+    return Comparison(title, BURST, first, others, note=note, rounds=1)
 
 
 def _sizes(run: "partial[Numbers]") -> list[Contestant]:

@@ -12,11 +12,12 @@ from time import perf_counter
 from uuid import uuid4
 
 import psycopg
+import redis
 
 from bench.measuring import Numbers, check_count
 from bench.servers import Place
 
-__all__ = ["PostgresqlLimit", "SqliteLimit"]
+__all__ = ["PostgresqlLimit", "RedisLimit", "SqliteLimit"]
 
 PUT, TAKEN = 1000, 500
 BODY = json.dumps(
@@ -112,6 +113,44 @@ def _drain_sqlite(connection: sqlite3.Connection) -> int:
         )
         done += ended.rowcount
         connection.execute("COMMIT")
+
+
+class RedisLimit:
+    """A document and a place in a queue for each job, a claim and an end, all of it pipelined."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def run(self, count: int) -> Numbers:
+        with redis.Redis.from_url(self._place.flushed_redis(), decode_responses=True) as client:
+            put = _rate(lambda: _put_redis(client, count), count)
+            drained = _rate(lambda: _drain_redis(client), count)
+        return {"enqueue": put, "drain": drained}
+
+
+def _put_redis(client: redis.Redis, count: int) -> int:
+    for first in range(0, count, PUT):
+        with client.pipeline(transaction=False) as pipeline:
+            for _ in range(min(PUT, count - first)):
+                name = str(uuid4())
+                pipeline.hset(name, mapping={"state": 0, "body": BODY})
+                pipeline.zadd("due", {name: 1})
+            pipeline.execute()
+    return count
+
+
+def _drain_redis(client: redis.Redis) -> int:
+    done = 0
+    while names := [str(each[0]) for each in client.zpopmin("due", TAKEN)]:
+        with client.pipeline(transaction=False) as pipeline:
+            for name in names:
+                pipeline.hset(name, "state", 1)
+                pipeline.hget(name, "body")
+            pipeline.execute()
+            for name in names:
+                pipeline.hset(name, "state", 2)
+            done += len(pipeline.execute())
+    return done
 
 
 def _rate(work: Callable[[], int], count: int) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bench.comparisons.limits import PostgresqlLimit, SqliteLimit
+from bench.comparisons.limits import PostgresqlLimit, RedisLimit, SqliteLimit
 from bench.driving import Driver, await_marks
 from bench.measuring import Comparison, Contestant, Figure, Numbers, Target
 from bench.servers import Place
@@ -47,7 +47,7 @@ def postgresql(place: Place) -> Comparison:
             concurrency=1000,
         ),
         queue("huey", "huey", count=5_000, quick=False, on="postgresql"),
-        Contestant("bare psycopg", PostgresqlLimit(place).run, 30_000, "limit"),
+        _bare_psycopg(place),
     ]
     targets = (
         Target("T3", "pgqueuer, batch 1000", "enqueue", 1.2),
@@ -95,7 +95,8 @@ def redis(place: Place) -> Comparison:
     ]
     note = f"{NOTE} Ours keeps every job as a row of PostgreSQL; Redis only rings."
     title = "One-off jobs, Redis as broker"
-    return Comparison(title, FIGURES, ours, _redis_peers(place), targets, note)
+    others = [*_redis_peers(place), _bare_psycopg(place)]
+    return Comparison(title, FIGURES, ours, others, targets, note)
 
 
 def redis_store(place: Place) -> Comparison:
@@ -106,7 +107,8 @@ def redis_store(place: Place) -> Comparison:
 
     ours = _queue(place, fresh, "Sempre, Redis", "ours", count=20_000, least=2000)
     title = "One-off jobs, Redis as store"
-    return Comparison(title, FIGURES, ours, _redis_peers(place), note=NOTE)
+    limit = Contestant("bare redis-py", RedisLimit(place).run, 20_000, "limit")
+    return Comparison(title, FIGURES, ours, [*_redis_peers(place), limit], note=NOTE)
 
 
 def beanstalkd(place: Place) -> Comparison:
@@ -121,7 +123,8 @@ def beanstalkd(place: Place) -> Comparison:
     targets = [Target("T5", "huey", figure, 2.0) for figure in ("drain", "drain by 2")]
     note = f"{NOTE} No peer of note has a Beanstalkd broker: beside it the fastest one on Redis."
     title = "One-off jobs, Beanstalkd as broker"
-    return Comparison(title, FIGURES, ours, _redis_peers(place)[:1], targets, note)
+    others = [*_redis_peers(place)[:1], _bare_psycopg(place)]
+    return Comparison(title, FIGURES, ours, others, targets, note)
 
 
 def redis_contestant(place: Place, name: str, script: str, **options: Any) -> Contestant:  # noqa: ANN401
@@ -142,6 +145,11 @@ def _redis_peers(place: Place) -> list[Contestant]:
         queue("RQ, simple worker", "rq", count=2_000, quick=False),
         queue("RQ, forking", "rq", count=400, quick=False, forks=True),
     ]
+
+
+def _bare_psycopg(place: Place) -> Contestant:
+    """The writes of the rows alone: no broker can make them faster."""
+    return Contestant("bare psycopg", PostgresqlLimit(place).run, 30_000, "limit")
 
 
 def _database(place: Place) -> Settings:

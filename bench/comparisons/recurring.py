@@ -18,7 +18,7 @@ from bench.measuring import Comparison, Contestant, Failed, Figure, Numbers, Tar
 from bench.processes import cpu_seconds, memory_of
 from bench.servers import Place
 
-__all__ = ["IDLE", "OURS", "Kind", "burst", "idle", "measure_idle"]
+__all__ = ["BURST", "IDLE", "OURS", "Kind", "burst", "idle", "measure_burst", "measure_idle"]
 
 BURST = (
     Figure("register", "schedules/s"),
@@ -72,7 +72,7 @@ class Kind:
     settings: tuple[tuple[str, object], ...] = ()
 
 
-OURS = Kind("Sempre, PostgreSQL", "ours", lead=2.0, grain=5, most=1_000_000)
+OURS = Kind("Sempre, PostgreSQL", "ours", lead=0.5, grain=5, most=1_000_000)
 PEERS = (
     Kind("pgqueuer", "pgqueuer", lead=1.0, quick=True, most=100_000),
     Kind("APScheduler 3, PostgreSQL", "apscheduler3", lead=2.5, grain=5, quick=True),
@@ -89,7 +89,7 @@ PEERS = (
 
 def burst(count: int, place: Place) -> Comparison:
     """So many schedules, all due in the same second."""
-    run = partial(_burst, place)
+    run = partial(measure_burst, place)
     note = "huey and chancy look once a minute: their lateness has that phase in it."
     title = f"{count:,} schedules due in one second"
     targets = (*REGISTERED, *LATE) if count == ASKED else REGISTERED if count > ASKED else ()
@@ -130,7 +130,8 @@ def _comparison(
     return Comparison(title, figures, ours, others, targets, note)
 
 
-def _burst(place: Place, kind: Kind, count: int) -> Numbers:
+def measure_burst(place: Place, kind: Kind, count: int) -> Numbers:
+    """Register schedules that are all due at one instant, and see how late they start."""
     # Installing it, if need be, is no part of its lead.
     python_of(kind.environment or kind.script)
     earliest = time() + 10 + kind.lead * count / 1000
