@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -12,27 +12,35 @@ from tests.integration.fleet.program import main
 __all__ = ["AGAIN"]
 
 AGAIN = "it was told again"
+INSTALL = signal.signal
+Hear = Callable[[int, FrameType | None], object]
 
 
-def hound(frame: FrameType, event: str, _argument: object) -> Any:  # noqa: ANN401 - a tracer
-    """Send the signal again at each line that its handler executes, and so interrupt that."""
-    if event == "line" and _is_hearing(frame):
+def hound(_frame: FrameType, event: str, _argument: object) -> Any:  # noqa: ANN401 - a tracer
+    """Send the signal again at each line that is executed, and so interrupt it there."""
+    if event == "line":
         os.write(1, f"{AGAIN}\n".encode())
         signal.raise_signal(signal.SIGTERM)
     return hound
 
 
-def _is_hearing(frame: FrameType) -> bool:
-    handler = signal.getsignal(signal.SIGTERM)
-    return isinstance(handler, FunctionType) and handler.__code__ in _codes(frame)
+def hounded(handler: Hear) -> Hear:
+    def hear(number: int, frame: FrameType | None) -> None:
+        before = sys.gettrace()
+        sys.settrace(hound)
+        try:
+            handler(number, frame)
+        finally:
+            sys.settrace(before)
+
+    return hear
 
 
-def _codes(frame: FrameType | None) -> Iterator[object]:
-    while frame is not None:
-        yield frame.f_code
-        frame = frame.f_back
+def install(signalnum: int, handler: Any) -> Any:  # noqa: ANN401 - what `signal.signal` takes
+    is_ours = signalnum == signal.SIGTERM and isinstance(handler, FunctionType)
+    return INSTALL(signalnum, hounded(handler) if is_ours else handler)
 
 
 if __name__ == "__main__":
-    sys.settrace(hound)
+    signal.signal = install
     main(sys.argv[1], sys.argv[2])
