@@ -47,24 +47,29 @@ class _Chance:
         os.register_at_fork(after_in_child=self._numbers.clear)
 
     def next(self) -> int:
-        """Return 62 of them."""
+        """Return 64 of them."""
         try:
-            return self._numbers.pop() >> 2
+            return self._numbers.pop()
         except IndexError:
             first, *rest = array("Q", os.urandom(8 * TOGETHER))
             self._numbers.extend(rest)
-            return first >> 2
+            return first
 
 
 _ORDER = _Order()
 _CHANCE = _Chance()
 
 
+def randbits(count: int) -> int:
+    """Return so many random bits, at most 64; a simulation has others here."""
+    return _CHANCE.next() >> 64 - count
+
+
 def new_id(now: datetime) -> str:
     """Return an id that nobody else has and that sorts after those made before in this process."""
     number = _ORDER.next(microseconds_of(now))
     high = (number >> 12 << 80) | VERSION_7 | ((number & 0xFFF) << 64)
-    digits = f"{high | VARIANT | _CHANCE.next():032x}"
+    digits = f"{high | VARIANT | randbits(62):032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
