@@ -160,11 +160,9 @@ class Store(Protocol):
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due, in one round trip, past rows that others hold.
 
-        Where ids are given it is about those executions alone; of schedules they are left alone.
-
-        It goes by priority and then due_at; where what is overdue is wanted, by due_at alone.
-        Not safe to repeat, for it would take more: after a lost reply ask `running` what was
-        started for this session.
+        Where ids are given, of those only. It goes by priority and then due_at; where what is
+        overdue is wanted, by due_at alone. Not safe to repeat, for it would take more: after a
+        lost reply ask `running` what was started for this session.
         """
         ...
 
