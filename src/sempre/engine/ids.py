@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sempre.grids.instants import microseconds_of
 
-__all__ = ["made_at", "new_id"]
+__all__ = ["made_at", "new_id", "randbits"]
 
 VERSION_7 = 0x7 << 76
 VARIANT = 0b10 << 62
