@@ -12,14 +12,13 @@ from sempre.domain.planning import (
     plan_failure,
     plan_release,
     plan_skipped,
-    plan_success,
 )
 from sempre.domain.states import State
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.ports.executor import Ended, Outcome
-from sempre.ports.messages import Settled, Settlement, View
+from sempre.ports.messages import Settled, Settlement, Success, View
 
 __all__ = ["Finished", "Settler"]
 
@@ -86,7 +85,8 @@ class Settler:
                 again.append(each)
                 continue
             self._tell(each, settlement, answer)
-            waiting += [each.after for each in settlement.plan.changes if each.after.is_live]
+            if not isinstance(settlement, Success):
+                waiting += [each.after for each in settlement.plan.changes if each.after.is_live]
         self._ring(finished, waiting)
         return again
 
@@ -136,6 +136,8 @@ def _settlement(finished: Finished, moment: Moment) -> Settlement:
     if execution.started_at and execution.started_at > moment.now:
         # Between two readings the store's now is a guess: nothing ends before it began.
         moment = moment._replace(now=execution.started_at)
+    if outcome is not None and outcome.ended is Ended.SUCCEEDED:
+        return Success(execution, moment.now, outcome.result)
     plan = _plan(finished, moment)
     if outcome is None:
         return Settlement(execution, plan)
@@ -147,8 +149,6 @@ def _plan(finished: Finished, moment: Moment) -> Plan:
     outcome = finished.outcome
     if outcome is None:
         return plan_release(schedule, execution, moment)
-    if outcome.ended is Ended.SUCCEEDED:
-        return plan_success(execution, moment)
     if outcome.ended is Ended.CANCELLED:
         return plan_cancelled(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.SKIPPED:

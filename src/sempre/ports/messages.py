@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
-from sempre.domain.planning.sheet import Plan
+from sempre.domain.planning.settling import plan_success
+from sempre.domain.planning.sheet import Moment, Plan
 from sempre.domain.policies import doubling
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
@@ -34,6 +36,7 @@ __all__ = [
     "Settled",
     "Settlement",
     "Stretch",
+    "Success",
     "Switch",
     "Tick",
     "Unique",
@@ -178,6 +181,27 @@ class Settlement:
     plan: Plan
     result: Json = None
     error: str = ""
+
+
+class Success(Settlement):
+    """The end of an attempt that did its work: its plan is made only if somebody looks at it.
+
+    It changes nothing but the execution itself, so a store may record many of them at once.
+
+    Attributes:
+        finished_at: when it ended.
+    """
+
+    finished_at: datetime
+
+    def __init__(self, execution: Execution, finished_at: datetime, result: Json = None) -> None:
+        """Note how an execution ended that runs."""
+        vars(self).update(execution=execution, finished_at=finished_at, result=result, error="")
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What `plan_success` makes of it."""
+        return plan_success(self.execution, Moment(self.finished_at))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sempre.ports.messages import Unique
 __all__ = [
     "Lane",
     "audit_stamp",
+    "blank_claim",
     "instant",
     "json_text",
     "key_text",
@@ -32,6 +33,7 @@ __all__ = [
     "queue_of",
     "read_execution",
     "read_schedule",
+    "read_taken",
     "read_waiting",
     "tag_text",
     "tags_within",
@@ -275,30 +277,44 @@ def read_execution(row: Row) -> Execution:
     )
 
 
-def read_waiting(row: Row, **changes: Any) -> Execution:  # noqa: ANN401 - fields of any kind
-    """Return the one-off work of a row of `taken_columns`, with some fields set to others."""
+def read_waiting(row: Row) -> Execution:
+    """Return the one-off work of a row of `taken_columns`."""
+    times = {"first_started_at": instant(row[15]), "started_at": instant(row[16])}
+    claim = {"fence": row[18], "session": row[19]}
+    waiting = changed(_BLANK, state=_STATES[row[5]], attempt=row[12], **times, **claim)
+    return changed(waiting, **_own_fields(row))
+
+
+def blank_claim(session: str, now: datetime, lease: datetime | None) -> Execution:
+    """Return what executions that are claimed together have in common, for `read_taken`."""
+    times = {"first_started_at": now, "started_at": now, "leased_until": lease}
+    return changed(_BLANK, state=State.RUNNING, session=session, **times)
+
+
+def read_taken(row: Row, claimed: Execution, fence: int) -> Execution:
+    """Return the one-off work of a row of `taken_columns` that has just been claimed."""
+    taken = changed(claimed, fence=fence, attempt=row[12] + 1, **_own_fields(row))
+    if row[15] is None:
+        return taken
+    return changed(taken, first_started_at=instant_of(row[15]))
+
+
+def _own_fields(row: Row) -> dict[str, Any]:
+    """Return the fields of a row of `taken_columns` that a claim leaves as they are."""
     rules = _named_snapshot(row[7], row[2], row[3])
-    values: dict[str, Any] = {
+    return {
         "id": row[0],
         "due_at": _instant(row[1]),
         "snapshot": changed(rules, args=_read_arguments(row[8])),
         "kind": _KINDS[row[4]],
-        "state": _STATES[row[5]],
         "run_at": _instant(row[6]),
         "actor": row[9],
         "tzdata": row[10],
         "created_at": _instant(row[11]),
-        "attempt": row[12],
         "failures": row[13],
         "crashes": row[14],
-        "first_started_at": instant(row[15]),
-        "started_at": instant(row[16]),
         "finished_at": instant(row[17]),
-        "fence": row[18],
-        "session": row[19],
     }
-    values.update(changes)
-    return changed(_BLANK, **values)
 
 
 @lru_cache(maxsize=1024)

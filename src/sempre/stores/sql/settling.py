@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sempre.domain.states import State
 from sempre.grids.instants import microseconds_of
-from sempre.ports.messages import Attempt, Order, Settled, Settlement
+from sempre.ports.messages import Attempt, Order, Settled, Settlement, Success
 from sempre.stores.sql.desk import Desk
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.records import write_attempt
@@ -38,7 +38,7 @@ def _succeed(
     plain = [each for each in settlements if _is_plain_success(each, session)]
     by_end: dict[datetime | None, list[Settlement]] = defaultdict(list)
     for each in plain:
-        by_end[each.plan.changes[0].after.finished_at].append(each)
+        by_end[_finished_at(each)].append(each)
     ended: set[tuple[str, int]] = set()
     for finished_at, group in by_end.items():
         at = microseconds_of(finished_at or transaction.now)
@@ -58,8 +58,17 @@ def _claim_of(settlement: Settlement) -> tuple[str, int]:
     return settlement.execution.id, settlement.execution.fence
 
 
+def _finished_at(plain: Settlement) -> datetime | None:
+    if isinstance(plain, Success):
+        return plain.finished_at
+    return plain.plan.changes[0].after.finished_at
+
+
 def _is_plain_success(settlement: Settlement, session: str) -> bool:
-    plan, claimed = settlement.plan, settlement.execution
+    claimed = settlement.execution
+    if isinstance(settlement, Success):
+        return claimed.session == session and claimed.state is State.RUNNING
+    plan = settlement.plan
     if claimed.session != session or plan.base is not None or len(plan.changes) != 1:
         return False
     change = plan.changes[0]

@@ -57,6 +57,7 @@ from sempre.stores.sql.switches import (
     turn,
     with_switches,
 )
+from sempre.stores.sql.taking import take
 from sempre.stores.sql.ticking import tick
 
 __all__ = ["SqlStore"]
@@ -151,12 +152,10 @@ class SqlStore:
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
-
-        def start(transaction: Transaction) -> Reading[list[Execution]]:
-            taken = work.take(transaction, wanted, session, ids)
-            return Reading(transaction.now, taken)
-
-        return self._write_with_switches(start)
+        taken = self._write_with_switches(
+            lambda transaction: take(transaction, wanted, session, ids)
+        )
+        return Reading(taken.now, taken.executions())
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""

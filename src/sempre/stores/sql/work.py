@@ -1,11 +1,10 @@
-"""The writing operations on work: create, apply, claim, take, cancel.
+"""The writing operations on work: create, apply, claim, cancel.
 
 Each is one transaction for its whole batch, and safe to repeat.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
@@ -16,20 +15,15 @@ from sempre.ports.messages import (
     Cancelled,
     Order,
     Report,
-    Wanted,
 )
 from sempre.stores.sql import encoding
 from sempre.stores.sql.desk import Desk, Guard, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import load_births
-from sempre.stores.sql.reading import bounds
 from sempre.stores.sql.records import write_report
-from sempre.stores.sql.switches import Decisions, Stops, switches_off
+from sempre.stores.sql.switches import Decisions, switches_off
 
-# Where these are in a row of `taken_columns`.
-ATTEMPT, FIRST_STARTED = 12, 15
-
-__all__ = ["apply", "cancel", "claim", "create", "report", "take"]
+__all__ = ["apply", "cancel", "claim", "create", "lease_of", "next_fences", "report"]
 
 
 def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
@@ -76,7 +70,7 @@ def claim(
     """Start executions for a session, as planned."""
     stops = switches_off(transaction)
     desk = Desk(transaction, orders)
-    lease = _lease(transaction, session)
+    lease = lease_of(transaction, session)
     planned = [_started(order) for order in orders]
     tags = stops.tags(transaction, planned)
     own: list[str] = []
@@ -92,7 +86,7 @@ def claim(
             started.append(changed(after, session=session, leased_until=lease))
             desk.put(order, transaction, started=started[-1])
             desk.note_losses(order, transaction)
-    fences = _fences(transaction, len(started))
+    fences = next_fences(transaction, len(started))
     held = {row.id: changed(row, fence=next(fences)) for row in started}
     desk.give_fences(held.values())
     desk.write(transaction)
@@ -101,61 +95,9 @@ def claim(
     return [held.get(row.id) for row in planned]
 
 
-def take(
-    transaction: Transaction, wanted: Wanted, session: str, ids: Sequence[str] | None = None
-) -> list[Execution]:
-    """Start one-off work that is due."""
-    stops = switches_off(transaction)
-    lease = _lease(transaction, session)
-    found = _to_take(transaction, wanted, stops, ids) if lease else []
-    if not found:
-        return []
-    now = transaction.now
-    fences = list(_fences(transaction, len(found)))
-    claims = list(zip([row[0] for row in found], fences, strict=True))
-    transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
-    times = {"started_at": now, "first_started_at": now, "leased_until": lease}
-    common = {"state": State.RUNNING, "session": session, **times}
-    taken = []
-    for row, fence in zip(found, fences, strict=True):
-        claimed = encoding.read_waiting(row, **common, fence=fence, attempt=row[ATTEMPT] + 1)
-        if row[FIRST_STARTED] is not None:
-            claimed = changed(claimed, first_started_at=instant_of(row[FIRST_STARTED]))
-        taken.append(claimed)
-    return taken
-
-
-def _to_take(
-    transaction: Transaction, wanted: Wanted, stops: Stops, ids: Sequence[str] | None
-) -> Sequence[Sequence[Any]]:
-    """Return due rows that no switch stops, as they are stored.
-
-    What one stops by a tag is met only here. It is held from now on, so that nobody meets it a
-    second time before the switch is on again.
-    """
-    asked = stops.to_take(wanted)
-    name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
-    if asked is not None and ids is not None:
-        name, asked = "these_to_take", asked | {"ids": list(ids)}
-    while asked is not None:
-        found = transaction.rows(name, **asked, **bounds(transaction, wanted))
-        if not stops.switches:
-            return found
-        rows = list(map(encoding.read_waiting, found))
-        stopped = [stops.stopping(row, {}) for row in rows]
-        pairs = zip(rows, stopped, strict=True)
-        held = [changed(row, held_by=switch.name) for row, switch in pairs if switch]
-        if not held:
-            return found
-        transaction.many("update_execution", map(encoding.write_changed_execution, held))
-        if free := [row for row, switch in zip(found, stopped, strict=True) if switch is None]:
-            return free
-    return []
-
-
 def report(transaction: Transaction, reports: Sequence[Report], session: str) -> None:
     """Keep how far runs have come that a session still holds."""
-    if _lease(transaction, session) is None:
+    if lease_of(transaction, session) is None:
         return
     held = set(map(tuple, transaction.rows("claims_under", session=session)))
     at = microseconds_of(transaction.now)
@@ -202,14 +144,14 @@ def _is_due(guard: Guard | None, after: Execution, now: datetime) -> bool:
     return guard is not None and after.due_at <= now and guard.due_at <= microseconds_of(now)
 
 
-def _lease(transaction: Transaction, session: str) -> datetime | None:
+def lease_of(transaction: Transaction, session: str) -> datetime | None:
     """Return until when a session has its lease; None if it has lost it."""
     found = transaction.rows("lease_of", id=session)
     until = instant_of(found[0][0]) if found else None
     return until if until and until > transaction.now else None
 
 
-def _fences(transaction: Transaction, wanted: int) -> Iterator[int]:
+def next_fences(transaction: Transaction, wanted: int) -> Iterator[int]:
     """Yield as many new fences as are wanted, in order; nothing is asked before the first.
 
     A database answers with each of them, or with the last of an unbroken row of them.

@@ -99,6 +99,7 @@ class Sqlite:
         self._local = local()
         self._connections: WeakSet[_Connection] = WeakSet()
         self._lock = Lock()
+        self._writer = _Writer()
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
@@ -106,8 +107,13 @@ class Sqlite:
         return self._transact("BEGIN", work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run writing work; nobody else writes meanwhile."""
-        return self._transact("BEGIN IMMEDIATE", work)
+        """Run writing work; nobody else writes meanwhile.
+
+        Threads of this process wait for each other here: SQLite would have them look again and
+        again, and sleep in between.
+        """
+        with self._writer.lock:
+            return self._transact("BEGIN IMMEDIATE", work)
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
         """Run writing work that changes the schema; others wait as for any other."""
@@ -235,6 +241,21 @@ class SqliteTransaction:
             if sqlite3.complete_statement(statement):
                 self._connection.execute(statement)
                 statement = ""
+
+
+class _Writer:
+    """The turn to write, of the threads of one process; a forked child has another one."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._lock = Lock()
+
+    @property
+    def lock(self) -> Lock:
+        if self._pid != os.getpid():
+            # Whoever of the parent's threads had the turn is not here to give it back.
+            self._lock, self._pid = Lock(), os.getpid()
+        return self._lock
 
 
 class _Connection:
