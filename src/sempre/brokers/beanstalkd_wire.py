@@ -151,12 +151,13 @@ class Wire:
             if len(self._unread) - self._place > LONGEST_LINE * count:
                 raise ProtocolError("the server sent a line without an end")
             self._receive()
-        *lines, rest = self._unread[self._place :].split(b"\r\n", count)
-        self._unread, self._place = rest, 0
-        found = [line.decode("ascii", "replace") for line in lines]
-        for line in found:
-            _check_word(line.partition(" ")[0], line)
-        return found
+        *lines, rest = self._unread[self._place :].decode("ascii", "replace").split("\r\n", count)
+        # A character for each byte, whatever it was.
+        del self._unread[: len(self._unread) - len(rest)]
+        self._place = 0
+        for word, line in {line.partition(" ")[0]: line for line in lines}.items():
+            _check_word(word, line)
+        return lines
 
     def _line(self) -> bytes:
         while (end := self._unread.find(b"\r\n", self._place)) < 0:

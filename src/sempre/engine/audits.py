@@ -1,6 +1,6 @@
 """Audits: when the watchdog last looked at each schedule, known without a write for each of them.
 
-A pass looks at schedules in the order of their ids, from where the one before it ended. So what it
+A pass checks schedules in the order of their ids, from where the one before it ended. So what it
 has looked at is one stretch of ids, and the report of the pass keeps one mark for each stretch: the
 last id in it, and when. The report is kept only if the pass came to its end; so is the mark.
 """

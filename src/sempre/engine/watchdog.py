@@ -13,6 +13,7 @@ from secrets import token_hex
 from typing import Any
 
 from sempre.domain.arguments import Json
+from sempre.engine.ahead import pages
 from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -20,7 +21,7 @@ from sempre.engine.reconciling import Reconciled, Reconciler
 from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, WatchdogCall
 from sempre.errors import StoreUnavailable
 from sempre.ports.broker import Message
-from sempre.ports.messages import Pass
+from sempre.ports.messages import Page, Pass, Reading, Waiting
 
 __all__ = ["Report", "Watchdog"]
 
@@ -28,7 +29,6 @@ BATCH = 500
 MOST_BATCHES = 200
 CHECKED_AT_ONCE = 1000
 RUNG_AT_ONCE = 5000
-MOST_PAGES = 10_000
 PURGED_AT_ONCE = 1000
 MOST_PURGES = 50
 DAY = timedelta(hours=24)
@@ -294,15 +294,14 @@ class Watchdog:
 
     def ring_all(self, queues: frozenset[str]) -> int:
         """Ring every waiting row of these queues that is due within the horizon."""
-        bell, rung, after = self._engine.bell, 0, ""
-        for _ in range(MOST_PAGES):
-            reading = self._engine.store.waiting(
-                queues, horizon=bell.horizon, after=after, limit=RUNG_AT_ONCE
-            )
-            page = self._engine.read(reading)
-            rung += bell.ring_waiting(page.items, reading.now)
-            after = page.after
-            if not after or bell.breaker.is_open:
+        store, bell, rung = self._engine.store, self._engine.bell, 0
+
+        def read(after: str) -> Reading[Page[Waiting]]:
+            return store.waiting(queues, horizon=bell.horizon, after=after, limit=RUNG_AT_ONCE)
+
+        for reading in pages(read, ahead=store.capabilities.own_clock):
+            rung += bell.ring_waiting(self._engine.read(reading).items, reading.now)
+            if bell.breaker.is_open:
                 break
         return rung
 

@@ -306,7 +306,11 @@ QUESTIONS: dict[str, Callable[[Store], object]] = {
     "sessions": lambda store: store.sessions(),
     "expired": lambda store: store.expired(10),
     "unrung": lambda store: store.unrung(horizon=LEASE, limit=10),
+    "waiting": lambda store: store.waiting(
+        frozenset({"default"}), horizon=LEASE, after="", limit=10
+    ),
     "astray": lambda store: store.astray(tzdata="2026.1", limit=10),
+    "doubtful": lambda store: store.doubtful(after="", limit=10),
     "slice": lambda store: store.slice(after="", limit=10),
     "last_pass": lambda store: store.last_pass(),
     "executions": lambda store: store.executions(ExecutionQuery()),

@@ -112,8 +112,8 @@ class SideBySide:
         expected, answer = (ask(store) for store in self.stores)
         shown = [comparable(expected), comparable(answer)]
         if not ordered:
-            assert isinstance(expected, list)
-            assert isinstance(answer, list)
+            assert isinstance(expected, list | tuple)
+            assert isinstance(answer, list | tuple)
             shown = [
                 sorted(repr(comparable(each)) for each in found) for found in (expected, answer)
             ]
@@ -196,6 +196,7 @@ class SideBySide:
             self.apply([plan_trigger(view.schedule, self.moment)])
 
     def reconcile(self) -> None:
+        self.both(lambda store: store.doubtful(after="", limit=50).value)
         found = self.both(lambda store: store.slice(after="", limit=50).value)
         self.apply([plan_reconcile(each.schedule, each.rows, self.moment) for each in found])
 
@@ -250,6 +251,11 @@ class SideBySide:
         self.both(lambda store: store.cancel(ids, actor="bob"))
 
     def ring(self) -> None:
+        soon, queues = timedelta(minutes=2), frozenset(QUEUES)
+        self.both(
+            lambda store: store.waiting(queues, horizon=soon, after="", limit=999).value.items,
+            ordered=False,
+        )
         rows = self.both(lambda store: store.unrung(horizon=timedelta(minutes=2), limit=3)).value
         ids = [row.id for row in rows] + ["unknown"]
         self.both(lambda store: store.mark_rung(ids))

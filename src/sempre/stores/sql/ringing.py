@@ -4,13 +4,14 @@ import json
 from datetime import timedelta
 from typing import NamedTuple, get_args
 
+from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Page, Waiting
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of
+from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of, read_execution
 
-__all__ = ["waiting"]
+__all__ = ["unrung", "waiting"]
 
 EARLIEST = -(2**62)
 _STATES = {state.value: state for state in State}
@@ -23,6 +24,13 @@ class _Place(NamedTuple):
     lane: str = ""
     at: int = EARLIEST
     id: str = ""
+
+
+def unrung(transaction: Transaction, horizon: timedelta, limit: int) -> list[Execution]:
+    """Return pending rows that are due within the horizon, earliest first."""
+    until = microseconds_of(transaction.now + horizon)
+    found = transaction.rows("rows_unrung", until=until, limit=limit)
+    return list(map(read_execution, found))
 
 
 def waiting(

@@ -241,13 +241,7 @@ class SqlStore:
 
     def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
         """Return pending rows that are due within the horizon."""
-
-        def ask(transaction: Transaction) -> list[Execution]:
-            until = microseconds_of(transaction.now + horizon)
-            found = transaction.rows("rows_unrung", until=until, limit=limit)
-            return list(map(encoding.read_execution, found))
-
-        return self._read(ask)
+        return self._read(lambda transaction: ringing.unrung(transaction, horizon, limit))
 
     def waiting(
         self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
