@@ -1,5 +1,6 @@
 """Random lives in the SQL store and in the memory store: every answer is the same."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,8 @@ from tests.integration.sql.mariadb_server import new_database
 from tests.integration.sql.side_by_side import SideBySide, VirtualClock
 
 T = TypeVar("T")
+# How a statement asks for the server's clock, real or steered.
+_NOW = re.compile(r"SELECT CAST\((floor\(.*?1000000\)|\d+) AS bigint\)")
 
 
 class SteeredPostgresql(Postgresql):
@@ -33,7 +36,11 @@ class SteeredPostgresql(Postgresql):
         return super().write(work)
 
     def _set_clock(self) -> None:
-        self.statements["now"] = f"SELECT CAST({microseconds_of(self.clock.now())} AS bigint)"
+        real = _NOW.search(self.statements["tick"])
+        assert real
+        steered = f"SELECT CAST({microseconds_of(self.clock.now())} AS bigint)"
+        self.statements["tick"] = self.statements["tick"].replace(real[0], steered)
+        self.statements["now"] = steered
 
 
 class SteeredMariadb(Mariadb):
