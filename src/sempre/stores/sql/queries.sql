@@ -491,19 +491,32 @@ INSERT INTO {attempts} (
 ) ON CONFLICT DO NOTHING
 
 -- name: attempts_of
--- Every try at an execution; a success that has no row of its own is read from the execution.
+-- Every try at an execution; a success that has no row of its own came last.
 SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending, number
 FROM {attempts} WHERE execution_id = :id
 UNION ALL
-SELECT
-    e.id, e.fence, e.session, e.started_at, e.finished_at, e.state, 'null', '', 'settled',
-    9223372036854775807
-FROM {executions} AS e
-WHERE e.id = :id AND e.state = 'succeeded' AND NOT EXISTS (
+SELECT {untold_success}, 9223372036854775807 FROM {executions} AS e
+WHERE e.id = :id AND {is_untold_success}
+ORDER BY number
+
+-- name: untold_success
+-- The attempt that an execution e tells of, in the order of `records.read_attempt`.
+e.id, e.fence, e.session, e.started_at, e.finished_at, e.state, 'null', '', 'settled'
+
+-- name: is_untold_success
+-- Whether an execution e has succeeded and no row tells of it.
+e.state = 'succeeded' AND NOT EXISTS (
     SELECT 1 FROM {attempts} AS known
     WHERE known.execution_id = e.id AND known.fence = e.fence AND known.ending = 'settled'
 )
-ORDER BY finished_at, number
+
+-- name: tell_successes
+-- Successes get rows of their own, before something comes after them.
+INSERT INTO {attempts} (
+    execution_id, fence, session, started_at, finished_at, state, result, error, ending
+)
+SELECT {untold_success} FROM {executions} AS e
+WHERE e.id IN (SELECT value FROM {each:ids}) AND {is_untold_success}
 
 -- Unique work
 

@@ -1,7 +1,7 @@
 """How attempts ended: plain successes all at once, everything else as its plan says.
 
 Each batch is one transaction, and safe to repeat. A success that returned nothing leaves no row of
-its own among the attempts: the execution tells all of it, and is read as that attempt.
+its own among the attempts: the execution tells all of it, and is read as the last of them.
 """
 
 from collections import defaultdict
@@ -108,6 +108,8 @@ def _settle(
         ended.append(claimed.id)
         answers.append(Settled.DONE)
     desk.write(transaction)
+    if late := [each["execution_id"] for each in attempts if each["ending"] == "late"]:
+        transaction.run("tell_successes", ids=late)
     if attempts:
         transaction.many("insert_attempt", attempts)
     if ended:
