@@ -108,8 +108,8 @@ def _settle(
         ended.append(claimed.id)
         answers.append(Settled.DONE)
     desk.write(transaction)
-    if late := [each["execution_id"] for each in attempts if each["ending"] == "late"]:
-        transaction.run("tell_successes", ids=late)
+    if overtaken := [each["execution_id"] for each in attempts if each["ending"] == "late"]:
+        transaction.run("tell_successes", ids=overtaken)
     if attempts:
         transaction.many("insert_attempt", attempts)
     if ended:
