@@ -2,8 +2,6 @@
 
 from bench.peers.telling import await_end, mark, timed, told
 from sempre import Sempre
-from sempre.domain.states import State
-from sempre.ports.messages import ExecutionQuery
 
 app = Sempre(told("url"), broker=told("broker"))
 
@@ -30,5 +28,8 @@ def work() -> None:
 
 def finish(count: int) -> dict[str, float]:
     store = app.engine.store
-    running = ExecutionQuery(states=frozenset({State.RUNNING}), limit=1)
-    return await_end(count, lambda: not store.executions(running).value.items)
+
+    def is_over() -> bool:
+        return not any(store.running(each.id).value for each in store.sessions().value)
+
+    return await_end(count, is_over)

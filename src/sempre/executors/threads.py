@@ -17,6 +17,7 @@ from sempre.executors.calling import Report, perform
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
 from sempre.executors.flights import Flight, Flights
+from sempre.executors.turns import Turns
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["ThreadExecutor"]
@@ -51,6 +52,7 @@ class ThreadExecutor:
         self._stopped = False
         # What a thread has been handed while it told of a run that ended: it goes on with that.
         self._own = _Own()
+        self._turns = Turns()
 
     def start(self) -> None:
         """Get ready; threads begin with the runs."""
@@ -121,13 +123,24 @@ class ThreadExecutor:
 
     def _work(self, flight: Flight | None) -> None:
         while flight is not None:
-            # A context of its own: what a job sets is gone with it.
-            report = Context().run(perform, flight.run.task, flight.current)
-            self._alarm.forget(flight)
-            following = self._tell(flight, report)
+            self._go_on(flight)
             # Not held while waiting: a run may be large.
-            del flight, report
-            flight = following or (self._waiting.get() if self._keep() else None)
+            del flight
+            flight = self._waiting.get() if self._keep() else None
+
+    def _go_on(self, flight: Flight) -> None:
+        """Do a run, then what was submitted when it was told of, and so on."""
+        following: Flight | None = flight
+        with self._turns.taking() as turns:
+            while following is not None:
+                flight = following
+                turns.wait()
+                began = self._clock.elapsed()
+                # A context of its own: what a job sets is gone with it.
+                report = Context().run(perform, flight.run.task, flight.current)
+                turns.note(self._clock.elapsed() - began)
+                self._alarm.forget(flight)
+                following = self._tell(flight, report)
 
     def _tell(self, flight: Flight, report: Report) -> Flight | None:
         """Tell of a run that has ended; return what was submitted meanwhile for this thread."""
