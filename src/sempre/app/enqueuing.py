@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +17,6 @@ from sempre.domain.states import Kind, State
 from sempre.domain.unique import Unique, read_unique
 from sempre.domain.values import changed
 from sempre.domain.work import WorkPolicy
-from sempre.engine.ahead import Line
 from sempre.engine.core import Engine
 from sempre.engine.ids import new_id
 from sempre.grids.instants import read_instant
@@ -79,41 +77,27 @@ class Enqueuer:
         return receipts[0]
 
     def send_many(
-        self,
-        calls: Iterable[Call[Any] | Job[..., Any]],
-        manner: Manner,
-        *,
-        batch: int = BATCH,
-        ahead: bool = False,
+        self, calls: Iterable[Call[Any] | Job[..., Any]], manner: Manner, *, batch: int = BATCH
     ) -> Iterator[list[Receipt[Any]]]:
         """Put calls in as they come, a batch at a time; yield the receipts of each batch.
 
-        A batch is put in as a whole or not at all. Those before one that fails stay. If wanted,
-        the calls of the next batch are asked for while a server takes in the one before.
+        A batch is put in as a whole or not at all. Those before one that fails stay.
         """
         rest, number = iter(calls), 0
         policies = _Policies(self._app.declarations.policies, manner)
-        ahead = ahead and self._may_go_ahead(manner)
-        with Line[list[Receipt[Any]]]() as line:
-            while taken := [_call(each) for each in islice(rest, batch)]:
-                blank = self._blank(manner, self._app.engine.present())
-                works = [
-                    _work(call, policies.of(call), manner, blank, place)
-                    for place, call in enumerate(taken, number)
-                ]
-                number += len(taken)
-                send = partial(self._send_batch, taken, works, manner, blank.created_at)
-                yield from line.hand_in(send, ahead=ahead and len(taken) == batch)
-            yield from line.rest()
-
-    def _may_go_ahead(self, manner: Manner) -> bool:
-        """Tell whether a batch may be sent from another thread than the caller's."""
-        is_bound = self._app.middleware.is_asked or self._app.joins(manner.sending)
-        return self._app.engine.store.capabilities.own_clock and not is_bound
+        while taken := [_call(each) for each in islice(rest, batch)]:
+            yield self._send_batch(taken, manner, policies, number)
+            number += len(taken)
 
     def _send_batch(
-        self, calls: Sequence[Call[Any]], works: Sequence[Work], manner: Manner, now: datetime
+        self, calls: Sequence[Call[Any]], manner: Manner, policies: "_Policies", first: int
     ) -> list[Receipt[Any]]:
+        now = self._app.engine.present()
+        blank = self._blank(manner, now)
+        works = [
+            _work(call, policies.of(call), manner, blank, number)
+            for number, call in enumerate(calls, first)
+        ]
         with self._app.middleware.enqueuing(calls):
             refused = self._refused(works)
             wanted = [each for each in works if each.execution.id not in refused]

@@ -72,11 +72,6 @@ class Middleware:
             yield
 
     @property
-    def is_asked(self) -> bool:
-        """Whether an enqueue calls the user's own code, which expects the caller's thread."""
-        return bool(self._enqueues or self._gates)
-
-    @property
     def has_gates(self) -> bool:
         """Whether anybody is asked at all."""
         return bool(self._gates)

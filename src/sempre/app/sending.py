@@ -56,8 +56,7 @@ class Sends:
             without a transaction of the caller's own there is no other way.
         """
         manner = Manner(Sending(**options), spread=read_spread(spread))
-        batches = self._enqueuer.send_many(calls, manner, ahead=True)
-        return [each for batch in batches for each in batch]
+        return [each for batch in self._enqueuer.send_many(calls, manner) for each in batch]
 
     def transaction(self, connection: object) -> AbstractContextManager[None]:
         """Return a block that commits at its end, or rolls back if it raises, and then rings.

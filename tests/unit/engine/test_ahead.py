@@ -1,12 +1,10 @@
-"""Pages and pieces of work come in order, whether in turn or ahead."""
+"""Pages come in order, whether they are read in turn or ahead."""
 
 from datetime import UTC, datetime
-from functools import partial
-from threading import Event
 
 import pytest
 
-from sempre.engine.ahead import Line, pages
+from sempre.engine.ahead import pages
 from sempre.errors import StoreUnavailable
 from sempre.ports.messages import Page, Reading
 
@@ -40,35 +38,3 @@ def test_what_was_read_is_worked_on_before_an_error_comes_through(
     found = pages(fail_later, ahead=ahead)
 
     assert next(found).value.after == "a"
-
-
-@pytest.mark.parametrize("ahead", [False, True])
-def test_pieces_of_work_are_done_in_order_and_each_is_told_of_once(
-    ahead: bool,  # noqa: FBT001 - a parameter
-) -> None:
-    order: list[int] = []
-    told: list[int] = []
-
-    def work(number: int) -> int:
-        order.append(number)
-        return number
-
-    with Line[int]() as line:
-        for number in range(20):
-            told += line.hand_in(partial(work, number), ahead=ahead and number != 19)
-        told += line.rest()
-
-    assert order == told == list(range(20))
-
-
-def test_after_a_piece_of_work_that_failed_none_is_begun() -> None:
-    def fail() -> None:
-        raise StoreUnavailable("the store is down.")
-
-    begun = Event()
-    with Line[None]() as line:
-        line.hand_in(fail, ahead=True)
-        with pytest.raises(StoreUnavailable):
-            line.hand_in(begun.set, ahead=True)
-
-    assert not begun.is_set()
