@@ -173,17 +173,8 @@ ON DUPLICATE KEY UPDATE revision = VALUES(revision)
 
 -- name: insert_alike
 -- Executions come into being that differ in id and arguments only; what is there already stays.
-INSERT INTO {executions} (
-    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-    unique_period
-)
-SELECT
-    one.word, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
-    :priority, :rules, one.document, :reason, :actor, :tzdata, :created_at, :attempt, :failures,
-    :crashes, :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
-    :unique_key, :unique_mode, :unique_period
+INSERT INTO {executions} ({execution_columns})
+SELECT {alike_values}
 FROM {documents:documents} AS one
 ON DUPLICATE KEY UPDATE id = VALUES(id)
 

@@ -168,27 +168,13 @@ SELECT
 
 -- name: insert_execution
 -- Executions come into being, given as a JSON array.
-INSERT INTO {executions} (
-    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-    unique_period
-)
-SELECT
-    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-    unique_period
+INSERT INTO {executions} ({execution_columns})
+SELECT {execution_columns}
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
 -- name: load_execution
 -- Executions come into being, row by row in the server's own form.
-COPY {executions} (
-    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-    unique_period
-) FROM STDIN
+COPY {executions} ({execution_columns}) FROM STDIN
 
 -- name: load_schedule
 -- Schedules come into being.

@@ -28,6 +28,20 @@ LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 id, due_at, name, revision, kind, state, run_at, rules, args, actor, tzdata, created_at, attempt,
 failures, crashes, first_started_at, started_at, finished_at, fence, session
 
+-- name: execution_columns
+-- An execution as it is written, in the order of its table.
+id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
+started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
+unique_period
+
+-- name: alike_values
+-- The same for executions of which each document `one` tells the id and the arguments.
+one.word, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
+:priority, :rules, one.document, :reason, :actor, :tzdata, :created_at, :attempt, :failures,
+:crashes, :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
+:unique_key, :unique_mode, :unique_period
+
 -- name: schedule_columns
 -- A schedule as it is read, in the order of `encoding.read_schedule`.
 id, name, definition, args, created_at, cursor_at, revision, starts, started, paused,
@@ -230,12 +244,7 @@ SELECT id, tags FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
 
 -- name: insert_execution
 -- An execution comes into being.
-INSERT INTO {executions} (
-    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-    unique_period
-) VALUES (
+INSERT INTO {executions} ({execution_columns}) VALUES (
     :id, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
     :priority, :rules, :args, :reason, :actor, :tzdata, :created_at, :attempt, :failures, :crashes,
     :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
@@ -244,17 +253,8 @@ INSERT INTO {executions} (
 
 -- name: insert_alike
 -- Executions come into being that differ in id and arguments only; what is there already stays.
-INSERT INTO {executions} (
-    id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-    rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-    started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-    unique_period
-)
-SELECT
-    one.word, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
-    :priority, :rules, one.document, :reason, :actor, :tzdata, :created_at, :attempt, :failures,
-    :crashes, :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
-    :unique_key, :unique_mode, :unique_period
+INSERT INTO {executions} ({execution_columns})
+SELECT {alike_values}
 FROM {documents:documents} AS one WHERE true
 ON CONFLICT (id) DO NOTHING
 
