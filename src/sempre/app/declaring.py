@@ -51,7 +51,7 @@ class Declarations:
 
     def add_schedule(self, declared: Declared) -> None:
         """Declare a schedule; a second one under the same name is refused."""
-        if check_name("schedule", declared.name) in self.schedules:
+        if declared.name in self.schedules:
             allowed = "a name that no other schedule has"
             raise NamingError("schedule", declared.name, allowed=allowed, hint="Pass name=.")
         self.schedules[declared.name] = declared

@@ -10,6 +10,7 @@ from sempre.app.options import Duration, ScheduleOptions
 from sempre.domain.declaration import declaration_of
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
+from sempre.domain.names import check_name
 from sempre.domain.planning import (
     Moment,
     Plan,
@@ -47,10 +48,14 @@ PAGE = 500
 
 @dataclass(frozen=True)
 class Declared:
-    """A schedule to be created: its name and what it is."""
+    """A schedule to be created: its name, NamingError if it is none, and what it is."""
 
     name: str
     definition: Definition
+
+    def __post_init__(self) -> None:
+        """Refuse a name that not every store, log and terminal could show."""
+        check_name("schedule", self.name)
 
 
 class ScheduleHandle:

@@ -198,6 +198,16 @@ def test_schedules_of_tenants_are_made_in_bulk_at_run_time(app: Sempre) -> None:
     assert app.schedule("tenant-7").row.next_run_at == datetime(2026, 11, 16, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("name", ["", " tenant", "ten\0ant", 300 * "x"])
+def test_a_schedule_made_at_run_time_has_a_name_that_can_be_shown(app: Sempre, name: str) -> None:
+    @app.job
+    def report() -> None: ...
+
+    with pytest.raises(NamingError, match="schedule"):
+        app.create_schedules([(name, Every("1d"), report)])
+    assert not list(app.schedules.find())
+
+
 def test_a_schedule_made_at_run_time_is_left_alone_by_a_deploy(app: Sempre) -> None:
     @app.job
     def report() -> None: ...
