@@ -1,6 +1,6 @@
 """Enqueuing: calls become executions of their own, one or many thousands in a few round trips."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -18,11 +18,11 @@ from sempre.domain.unique import Unique, read_unique
 from sempre.domain.values import changed
 from sempre.domain.work import WorkPolicy
 from sempre.engine.core import Engine
-from sempre.engine.ids import new_id
+from sempre.engine.ids import new_id, new_ids
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 from sempre.ports import messages
-from sempre.ports.messages import Backoff, Work
+from sempre.ports.messages import Alike, Backoff, Work
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
@@ -93,19 +93,43 @@ class Enqueuer:
         self, calls: Sequence[Call[Any]], manner: Manner, policies: "_Policies", first: int
     ) -> list[Receipt[Any]]:
         now = self._app.engine.present()
-        blank = self._blank(manner, now)
-        works = [
+        works = self._works(calls, manner, policies, self._blank(manner, now), first)
+        with self._app.middleware.enqueuing(calls):
+            answers = self._answers(works, manner, now)
+        return self._receipts(answers)
+
+    def _works(
+        self,
+        calls: Sequence[Call[Any]],
+        manner: Manner,
+        policies: "_Policies",
+        blank: Execution,
+        first: int,
+    ) -> Collection[Work]:
+        """Return calls as work, in short if they are alike and nobody has to look at each."""
+        job, policy = calls[0].job, policies.of(calls[0])
+        is_plain = not (manner.spread or manner.backoff or policy.unique)
+        if is_plain and all(call.job is job for call in calls):
+            common = changed(blank, snapshot=policy.snapshot(job.name, {}))
+            ids = new_ids(blank.created_at, len(calls))
+            return Alike(common, dict(zip(ids, [call.args for call in calls], strict=True)))
+        return [
             _work(call, policies.of(call), manner, blank, number)
             for number, call in enumerate(calls, first)
         ]
-        with self._app.middleware.enqueuing(calls):
-            refused = self._refused(works)
-            wanted = [each for each in works if each.execution.id not in refused]
-            answers = iter(self._put_in(wanted, manner, now) if wanted else ())
-        given = (refused.get(each.execution.id) or next(answers) for each in works)
-        return [self._receipt(each) for each in given]
 
-    def _refused(self, works: Sequence[Work]) -> dict[str, messages.Receipt]:
+    def _answers(
+        self, works: Collection[Work], manner: Manner, now: datetime
+    ) -> Sequence[messages.Receipt]:
+        """Put work in that no gate refuses; return what is said of each."""
+        refused = self._refused(works)
+        if not refused:
+            return self._put_in(works, manner, now)
+        wanted = [each for each in works if each.execution.id not in refused]
+        answers = iter(self._put_in(wanted, manner, now) if wanted else ())
+        return [refused.get(each.execution.id) or next(answers) for each in works]
+
+    def _refused(self, works: Collection[Work]) -> dict[str, messages.Receipt]:
         """Return what gates that refuse pieces of work say, by the ids of those."""
         if not self._app.middleware.has_gates:
             return {}
@@ -116,7 +140,7 @@ class Enqueuer:
         return refused
 
     def _put_in(
-        self, works: Sequence[Work], manner: Manner, now: datetime
+        self, works: Collection[Work], manner: Manner, now: datetime
     ) -> Sequence[messages.Receipt]:
         engine = self._app.engine
         joined = caller_transaction(self._app, manner.sending.tx)
@@ -144,10 +168,13 @@ class Enqueuer:
     def _ring(
         self,
         engine: Engine,
-        works: Sequence[Work],
+        works: Collection[Work],
         answers: Sequence[messages.Receipt],
         now: datetime,
     ) -> None:
+        if isinstance(works, Alike) and not engine.bell.carries:
+            # Whoever looks finds them all, and one tells when to look.
+            works, answers = [next(iter(works))], answers[:1]
         born = [
             work.execution
             for work, answer in zip(works, answers, strict=True)
@@ -155,9 +182,9 @@ class Enqueuer:
         ]
         engine.bell.ring(born, now)
 
-    def _receipt(self, answer: messages.Receipt) -> Receipt[Any]:
-        said = answer.rejected_by, answer.failures, answer.waits_until
-        return Receipt(answer.id, answer.created, *said, _engine=self._engine)
+    def _receipts(self, answers: Sequence[messages.Receipt]) -> list[Receipt[Any]]:
+        engine = self._engine
+        return [Receipt(*answer, engine) for answer in answers]
 
     def _engine(self) -> Engine:
         return self._app.engine

@@ -24,7 +24,7 @@ class Call(Generic[R]):
     """A job with its arguments, checked: what a schedule runs, or an enqueue asks for."""
 
     job: "Job[..., R]"
-    args: Mapping[str, Json]
+    args: dict[str, Json]
 
 
 class Sender(Protocol):

@@ -21,7 +21,8 @@ SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 1.0
 
 
-@dataclass(frozen=True)
+# Not frozen, which would make thousands of them cost more than to send them.
+@dataclass(slots=True, unsafe_hash=True)
 class Receipt(Generic[R]):
     """What became of an enqueue, and a handle on the execution.
 

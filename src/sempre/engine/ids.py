@@ -8,9 +8,8 @@ from uuid import UUID
 
 from sempre.grids.instants import microseconds_of
 
-__all__ = ["made_at", "new_id", "randbits"]
+__all__ = ["made_at", "new_id", "new_ids", "randbits"]
 
-VERSION_7 = 0x7 << 76
 VARIANT = 0b10 << 62
 SECOND = 1000 << 12
 TOGETHER = 512
@@ -27,13 +26,14 @@ class _Order:
         self._lock = Lock()
         self._last = 0
 
-    def next(self, microseconds: int) -> int:
+    def next(self, microseconds: int, count: int) -> range:
+        """Return so many numbers in a row."""
         number = (microseconds << 12) // 1000
         with self._lock:
             if number <= self._last < number + SECOND:
                 number = self._last + 1
-            self._last = number
-        return number
+            self._last = number + count - 1
+        return range(number, number + count)
 
 
 class _Chance:
@@ -67,10 +67,17 @@ def randbits(count: int) -> int:
 
 def new_id(now: datetime) -> str:
     """Return an id that nobody else has and that sorts after those made before in this process."""
-    number = _ORDER.next(microseconds_of(now))
-    high = (number >> 12 << 80) | VERSION_7 | ((number & 0xFFF) << 64)
-    digits = f"{high | VARIANT | randbits(62):032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    return new_ids(now, 1)[0]
+
+
+def new_ids(now: datetime, count: int) -> list[str]:
+    """Return so many such ids, in order."""
+    return list(map(_written, _ORDER.next(microseconds_of(now), count)))
+
+
+def _written(number: int) -> str:
+    time, chance = f"{number:015x}", f"{VARIANT | randbits(62):016x}"
+    return f"{time[:8]}-{time[8:12]}-7{time[12:]}-{chance[:4]}-{chance[4:]}"
 
 
 def made_at(identity: str) -> datetime:

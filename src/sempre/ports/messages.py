@@ -5,19 +5,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.planning.settling import plan_success
 from sempre.domain.planning.sheet import Moment, Plan
-from sempre.domain.policies import doubling
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
+from sempre.ports.enqueuing import Alike, Backoff, Receipt, Unique, Work
 from sempre.ports.looking import Attempt, ExecutionQuery, Page, Report, Rollup, ScheduleQuery
 
 __all__ = [
+    "Alike",
     "Attempt",
     "Backoff",
     "Birth",
@@ -202,65 +203,6 @@ class Success(Settlement):
     def plan(self) -> Plan:
         """What `plan_success` makes of it."""
         return plan_success(self.execution, Moment(self.finished_at))
-
-
-@dataclass(frozen=True)
-class Unique:
-    """Among which executions a piece of one-off work may exist once.
-
-    Attributes:
-        key: what is unique, usually the job and some of its arguments.
-        mode: "live" ones; "active" ones, that is live or running; or "period", any not older.
-        period: how long the last one counts, for "period".
-    """
-
-    key: str
-    mode: Literal["live", "active", "period"] = "active"
-    period: timedelta = timedelta(0)
-
-
-@dataclass(frozen=True)
-class Backoff:
-    """How long unique work is refused after the last one of its key has failed.
-
-    The wait doubles with each failure in a row, but is never longer than `cap`.
-    """
-
-    base: timedelta
-    cap: timedelta
-
-    def wait(self, failures: int) -> timedelta:
-        """Return how long to wait after the n-th failure in a row, counting from 1."""
-        return doubling(self.base, self.cap, failures)
-
-
-@dataclass(frozen=True)
-class Work:
-    """A piece of one-off work to be put in: an execution without a schedule.
-
-    Attributes:
-        backoff: for unique work: how long to refuse it after the last one of its key has failed.
-    """
-
-    execution: Execution
-    unique: Unique | None = None
-    backoff: Backoff | None = None
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What became of a piece of work: its own id, or that of the one that already exists.
-
-    Attributes:
-        failures: of unique work, how many before it have failed in a row.
-        waits_until: if it was refused for those, when it will be accepted.
-    """
-
-    id: str
-    created: bool = True
-    rejected_by: str = ""
-    failures: int = 0
-    waits_until: datetime | None = None
 
 
 class Cancelled(StrEnum):

@@ -12,7 +12,7 @@ A store is used from many threads at once. An order that is repeated while the f
 under way gets the same answer. Unique keys may be of any length.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -183,7 +183,7 @@ class Store(Protocol):
         """
         ...
 
-    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in, in one round trip. A duplicate is a receipt, not an error.
 
         Uniqueness holds under races, by the mode that the newcomer asks for. A switch that rejects

@@ -4,7 +4,7 @@ It is what the other stores are tested against, what the simulator runs on, and 
 per process where nothing has to outlive it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import RLock
@@ -137,7 +137,7 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return [work.settle(tables, each, session, now) for each in settlements]
 
-    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in."""
         with self._at_once() as (tables, now):
             return [work.enqueue(tables, each, now) for each in works]

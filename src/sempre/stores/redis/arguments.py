@@ -1,6 +1,6 @@
 """Plans, births, work and settlements as the arguments that the scripts read, in their order."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from sempre.domain.execution import Execution, SlotRange
@@ -84,7 +84,7 @@ def settlements(given: Sequence[Settlement]) -> Arguments:
         yield from _order(Order(each.plan))
 
 
-def works(given: Sequence[Work]) -> Arguments:
+def works(given: Collection[Work]) -> Arguments:
     """Yield one-off work to be put in."""
     yield len(given)
     for work in given:

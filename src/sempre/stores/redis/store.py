@@ -1,7 +1,7 @@
 """The Redis store: the operations of the port, each as one script."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -176,7 +176,7 @@ class RedisStore:
             map(Settled, self._run("settle", [session, *arguments.settlements(settlements)]))
         )
 
-    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in."""
         found = self._run("enqueue", arguments.works(works))
         return list(map(records.read_receipt, found))

@@ -3,14 +3,15 @@
 Each batch is one transaction, and safe to repeat: what is there already is left as it is.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
+from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.values import changed
-from sempre.ports.messages import Receipt, Work
+from sempre.ports.messages import Alike, Receipt, Work
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import insert_executions
@@ -22,7 +23,7 @@ __all__ = ["enqueue"]
 # With more kinds of work in a batch than this, each row is better told in full.
 MOST_KINDS = 10
 
-_UNIQUE = attrgetter("unique")
+_UNIQUE, _EXECUTION = attrgetter("unique"), attrgetter("execution")
 _OWN = ("id", "snapshot", "created_at", "args")
 _of_row, _of_rules = (
     attrgetter(*(each.name for each in fields(kind) if each.name not in _OWN))
@@ -31,44 +32,48 @@ _of_row, _of_rules = (
 
 
 def enqueue(
-    transaction: Transaction, works: Sequence[Work], stops: Stops | None = None
+    transaction: Transaction, works: Collection[Work], stops: Stops | None = None
 ) -> list[Receipt]:
     """Put one-off work in, or say what stands in its way: by default, any switch that is off."""
     stops = switches_off(transaction) if stops is None else stops
-    if not stops.switches and not any(map(_UNIQUE, works)):
-        kinds = _kinds([work.execution for work in works])
-        if len(kinds) <= MOST_KINDS:
-            return _put_in_kinds(transaction, works, kinds)
-    return _put_in(transaction, works, stops)
+    kinds = [] if stops.switches else _kinds(works)
+    if not kinds or len(kinds) > MOST_KINDS:
+        return _put_in(transaction, works, stops)
+    for alike in kinds:
+        _put_in_alike(transaction, alike)
+    return [Receipt(identity) for identity in _ids(works)]
 
 
-def _kinds(rows: Iterable[Execution]) -> list[list[Execution]]:
-    """Return rows in stretches that have everything in common but id and arguments."""
-    kinds: list[list[Execution]] = []
+def _kinds(works: Collection[Work]) -> Sequence[Alike]:
+    """Return work in stretches that are alike; none if some of it is unique."""
+    if isinstance(works, Alike):
+        return [works]
+    if any(map(_UNIQUE, works)):
+        return []
+    kinds: list[tuple[Execution, dict[str, dict[str, Any]]]] = []
     last_row = last_rules = None
-    for row in rows:
+    for row in map(_EXECUTION, works):
         of_row, of_rules = _of_row(row), _of_rules(row.snapshot)
         if of_row != last_row or of_rules != last_rules:
-            kinds.append([])
+            kinds.append((row, {}))
             last_row, last_rules = of_row, of_rules
-        kinds[-1].append(row)
-    return kinds
+        kinds[-1][1][row.id] = dict(row.snapshot.args)
+    return [Alike(*each) for each in kinds]
 
 
-def _put_in_kinds(
-    transaction: Transaction, works: Sequence[Work], kinds: Sequence[Sequence[Execution]]
-) -> list[Receipt]:
+def _ids(works: Collection[Work]) -> Iterable[str]:
+    return works.args if isinstance(works, Alike) else (work.execution.id for work in works)
+
+
+def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
     """Put in work that nothing stands in the way of: what it has in common is said once."""
-    for rows in kinds:
-        first = changed(rows[0], created_at=transaction.now)
-        columns = encoding.write_execution(first, encoding.write_snapshot(first.snapshot))
-        documents = {row.id: dict(row.snapshot.args) for row in rows}
-        del columns["id"], columns["args"]
-        transaction.run("insert_alike", documents=documents, **columns)
-    return [Receipt(work.execution.id) for work in works]
+    blank = changed(alike.blank, created_at=transaction.now)
+    columns = encoding.write_execution(blank, encoding.write_snapshot(blank.snapshot))
+    del columns["id"], columns["args"]
+    transaction.run("insert_alike", documents=alike.args, **columns)
 
 
-def _put_in(transaction: Transaction, works: Sequence[Work], stops: Stops) -> list[Receipt]:
+def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> list[Receipt]:
     """Put in what neither a switch nor a unique key stands in the way of, row by row."""
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]

@@ -1,7 +1,7 @@
 """Work that is put in through a caller's transaction, as far as that is another thing."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ logger = logging.getLogger("sempre")
 
 
 def enqueue_within(
-    dialect: Dialect, connection: object, works: Sequence[Work], uuid: str
+    dialect: Dialect, connection: object, works: Collection[Work], uuid: str
 ) -> list[Receipt]:
     """Put work in through a caller's transaction, after its connection was proven to lead here."""
     with dialect.callers.joined(connection) as transaction:

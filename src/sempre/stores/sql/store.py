@@ -1,6 +1,6 @@
 """The SQL store: the operations of the port, each as one transaction of its dialect."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -170,11 +170,11 @@ class SqlStore:
         """Record how attempts ended."""
         return self._write(lambda transaction: settling.settle(transaction, settlements, session))
 
-    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in."""
         return self._write_with_switches(lambda transaction: enqueue(transaction, works))
 
-    def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:
+    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in through a transaction of the caller's."""
         return enqueue_within(self._checked(), connection, works, self.uuid)
 

@@ -6,7 +6,7 @@ and its slots in `slots.py`.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -105,7 +105,7 @@ class Judge:
         if early and last and not doubt:
             raise Broken(f"{program.name} dropped a ticket that came before its time")
 
-    def _judge_unique(self, works: Sequence[Work]) -> None:
+    def _judge_unique(self, works: Collection[Work]) -> None:
         """8: of one key at most one waits, or waits or runs, or was put in within the period."""
         table = self._store.tables.executions
         for work in works:

@@ -5,7 +5,7 @@ found by whoever asks for history, until the watchdog purges them, but cost noth
 file itself is never purged; it is what `TimeTravel.executions` reads.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -218,7 +218,7 @@ class TravelStore(MemoryStore):
         past = [Candidate(_unfiled(self._by_id[each])) for each in ids if each in self._by_id]
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
-    def enqueue_within(self, connection: object, works: Sequence[Work]) -> list[Receipt]:  # noqa: ARG002 - whatever it is
+    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Receipt]:  # noqa: ARG002 - whatever it is
         """Put one-off work in, whether or not the caller's transaction is committed."""
         return self.enqueue(works)
 
