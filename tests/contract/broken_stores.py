@@ -1,7 +1,7 @@
 """Stores with one kept bug each, of the kind that real ones have had; the contracts find all."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -133,7 +133,7 @@ class RenewsTheDead(MemoryStore):
 class ChecksThenInserts(MemoryStore):
     """Looks for a duplicate in one step and inserts in another."""
 
-    def enqueue(self, works: Sequence[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
         unique, keyed = dict(self._tables.unique), dict(self._tables.keyed)
         receipts = []
         for work in works:

@@ -154,8 +154,7 @@ def a_claim_whose_answer_was_lost_is_forgotten(patch: Patch) -> None:
 def a_claim_whose_answer_was_lost_starts_twice(patch: Patch) -> None:
     def begin_again(self: Worker) -> None:
         running = self.engine.store.running(self.heart.session).value
-        for execution in running:
-            self._begin(Started(execution))
+        self._begin([Started(execution) for execution in running])
 
     patch.setattr(Worker, "_give_back_unknown", begin_again)
 

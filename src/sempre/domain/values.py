@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 __all__ = ["changed", "made"]
 
 T = TypeVar("T")
+# Of a frozen class there is no other way to set anything.
+_set = object.__setattr__
 
 
 def changed(value: T, **fields: Any) -> T:
@@ -15,10 +17,8 @@ def changed(value: T, **fields: Any) -> T:
     or fields that others are computed from.
     """
     known = vars(value)
-    copy = object.__new__(type(value))
-    own = vars(copy)
-    own.update(known)
-    own.update(fields)
+    copy, own = object.__new__(type(value)), known | fields
+    _set(copy, "__dict__", own)
     if len(own) != len(known):
         message = f"{type(value).__name__} has no {', '.join(fields.keys() - known.keys())}"
         raise TypeError(message)
@@ -31,7 +31,7 @@ def made(kind: type[T], /, **fields: Any) -> T:
     As its constructor, which costs several times as much, and with the same limits as `changed`.
     """
     value = object.__new__(kind)
-    vars(value).update(fields)
+    _set(value, "__dict__", fields)
     known = kind.__dataclass_fields__  # type: ignore[attr-defined]
     if len(known) != len(fields):
         message = f"{kind.__name__} is made of {', '.join(known)}, not of {', '.join(fields)}"

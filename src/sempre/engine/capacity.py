@@ -10,6 +10,7 @@ would be run once more.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from threading import Condition
 
 from sempre.clock import Clock
@@ -18,7 +19,7 @@ from sempre.engine.claiming import Started
 __all__ = ["MOST_UNRECORDED", "Capacity"]
 
 PARKED_SECONDS = 1.0
-MOST_PARKED = 500
+MOST_PARKED = 1000
 MOST_UNRECORDED = 1000
 WEIGHT = 0.2
 
@@ -89,14 +90,14 @@ class Capacity:
         runs = (each.execution for each in self.running())
         return any(each.id == this.id and each.fence > this.fence for each in runs)
 
-    def admit(self, started: Started) -> bool:
-        """Take an execution in hand, or park it; True if it is to be run now."""
+    def admit(self, started: Sequence[Started]) -> Sequence[Started]:
+        """Take executions in hand, and park those that are too many; return the others, to run."""
         with self._changed:
-            if self.free:
-                self._running[started.execution.fence] = self._clock.elapsed(), started
-                return True
-            self._parked.append((self._clock.elapsed(), started))
-            return False
+            at, free = self._clock.elapsed(), self.free
+            now, later = started[:free], started[free:]
+            self._running.update({each.execution.fence: (at, each) for each in now})
+            self._parked.extend([(at, each) for each in later])
+            return now
 
     def finish(self, fence: int, seconds: float) -> tuple[Started | None, Started | None]:
         """Let go of a run; return it, and a parked one that is now in hand."""

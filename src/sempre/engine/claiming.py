@@ -7,6 +7,7 @@ changed the schedule or took the row meanwhile, is made again from a fresh readi
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Claim, Moment, Verdict, plan_claim
@@ -22,8 +23,7 @@ __all__ = ["Catch", "Claims", "Started"]
 TRIES = 3
 
 
-@dataclass(frozen=True)
-class Started:
+class Started(NamedTuple):
     """An execution that now runs under our session, and the schedule it was planned with."""
 
     execution: Execution
@@ -176,6 +176,8 @@ class Claims:
             self._engine.events.tell(Happened.SKIPPED, execution=candidate.execution, **facts)
 
     def _tell_started(self, started: Iterable[Started]) -> None:
+        if not self._engine.events.are_heard(Happened.STARTED):
+            return
         now = self._engine.time.now()
         for each in started:
             begun = each.execution.started_at or now

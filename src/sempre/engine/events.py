@@ -7,9 +7,9 @@ One that raises is logged and heard no more of: telling about work never harms t
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 __all__ = ["Event", "Events", "Happened", "Listener"]
 
@@ -63,12 +63,11 @@ class Happened(StrEnum):
     """error, where: a defect of ours; the loop that met it goes on"""
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """One thing that happened, with its facts."""
 
     name: Happened
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = MappingProxyType({})
 
 
 Listener = Callable[[Event], None]
@@ -94,9 +93,22 @@ class Events:
                 for listener in tuple(listeners):
                     self._call(listener, event, key)
 
+    def are_heard(self, name: Happened) -> bool:
+        """Tell whether anybody wants to hear of such a thing at the moment.
+
+        A listener is asked by its method `hears`, if it has one. Who has very many things to tell
+        need not put them into words for nobody.
+        """
+        listeners = (*self._listeners.get(name, ()), *self._listeners.get(None, ()))
+        return any(getattr(each, "hears", _everything)(name) for each in listeners)
+
     def _call(self, listener: Listener, event: Event, key: Happened | None) -> None:
         try:
             listener(event)
         except Exception:
             logger.exception("a listener of %s raised and is no longer called", event.name)
             self._listeners[key].remove(listener)
+
+
+def _everything(_name: Happened) -> bool:
+    return True

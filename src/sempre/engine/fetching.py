@@ -38,7 +38,7 @@ class Fetcher:
         engine: Engine,
         *,
         wanted: Wanted,
-        begin: Callable[[Started], None],
+        begin: Callable[[Sequence[Started]], None],
         called: Callable[[int], None],
     ) -> None:
         """Hand what was claimed to `begin`, and calls of the watchdog to `called`."""
@@ -246,8 +246,8 @@ class Fetcher:
 
     def _take_in(self, catch: Catch) -> int:
         """Begin what was claimed, then ring for its successors."""
-        for started in catch.started:
-            self._begin(started)
+        if catch.started:
+            self._begin(catch.started)
         for due_at in {row.due_at for row in catch.born}:
             self._note(due_at)
         if self._engine.bell.carries:

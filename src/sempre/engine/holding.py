@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from threading import Lock
 
 from sempre.domain.execution import Execution
-from sempre.domain.values import changed
 from sempre.engine.core import Engine
 from sempre.ports.executor import Ended, Outcome
 
@@ -27,10 +26,10 @@ class Holdings:
         self._lock = Lock()
         self.in_doubt = False
 
-    def take(self, execution: Execution) -> None:
-        """Note that a claim has come."""
+    def take(self, executions: Iterable[Execution]) -> None:
+        """Note that claims have come."""
         with self._lock:
-            self._fences.add(execution.fence)
+            self._fences.update([execution.fence for execution in executions])
 
     def let_go(self, executions: Iterable[Execution]) -> None:
         """Note that claims are settled."""
@@ -48,12 +47,14 @@ class Holdings:
         If an abandoned run was ended, nobody wished for that, and nobody knows how far it got: its
         policy decides, as after a crash. If others have it by now, it is late anyway.
         """
+        if not self._abandoned:
+            return outcome
         fence = outcome.run.execution.fence
         with self._lock:
             abandoned = fence in self._abandoned
             self._abandoned.discard(fence)
         ended_by_us = abandoned and outcome.ended is Ended.CANCELLED
-        return changed(outcome, ended=Ended.CRASHED) if ended_by_us else outcome
+        return outcome._replace(ended=Ended.CRASHED) if ended_by_us else outcome
 
     def compare(self, held: frozenset[int]) -> None:
         """Be in doubt if the store says we hold more; it may only be on its way to us."""
@@ -73,6 +74,5 @@ class Holdings:
         running = self._engine.read(self._engine.store.running(session))
         self.in_doubt = False
         lost = [execution for execution in running if execution.fence not in known]
-        for execution in lost:
-            self.take(execution)
+        self.take(lost)
         return lost

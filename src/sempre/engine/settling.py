@@ -1,7 +1,7 @@
 """Settling: how attempts ended, recorded in batches, each only while its claim still holds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
@@ -25,8 +25,7 @@ __all__ = ["Finished", "Settler"]
 TRIES = 5
 
 
-@dataclass(frozen=True)
-class Finished:
+class Finished(NamedTuple):
     """A started execution and how it ended; no outcome means that it is given back unfinished.
 
     Attributes:
@@ -66,8 +65,9 @@ class Settler:
         Raises:
             StoreUnavailable: nobody knows; repeating it is safe.
         """
-        unread = self._read_again([each for each in finished if each.is_unread])
-        left = [*unread, *(each for each in finished if not each.is_unread)]
+        left = list(finished)
+        if unread := [each for each in finished if each.is_unread]:
+            left = [*self._read_again(unread), *(each for each in finished if not each.is_unread)]
         for _ in range(TRIES):
             if not left:
                 break

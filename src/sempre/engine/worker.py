@@ -5,7 +5,7 @@ finds work, the settler records how it ended, maintenance takes back and repairs
 of them is told of and the loop goes on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
@@ -135,8 +135,7 @@ class Worker:
         left = self._settler.settle(batch, session=session)
         self.capacity.recorded(_ended(batch) - _ended(left))
         self._holdings.let_go(each.started.execution for each in batch)
-        for each in left:
-            self._holdings.take(each.started.execution)
+        self._holdings.take(each.started.execution for each in left)
         self._unsettled = [*left, *self._unsettled_of_others(session)]
         self._note_stuck()
         if any(each.started.schedule for each in batch):
@@ -232,14 +231,17 @@ class Worker:
 
     # Runs
 
-    def _begin(self, started: Started) -> None:
-        self._holdings.take(started.execution)
+    def _begin(self, started: Sequence[Started]) -> None:
+        """Run what was claimed, as far as there are hands for it."""
+        self._holdings.take(each.execution for each in started)
         # If a pause between the claim and here has cost us the lease, others have it by now.
-        ours = started.execution.session == self.heart.session and not self.heart.is_lost
-        if self._stopping.is_set() or not ours:
-            self._finished.put(Finished(started))
-        elif self.capacity.admit(started):
-            self._submit(started)
+        session = "" if self._stopping.is_set() or self.heart.is_lost else self.heart.session
+        ours = [each for each in started if each.execution.session == session]
+        for each in started if len(ours) < len(started) else ():
+            if each.execution.session != session:
+                self._finished.put(Finished(each))
+        for each in self.capacity.admit(ours):
+            self._submit(each)
 
     def _give_back_unknown(self) -> None:
         """Give back unstarted what was claimed for us by an operation whose answer was lost."""

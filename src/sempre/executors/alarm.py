@@ -31,14 +31,16 @@ class Alarm:
 
     def set(self, key: Hashable, at: float, ring: Callable[[], object]) -> None:
         """Ring at a point of the clock's `elapsed`; it replaces what was set for the key."""
+        self._rings[key] = (at, ring)
+        if at >= self._next:
+            # Who watches looks at all of them before that.
+            return
         with self._changed:
-            self._rings[key] = (at, ring)
             if self._thread is None and not self._stopped:
                 thread = Thread(target=self._watch, name="sempre-alarm", daemon=True)
                 thread.start()
                 self._thread = thread
-            if at < self._next:
-                self._changed.notify()
+            self._changed.notify()
 
     def forget(self, key: Hashable) -> None:
         """Do not ring for a key; a ring that has begun is not undone."""
@@ -66,6 +68,8 @@ class Alarm:
 
     def _due(self) -> list[Callable[[], object]]:
         now = self._clock.elapsed()
+        # A key that is set from here on may not be among those that are looked at.
+        self._next = inf
         due = [(key, ring) for key, (at, ring) in [*self._rings.items()] if at <= now]
         for key, _ in due:
             self._rings.pop(key, None)

@@ -113,23 +113,23 @@ class Current:
         snapshot = execution.snapshot
         made = object.__new__(cls)
         # The constructor would cost more than all the rest of a short run.
-        vars(made).update(
-            name=snapshot.name,
-            job=run.task.name,
-            slot=execution.run_at,
-            due_at=execution.due_at,
-            attempt=execution.attempt,
-            fence=execution.fence,
-            id=execution.id,
-            kind=execution.kind,
-            args=snapshot.args,
-            timeout=timeout,
-            clock=clock,
-            link=link,
-            opener=opener,
-            effects=RunEffects(opener, execution.id, execution.fence),
-            _times_out=None if timeout is None else clock.elapsed() + timeout.total_seconds(),
-        )
+        made.__dict__ = {
+            "name": snapshot.name,
+            "job": run.task.name,
+            "slot": execution.run_at,
+            "due_at": execution.due_at,
+            "attempt": execution.attempt,
+            "fence": execution.fence,
+            "id": execution.id,
+            "kind": execution.kind,
+            "args": snapshot.args,
+            "timeout": timeout,
+            "clock": clock,
+            "link": link,
+            "opener": opener,
+            "effects": RunEffects(opener, execution.id, execution.fence),
+            "_times_out": None if timeout is None else clock.elapsed() + timeout.total_seconds(),
+        }
         return made
 
     @property

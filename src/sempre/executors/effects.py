@@ -17,6 +17,9 @@ Opener = Callable[[str, int], Effects]
 class RunEffects:
     """What a run writes beside the end of its run, if it wants to."""
 
+    # Every run has one, and few use it.
+    __slots__ = ("_effects", "_is_over", "_lock", "_opener", "_rings", "_run")
+
     def __init__(self, opener: Opener | None, execution_id: str, fence: int) -> None:
         """Open nothing yet."""
         self._opener = opener
@@ -24,7 +27,7 @@ class RunEffects:
         self._lock = Lock()
         self._effects: Effects | None = None
         self._is_over = False
-        self._rings: list[Callable[[], None]] = []
+        self._rings: tuple[Callable[[], None], ...] = ()
 
     @property
     def connection(self) -> Any:  # noqa: ANN401 - of whichever driver the store has
@@ -54,7 +57,7 @@ class RunEffects:
 
     def after_commit(self, ring: Callable[[], None]) -> None:
         """Call something that never raises when the run has ended and what it wrote is kept."""
-        self._rings.append(ring)
+        self._rings = (*self._rings, ring)
 
     def keep(self, result: Json) -> None:
         """Commit what the job has written with its success, if it has asked for the transaction.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
@@ -39,8 +39,7 @@ class Task:
     redact: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One attempt: a claimed execution, its task and how long it may take."""
 
     execution: Execution
@@ -63,8 +62,7 @@ class Ended(StrEnum):
     """Its process ended without an answer."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a run.
 
     Attributes:

@@ -32,10 +32,10 @@ class Crowd:
 
         Nobody is woken for it: the last ones are told of when something else happens.
         """
+        now = self._clock.elapsed()
+        if now - self._since < SECOND:
+            return 0
         with self._lock:
-            now = self._clock.elapsed()
-            if now - self._since < SECOND:
-                return 0
             left = max(0, self._seen - self._most)
             self._since, self._seen = now, 0
             return left

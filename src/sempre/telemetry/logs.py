@@ -58,9 +58,14 @@ class Narrator:
         self._logger = to
         self._succeeded = Crowd(clock)
 
+    def hears(self, name: str) -> bool:
+        """Tell whether an event of this name may be logged, as the level is now."""
+        level = logging.INFO if name == PASS else SENTENCES.get(name, _OTHERS)[0]
+        return self._logger.isEnabledFor(level)
+
     def __call__(self, event: Told) -> None:
         """Log one event."""
-        level, sentence = SENTENCES.get(event.name, (logging.INFO, _any))
+        level, sentence = SENTENCES.get(event.name, _OTHERS)
         if event.name == PASS and any(event.facts.get(name) for name in HEALED):
             level = logging.INFO
         if self._logger.isEnabledFor(level) and self._is_told(event.name):
@@ -260,6 +265,7 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "clock.jumped": (logging.WARNING, _clock_jumped),
     "engine.error": (logging.ERROR, _saying("a defect in {}: {}", "where", "error")),
 }
+_OTHERS: tuple[int, Sentence] = (logging.INFO, _any)
 
 
 def _length(seconds: object) -> str:

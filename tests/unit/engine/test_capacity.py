@@ -38,29 +38,29 @@ def capacity(clock: Steady) -> Capacity:
 
 def test_a_worker_that_knows_nothing_asks_for_its_free_hands_only(capacity: Capacity) -> None:
     assert capacity.appetite == 2
-    assert capacity.admit(started("e1"))
+    assert capacity.admit([started("e1")])
     assert capacity.appetite == 1
 
 
 def test_with_short_jobs_it_asks_for_what_is_done_within_a_second(capacity: Capacity) -> None:
-    capacity.admit(started("e1"))
+    capacity.admit([started("e1")])
     capacity.finish(1, 0.1)
     assert capacity.appetite == 2 + 20
 
 
 def test_with_long_jobs_it_never_asks_for_more_than_its_free_hands(capacity: Capacity) -> None:
-    capacity.admit(started("e1"))
+    capacity.admit([started("e1")])
     capacity.finish(1, 30.0)
     assert capacity.appetite == 2
-    capacity.admit(started("e2"))
-    capacity.admit(started("e3"))
+    capacity.admit([started("e2")])
+    capacity.admit([started("e3")])
     assert capacity.appetite == 0
 
 
 def test_what_finds_no_hand_is_parked_and_follows_the_next_end(capacity: Capacity) -> None:
-    capacity.admit(started("e1"))
-    capacity.admit(started("e2"))
-    assert not capacity.admit(started("e3"))
+    capacity.admit([started("e1")])
+    capacity.admit([started("e2")])
+    assert not capacity.admit([started("e3")])
     done, following = capacity.finish(1, 0.1)
     assert done == started("e1")
     assert following == started("e3")
@@ -68,10 +68,10 @@ def test_what_finds_no_hand_is_parked_and_follows_the_next_end(capacity: Capacit
 
 
 def test_with_runs_parked_it_asks_again_when_half_of_them_are_done(capacity: Capacity) -> None:
-    capacity.admit(started("e1"))
+    capacity.admit([started("e1")])
     capacity.finish(1, 0.1)
     for number in range(1, 23):
-        capacity.admit(started(f"e{number}"))
+        capacity.admit([started(f"e{number}")])
     assert not capacity.is_hungry
 
     for number in range(1, 10):
@@ -86,7 +86,7 @@ def test_with_runs_parked_it_asks_again_when_half_of_them_are_done(capacity: Cap
 
 def test_what_is_parked_for_a_second_is_given_back(capacity: Capacity, clock: Steady) -> None:
     for name in ("e1", "e2", "e3"):
-        capacity.admit(started(name))
+        capacity.admit([started(name)])
     assert capacity.overstayed() == []
     clock.seconds += 1.0
     assert capacity.overstayed() == [started("e3")]
@@ -105,14 +105,14 @@ def test_an_end_that_was_already_taken_away_is_nobodys(capacity: Capacity) -> No
 
 
 def test_waiting_for_the_end_ends_when_somebody_is_in_a_hurry(capacity: Capacity) -> None:
-    capacity.admit(started("e1"))
+    capacity.admit([started("e1")])
     capacity.give_up()
     assert not capacity.wait_until_idle(3600.0)
 
 
 def test_two_runs_of_one_execution_are_told_apart_by_their_claim(capacity: Capacity) -> None:
-    capacity.admit(started("e1", fence=1))
-    capacity.admit(started("e1", fence=2))
+    capacity.admit([started("e1", fence=1)])
+    capacity.admit([started("e1", fence=2)])
     assert capacity.has_later(started("e1", fence=1))
     assert not capacity.has_later(started("e1", fence=2))
     done, _ = capacity.finish(1, 0.1)
@@ -123,19 +123,19 @@ def test_two_runs_of_one_execution_are_told_apart_by_their_claim(capacity: Capac
 def test_hands_that_are_taken_for_long_are_not_counted_on(
     capacity: Capacity, clock: Steady
 ) -> None:
-    capacity.admit(started("e1"))
+    capacity.admit([started("e1")])
     capacity.finish(1, 0.1)
-    capacity.admit(started("e2"))
+    capacity.admit([started("e2")])
     assert capacity.appetite == 1 + 20
     clock.seconds += 1.0
     assert capacity.appetite == 1 + 10
-    capacity.admit(started("e3"))
+    capacity.admit([started("e3")])
     clock.seconds += 1.0
     assert capacity.appetite == 0
 
 
 def test_hands_that_are_stuck_are_not_counted_on(capacity: Capacity) -> None:
-    capacity.admit(started("e1"))
+    capacity.admit([started("e1")])
     capacity.finish(1, 0.1)
     capacity.set_stuck(1)
     assert capacity.appetite == 1 + 10
@@ -147,7 +147,7 @@ def test_nothing_is_asked_for_while_too_much_that_has_ended_is_not_recorded(
     capacity: Capacity,
 ) -> None:
     for number in range(1, MOST_UNRECORDED + 1):
-        assert capacity.admit(started(f"e{number}"))
+        assert capacity.admit([started(f"e{number}")])
         capacity.finish(number, seconds=0.001)
     assert capacity.appetite == 0
 

@@ -23,7 +23,7 @@ def test_each_piece_of_later_work_is_looked_for_when_it_is_due() -> None:
         send.options(delay=number).enqueue(number)
     begun = list[Started]()
     wanted = Wanted(frozenset({"default"}), frozenset({"send"}), 10)
-    fetcher = Fetcher(app.engine, wanted=wanted, begin=begun.append, called=print)
+    fetcher = Fetcher(app.engine, wanted=wanted, begin=begun.extend, called=print)
     store.register(Session("one"), lease=timedelta(hours=1))
 
     for number in range(4):

@@ -444,6 +444,10 @@ WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running'
 ON CONFLICT (execution_id) DO UPDATE SET fence = excluded.fence, actor = excluded.actor
 RETURNING execution_id
 
+-- name: any_cancellation
+-- Whether anybody wants anything to end.
+SELECT 1 FROM {cancellations} LIMIT 1
+
 -- name: forget_cancellations
 -- What was asked to end has ended.
 DELETE FROM {cancellations} WHERE execution_id IN (SELECT value FROM {each:ids})

@@ -49,8 +49,7 @@ def _succeed(
     attempts = [write_attempt(_attempt(each, State.SUCCEEDED, transaction.now)) for each in told]
     if attempts:
         transaction.many("insert_attempt", attempts)
-    if ended:
-        transaction.run("forget_cancellations", ids=[claim[0] for claim in ended])
+    _forget_cancellations(transaction, [claim[0] for claim in ended])
     return ended
 
 
@@ -112,9 +111,14 @@ def _settle(
         transaction.run("tell_successes", ids=overtaken)
     if attempts:
         transaction.many("insert_attempt", attempts)
-    if ended:
-        transaction.run("forget_cancellations", ids=ended)
+    _forget_cancellations(transaction, ended)
     return answers
+
+
+def _forget_cancellations(transaction: Transaction, ended: list[str]) -> None:
+    """Nobody has to be asked any more to end what has ended; mostly nobody was."""
+    if ended and transaction.rows("any_cancellation"):
+        transaction.run("forget_cancellations", ids=ended)
 
 
 def _attempt(settlement: Settlement, state: State, now: datetime, *, late: bool = False) -> Attempt:

@@ -135,7 +135,7 @@ class DrivenWorker(Worker):
 
     def adopt(self, execution: Execution, schedule: Schedule | None) -> None:
         """Have in hand what was claimed under this session some time ago."""
-        self._begin(Started(execution, schedule))
+        self._begin([Started(execution, schedule)])
 
     def heard(self, name: Happened) -> list[Event]:
         """Return what it told of one kind."""
