@@ -219,13 +219,16 @@ SET
 -- name: end_successes
 -- Executions did their work, as long as they run under a session and by these fences; given as
 -- pairs of id and fence.
-SELECT e.id, e.fence FROM {pairs:claims} AS one
-STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
-WHERE e.state = 'running' AND e.session = :session {lock};
 UPDATE {pairs:claims} AS one
 STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
 SET e.state = 'succeeded', e.reason = '', e.finished_at = :at, e.ended_at = :at
 WHERE e.state = 'running' AND e.session = :session
+
+-- name: succeeded_among
+-- Which of these claims have ended so, now or before; given as pairs of id and fence.
+SELECT e.id, e.fence FROM {pairs:claims} AS one
+STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
+WHERE e.state = 'succeeded'
 
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.

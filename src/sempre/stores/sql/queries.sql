@@ -286,7 +286,12 @@ UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, end
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND {state_itself} = 'running' AND session || '' = :session
-RETURNING id, fence
+
+-- name: succeeded_among
+-- Which of these claims have ended so, now or before; given as pairs of id and fence.
+SELECT e.id, e.fence FROM {pairs:claims} AS one
+JOIN {executions} AS e ON e.id = one.word AND e.fence = one.number
+WHERE e.state = 'succeeded'
 
 -- name: insert_snapshot
 -- What the executions of a revision run.

@@ -17,43 +17,53 @@ from sempre.stores.sql.records import write_attempt
 
 __all__ = ["settle"]
 
+# An execution, and the fence by which it was started.
+Claim = tuple[str, int]
+
 
 def settle(
     transaction: Transaction, settlements: Sequence[Settlement], session: str
 ) -> list[Settled]:
     """Record how attempts ended."""
-    done = _succeed(transaction, settlements, session)
+    plain = [each for each in settlements if _is_plain_success(each, session)]
+    done = _succeed(transaction, plain, session) if plain else set()
+    if len(done) == len(settlements):
+        return [Settled.DONE] * len(settlements)
     rest = [each for each in settlements if _claim_of(each) not in done]
     others = iter(_settle(transaction, rest, session) if rest else ())
     return [Settled.DONE if _claim_of(each) in done else next(others) for each in settlements]
 
 
-def _succeed(
-    transaction: Transaction, settlements: Sequence[Settlement], session: str
-) -> set[tuple[str, int]]:
-    """Record plain successes of claims that hold, all at once; return which.
+def _succeed(transaction: Transaction, plain: Sequence[Settlement], session: str) -> set[Claim]:
+    """Record plain successes of claims that hold, all at once; return which have ended so.
 
-    Nothing depends on them but the rows themselves. Whatever is not so plain is left.
+    Nothing depends on them but the rows themselves.
     """
-    plain = [each for each in settlements if _is_plain_success(each, session)]
-    by_end: dict[datetime | None, list[Settlement]] = defaultdict(list)
+    by_end: dict[datetime | None, list[Claim]] = defaultdict(list)
     for each in plain:
-        by_end[_finished_at(each)].append(each)
-    ended: set[tuple[str, int]] = set()
+        by_end[_finished_at(each)].append(_claim_of(each))
+    ended: set[Claim] = set()
+    told_before: set[Claim] = set()
     for finished_at, group in by_end.items():
+        claims = sorted(group)
         at = microseconds_of(finished_at or transaction.now)
-        claims = sorted(map(_claim_of, group))
-        found = transaction.rows("end_successes", claims=claims, at=at, session=session)
-        ended.update(map(tuple, found))
-    told = [each for each in plain if each.result is not None and _claim_of(each) in ended]
-    attempts = [write_attempt(_attempt(each, State.SUCCEEDED, transaction.now)) for each in told]
-    if attempts:
-        transaction.many("insert_attempt", attempts)
+        if transaction.run("end_successes", claims=claims, at=at, session=session) == len(claims):
+            ended.update(claims)
+            continue
+        ended.update(map(tuple, transaction.rows("succeeded_among", claims=claims)))
+        ids = [claim[0] for claim in claims]
+        told_before.update(map(tuple, transaction.rows("settled_attempts", ids=ids)))
+    told = [each for each in plain if each.result is not None]
+    fresh = ended - told_before if told else ended
+    new = [each for each in told if _claim_of(each) in fresh]
+    if new:
+        rows = [_attempt(each, State.SUCCEEDED, transaction.now) for each in new]
+        transaction.many("insert_attempt", map(write_attempt, rows))
     _forget_cancellations(transaction, [claim[0] for claim in ended])
     return ended
 
 
-def _claim_of(settlement: Settlement) -> tuple[str, int]:
+def _claim_of(settlement: Settlement) -> Claim:
     return settlement.execution.id, settlement.execution.fence
 
 
