@@ -43,21 +43,16 @@ def _succeed(transaction: Transaction, plain: Sequence[Settlement], session: str
     for each in plain:
         by_end[_finished_at(each)].append(_claim_of(each))
     ended: set[Claim] = set()
-    told_before: set[Claim] = set()
     for finished_at, group in by_end.items():
         claims = sorted(group)
         at = microseconds_of(finished_at or transaction.now)
         if transaction.run("end_successes", claims=claims, at=at, session=session) == len(claims):
             ended.update(claims)
-            continue
-        ended.update(map(tuple, transaction.rows("succeeded_among", claims=claims)))
-        ids = [claim[0] for claim in claims]
-        told_before.update(map(tuple, transaction.rows("settled_attempts", ids=ids)))
-    told = [each for each in plain if each.result is not None]
-    fresh = ended - told_before if told else ended
-    new = [each for each in told if _claim_of(each) in fresh]
-    if new:
-        rows = [_attempt(each, State.SUCCEEDED, transaction.now) for each in new]
+        else:
+            ended.update(map(tuple, transaction.rows("succeeded_among", claims=claims)))
+    told = [each for each in plain if each.result is not None and _claim_of(each) in ended]
+    rows = [_attempt(each, State.SUCCEEDED, transaction.now) for each in told]
+    if rows:
         transaction.many("insert_attempt", map(write_attempt, rows))
     _forget_cancellations(transaction, [claim[0] for claim in ended])
     return ended
