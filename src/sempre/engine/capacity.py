@@ -10,8 +10,8 @@ would be run once more.
 """
 
 from collections import deque
-from collections.abc import Sequence
-from threading import Condition
+from collections.abc import Callable, Sequence
+from threading import Condition, Lock
 
 from sempre.clock import Clock
 from sempre.engine.claiming import Started
@@ -35,7 +35,10 @@ class Capacity:
         """Have `size` hands."""
         self._size = size
         self._clock = clock
-        self._changed = Condition()
+        # The lock itself is quicker to take than the condition that goes with it.
+        self._lock = Lock()
+        self._changed = Condition(self._lock)
+        self._waiting = 0
         self._running: dict[int, tuple[float, Started]] = {}
         self._parked: deque[tuple[float, Started]] = deque()
         self._typical: float | None = None
@@ -80,7 +83,7 @@ class Capacity:
 
     def running(self, *, since: float | None = None) -> list[Started]:
         """Return what is in hand, or what has been so since before a point of the clock."""
-        with self._changed:
+        with self._lock:
             runs = self._running.values()
             return [started for at, started in runs if since is None or at < since]
 
@@ -92,7 +95,7 @@ class Capacity:
 
     def admit(self, started: Sequence[Started]) -> Sequence[Started]:
         """Take executions in hand, and park those that are too many; return the others, to run."""
-        with self._changed:
+        with self._lock:
             at, free = self._clock.elapsed(), self.free
             now, later = started[:free], started[free:]
             self._running.update({each.execution.fence: (at, each) for each in now})
@@ -101,7 +104,7 @@ class Capacity:
 
     def finish(self, fence: int, seconds: float) -> tuple[Started | None, Started | None]:
         """Let go of a run; return it, and a parked one that is now in hand."""
-        with self._changed:
+        with self._lock:
             _, done = self._running.pop(fence, (0.0, None))
             self._unrecorded += done is not None
             known = seconds if self._typical is None else self._typical
@@ -110,14 +113,14 @@ class Capacity:
             if self._parked and self.free:
                 following = self._parked.popleft()[1]
                 self._running[following.execution.fence] = self._clock.elapsed(), following
-            # While more than half of what may wait does so, nobody waits for this.
-            if len(self._parked) <= MOST_PARKED // 2:
+            # While more than half of what may be parked is so, nobody waits for this.
+            if self._waiting and len(self._parked) <= MOST_PARKED // 2:
                 self._changed.notify_all()
             return done, following
 
     def overstayed(self, *, everything: bool = False) -> list[Started]:
         """Take out what was parked for more than a second, or all of it."""
-        with self._changed:
+        with self._lock:
             oldest = self._clock.elapsed() - PARKED_SECONDS
             out = []
             while self._parked and (everything or self._parked[0][0] <= oldest):
@@ -126,34 +129,41 @@ class Capacity:
 
     def set_stuck(self, count: int) -> None:
         """Note how many hands are held by runs that are over but do not let go."""
-        with self._changed:
+        with self._lock:
             self._stuck = count
             self._changed.notify_all()
 
     def recorded(self, count: int) -> None:
         """Note that so many of what has ended are recorded."""
-        with self._changed:
+        with self._lock:
             self._unrecorded -= count
             self._changed.notify_all()
 
     def wait_for_hand(self, seconds: float) -> bool:
         """Wait until there is reason to ask for more; False if the time is over."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self.is_hungry, seconds)
+        with self._lock:
+            return self._wait_for(lambda: self.is_hungry, seconds)
 
     def wait_until_idle(self, seconds: float) -> bool:
         """Wait until nothing runs; False if the time is over, or somebody is in a hurry."""
-        with self._changed:
-            self._changed.wait_for(lambda: self.is_idle or self._hurried, seconds)
+        with self._lock:
+            self._wait_for(lambda: self.is_idle or self._hurried, seconds)
             return self.is_idle
+
+    def _wait_for(self, fulfilled: Callable[[], bool], seconds: float) -> bool:
+        self._waiting += 1
+        try:
+            return self._changed.wait_for(fulfilled, seconds)
+        finally:
+            self._waiting -= 1
 
     def give_up(self) -> None:
         """Let nobody wait for what still runs."""
-        with self._changed:
+        with self._lock:
             self._hurried = True
             self._changed.notify_all()
 
     def wake(self) -> None:
         """Let whoever waits look again."""
-        with self._changed:
+        with self._lock:
             self._changed.notify_all()
