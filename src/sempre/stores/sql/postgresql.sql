@@ -23,7 +23,7 @@ WHERE lanes.priority IS NOT NULL
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
 CROSS JOIN LATERAL (
-    SELECT x.* FROM {executions} AS x WHERE {due_condition}
+    SELECT x.* FROM {executions} AS x WHERE {free_condition}
     ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE OF x SKIP LOCKED
 ) AS found
 WHERE lanes.priority IS NOT NULL

@@ -347,12 +347,15 @@ lanes (lane, priority) AS (
     FROM lanes WHERE lanes.priority IS NOT NULL
 )
 
--- name: due_condition
--- A row x of a lane that is due, wanted, not held, and not stopped by a switch: manual ones never
--- are.
+-- name: free_condition
+-- A row x of a lane that is due, wanted, and not held.
 x.lane = lanes.lane AND x.priority = lanes.priority AND x.due_at <= :now
     AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
     AND x.job IN (SELECT value FROM {each:jobs})
+
+-- name: due_condition
+-- The same, if it is not stopped by a switch: manual ones never are.
+{free_condition}
     AND (
         x.kind = 'manual' OR (
             x.job NOT IN (SELECT value FROM {each:stopped_jobs})

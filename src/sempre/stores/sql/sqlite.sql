@@ -24,8 +24,8 @@ WHERE lanes.priority IS NOT NULL
 -- The rows themselves; nobody else can take them meanwhile.
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
-JOIN {executions} AS e ON e.id IN (
-    SELECT x.id FROM {executions} AS x WHERE {due_condition}
+JOIN {executions} AS e ON e.rowid IN (
+    SELECT x.rowid FROM {executions} AS x WHERE {free_condition}
     ORDER BY x.due_at, x.id LIMIT :limit
 )
 WHERE lanes.priority IS NOT NULL

@@ -45,13 +45,21 @@ class Stops(NamedTuple):
         queues = () if held.has_all else wanted.queues - held.named("queue")
         lanes = [lane(queue, "slots") for queue in queues]
         lanes += [lane(queue, "manual") for queue in wanted.queues]
-        return _asked(held, lanes, wanted.jobs)
+        pairs = {f"pair:{job}" for job in held.named("pair")}
+        stopped = {
+            "stopped_jobs": sorted(held.named("job")),
+            "stopped_names": sorted(pairs),
+            "stopped_shards": sorted(f"{pair}/" for pair in pairs),
+            "stopped_tags": sorted(map(tag_text, held.named("tag"))),
+        }
+        asked = _asked(lanes, wanted.jobs)
+        return asked and asked | stopped
 
     def to_take(self, wanted: Wanted) -> dict[str, list[str]] | None:
         """Return the same for one-off work, which waits for either kind of switch."""
         queues = () if self.has_all else wanted.queues - self.named("queue")
         jobs = wanted.jobs - self.named("job")
-        return _asked(Stops(), [lane(queue, "single") for queue in queues], jobs)
+        return _asked([lane(queue, "single") for queue in queues], jobs)
 
     @property
     def has_all(self) -> bool:
@@ -167,14 +175,6 @@ def _over(switches: Sequence[Switch], now: datetime) -> list[Switch]:
     return [each for each in switches if each.until is not None and each.until <= now]
 
 
-def _asked(stops: Stops, lanes: list[str], jobs: Iterable[str]) -> dict[str, list[str]] | None:
-    pairs = {f"pair:{job}" for job in stops.named("pair")}
-    asked = {
-        "lanes": sorted(lanes),
-        "jobs": sorted(jobs),
-        "stopped_jobs": sorted(stops.named("job")),
-        "stopped_names": sorted(pairs),
-        "stopped_shards": sorted(f"{pair}/" for pair in pairs),
-        "stopped_tags": sorted(map(tag_text, stops.named("tag"))),
-    }
-    return asked if asked["lanes"] and asked["jobs"] else None
+def _asked(lanes: list[str], jobs: Iterable[str]) -> dict[str, list[str]] | None:
+    asked = {"lanes": sorted(lanes), "jobs": sorted(jobs)}
+    return asked if all(asked.values()) else None
