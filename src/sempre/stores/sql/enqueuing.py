@@ -32,15 +32,22 @@ _of_row, _of_rules = (
 
 
 def enqueue(
-    transaction: Transaction, works: Collection[Work], stops: Stops | None = None
+    transaction: Transaction,
+    works: Collection[Work],
+    stops: Stops | None = None,
+    *,
+    fresh: bool = False,
 ) -> list[Receipt]:
-    """Put one-off work in, or say what stands in its way: by default, any switch that is off."""
+    """Put one-off work in, or say what stands in its way: by default, any switch that is off.
+
+    What is believed to be fresh, and is not, lets the transaction lose a race against itself.
+    """
     stops = switches_off(transaction) if stops is None else stops
     kinds = [] if stops.switches else _kinds(works)
     if not kinds or len(kinds) > MOST_KINDS:
         return _put_in(transaction, works, stops)
     for alike in kinds:
-        _put_in_alike(transaction, alike)
+        _put_in_alike(transaction, alike, "insert_fresh" if fresh else "insert_alike")
     return [Receipt(identity) for identity in _ids(works)]
 
 
@@ -65,12 +72,12 @@ def _ids(works: Collection[Work]) -> Iterable[str]:
     return works.args if isinstance(works, Alike) else (work.execution.id for work in works)
 
 
-def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
+def _put_in_alike(transaction: Transaction, alike: Alike, statement: str) -> None:
     """Put in work that nothing stands in the way of: what it has in common is said once."""
     blank = changed(alike.blank, created_at=transaction.now)
     columns = encoding.write_execution(blank, encoding.write_snapshot(blank.snapshot))
     del columns["id"], columns["args"]
-    transaction.run("insert_alike", documents=alike.args, **columns)
+    transaction.run(statement, documents=alike.args, **columns)
 
 
 def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> list[Receipt]:

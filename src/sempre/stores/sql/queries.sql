@@ -258,6 +258,11 @@ SELECT {alike_values}
 FROM {documents:documents} AS one WHERE true
 ON CONFLICT (id) DO NOTHING
 
+-- name: insert_fresh
+-- The same, where it is believed that none is there: there may be a faster way. One that is there
+-- all the same may be an error, after which the transaction is begun again.
+{insert_alike}
+
 -- name: load_execution
 -- An execution comes into being, in a transaction of the store's own: there may be a faster way.
 {insert_execution}

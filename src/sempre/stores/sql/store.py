@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import count
 from typing import TypeVar
 
 from sempre.domain.arguments import Json
@@ -172,7 +173,10 @@ class SqlStore:
 
     def enqueue(self, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in."""
-        return self._write_with_switches(lambda transaction: enqueue(transaction, works))
+        tries = count()
+        return self._write_with_switches(
+            lambda transaction: enqueue(transaction, works, fresh=next(tries) == 0)
+        )
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Receipt]:
         """Put one-off work in through a transaction of the caller's."""
