@@ -1,6 +1,7 @@
 """Rules: the fields of a definition or snapshot as JSON, as stores keep them.
 
-What every store keeps apart is left out: arguments, name and revision. Durations are whole
+What every store keeps apart is left out: arguments, name and revision; and of a snapshot what is
+usual, for one-off work carries its own, and there may be millions. Durations are whole
 microseconds. How an instant is put is the store's own, for it is the store that sorts by them.
 """
 
@@ -24,6 +25,21 @@ MICROSECOND = timedelta(microseconds=1)
 APART = frozenset({"args", "name", "revision"})
 DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
 
+# What a snapshot does not say. It means this for ever: rows that were stored with it outlive a
+# default that changes.
+UNSAID: dict[str, Any] = {
+    "queue": "default",
+    "priority": 1000,
+    "grid": None,
+    "retry": [0, 10_000_000, 600_000_000],
+    "timeout": None,
+    "on_unknown": "rerun",
+    "overlap": "skip",
+    "deadline": None,
+    "jitter": 0,
+    "tags": [],
+}
+
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
     for kind in (Definition, Snapshot)
@@ -46,7 +62,10 @@ def write_rules(value: Definition | Snapshot, *, instant: Write = microseconds_o
 @lru_cache(maxsize=16_384)
 def _written(names: tuple[str, ...], values: tuple[object, ...], instant: Write) -> str:
     plain = (_plain(value, instant) for value in values)
-    return json.dumps(dict(zip(names, plain, strict=True)), separators=(",", ":"))
+    rules = dict(zip(names, plain, strict=True))
+    if names is _NAMES[Snapshot]:
+        rules = {name: value for name, value in rules.items() if UNSAID.get(name, ...) != value}
+    return json.dumps(rules, separators=(",", ":"))
 
 
 @lru_cache(maxsize=16_384)
@@ -73,12 +92,14 @@ def _plain(value: object, instant: Write) -> object:
             return value // MICROSECOND
         case datetime():
             return instant(value)
+        case tuple():
+            return list(value)
         case _:
             return value
 
 
 def _rules(text: str) -> dict[str, Any]:
-    rules: dict[str, Any] = json.loads(text)
+    rules: dict[str, Any] = UNSAID | json.loads(text)
     for name in DURATIONS & rules.keys():
         if rules[name] is not None:
             rules[name] *= MICROSECOND
