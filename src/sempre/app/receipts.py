@@ -21,8 +21,7 @@ SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 1.0
 
 
-# Not frozen, which would make thousands of them cost more than to send them.
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(frozen=True)
 class Receipt(Generic[R]):
     """What became of an enqueue, and a handle on the execution.
 

@@ -57,12 +57,12 @@ class Alarm:
         while True:
             with self._changed:
                 due = self._due()
-                while not due:
-                    if self._stopped:
-                        return
+                while not due and not self._stopped:
                     left = min(self._next - self._clock.elapsed(), LONGEST_WAIT)
                     self._changed.wait(None if self._next == inf else max(left, 0))
                     due = self._due()
+                if self._stopped:
+                    return
             for ring in due:
                 self._ring(ring)
 
