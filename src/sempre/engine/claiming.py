@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Claim, Moment, Verdict, plan_claim
 from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.engine.core import Engine, born_by
 from sempre.engine.events import Happened
@@ -160,6 +161,7 @@ class Claims:
                 continue
             started.append(Started(execution, claim.plan.schedule))
             catch.born += born_by(order, now)
+            self._tell_overlapped(claim)
         catch.started += started
         self._tell_started(started)
 
@@ -174,6 +176,13 @@ class Claims:
             catch.born += born_by(order, self._engine.time.now())
             facts = {"verdict": claim.verdict.value, "reason": str(claim.reason)}
             self._engine.events.tell(Happened.SKIPPED, execution=candidate.execution, **facts)
+
+    def _tell_overlapped(self, claim: Claim) -> None:
+        """Tell of a slot that was skipped since an earlier attempt of what starts ran into it."""
+        for change in claim.plan.changes:
+            if change.after.state is State.SKIPPED:
+                facts = {"verdict": Verdict.SKIP.value, "reason": change.after.reason}
+                self._engine.events.tell(Happened.SKIPPED, execution=change.before, **facts)
 
     def _tell_started(self, started: Iterable[Started]) -> None:
         if not self._engine.events.are_heard(Happened.STARTED):

@@ -76,15 +76,18 @@ def test_a_failed_attempt_that_ran_when_the_slot_came_is_an_overlap() -> None:
     assert story.go("12:02:15").claim().reason == "overlap"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a row remembers its latest attempt only; the slot waits instead"
-)
 def test_an_attempt_that_ran_when_the_slot_came_is_an_overlap_though_another_followed() -> None:
     story, blocker = running_since_noon(retry=1)
     retry = story.go("12:02:10").fail(blocker)
-    story.go("12:02:20").claim(retry)
+    slot = story.next_row
+    assert slot is not None
 
-    assert story.go("12:02:25").claim().reason == "overlap"
+    assert story.go("12:02:20").claim(retry).state is State.RUNNING
+
+    row = story.rows[slot.id]
+    assert (row.state, row.reason) == (State.SKIPPED, "overlap")
+    assert story.cursor == at("12:02")
+    assert story.next_at == at("12:03")
 
 
 def test_a_manual_run_can_be_what_a_slot_overlaps_with() -> None:

@@ -90,16 +90,14 @@ def weigh_claim(
         plan = Plan(changes=(_decided(row, verdict, reason, moment.now),))
         return Claim(verdict, changed(plan, **given), reason)
     sheet = Sheet(schedule, [*others, row], moment)
-    is_next = row in sheet.next_rows() and not schedule.deleted
     if verdict is Verdict.START:
         _make_room(sheet, row, others)
-    sheet.note(_decided(row, verdict, reason, moment.now))
-    if is_next:
-        _pass_slots(sheet, sheet.rows[row.id])
+        _skip_overlapped(sheet, row, others)
+    _decide(sheet, row, verdict, reason)
     # Counted after the cursor has moved: what passed before did so under the count before.
     if verdict is Verdict.START:
         _count_start(sheet, row)
-    if is_next or sheet.schedule.has_reached_limit:
+    if sheet.schedule.cursor != schedule.cursor or sheet.schedule.has_reached_limit:
         reconcile(sheet)
     return Claim(verdict, changed(sheet.plan(), **given), reason)
 
@@ -209,6 +207,25 @@ def _make_room(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
         for other in _blockers_at(row.due_at, others):
             if other.state is State.RUNNING:
                 sheet.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
+
+
+def _skip_overlapped(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
+    """Skip a due slot that came during the last attempt of a row that starts again.
+
+    The row remembers one attempt only: once it has started, nobody could tell any more.
+    """
+    for other in others:
+        judged = _judge(sheet.schedule, other, [row], sheet.now)
+        if judged == (Verdict.SKIP, Reason.OVERLAP) and not other.held_by:
+            _decide(sheet, other, *judged)
+
+
+def _decide(sheet: Sheet, row: Execution, verdict: Verdict, reason: str) -> None:
+    """Write down what becomes of a row; if it was the next row, its slot has passed."""
+    is_next = row in sheet.next_rows() and not sheet.schedule.deleted
+    sheet.note(_decided(row, verdict, reason, sheet.now))
+    if is_next:
+        _pass_slots(sheet, sheet.rows[row.id])
 
 
 def _count_start(sheet: Sheet, row: Execution) -> None:

@@ -113,11 +113,12 @@ class PolicyBook:
         if skipped and not on_time:
             raise Broken(f"{after.id} was made up for, and yet skipped because of overlap")
         others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
+        others += [row.id for row in self._tried_at(before) if row.snapshot.overlap != "allow"]
         if not skipped and on_time and others:
             raise Broken(f"{after.id} started, though {others} ran when it was due")
-        # One that ended about then may have been seen while it ran; and an earlier try of one that
-        # was begun again since, before it was.
-        if skipped and not any(self._ran_at(before, about=True)) and not self._was_tried_at(before):
+        # One that ended about then may have been seen while it ran.
+        about = [*self._ran_at(before, about=True), *self._tried_at(before, about=True)]
+        if skipped and not about:
             raise Broken(f"{after.id} was skipped, though nothing ran when it was due")
 
     def _ran_at(self, due: Execution, *, about: bool = False) -> Iterable[Execution]:
@@ -132,15 +133,13 @@ class PolicyBook:
             if began and (goes_on or _ends_after(row, due.due_at, about=about)):
                 yield row
 
-    def _was_tried_at(self, due: Execution) -> bool:
-        """Tell whether an earlier try of another row was under way when a row was due."""
-        return any(
-            row.id != due.id
-            and row.started_at is not None
-            and row.started_at <= due.due_at
-            and _ends_after(row, due.due_at, about=True)
-            for row in self._tries[due.schedule_id or ""]
-        )
+    def _tried_at(self, due: Execution, *, about: bool = False) -> Iterable[Execution]:
+        """Yield the other rows of which a try was under way when a row was due, as it ended."""
+        for row in self._tries[due.schedule_id or ""]:
+            began = row.started_at is not None and row.started_at <= due.due_at
+            others = row.id != due.id and row.kind is not Kind.BACKFILL
+            if began and others and _ends_after(row, due.due_at, about=about):
+                yield row
 
 
 def _ends_after(row: Execution, instant: datetime, *, about: bool) -> bool:

@@ -5,6 +5,7 @@
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.engine.events import Happened
+from sempre.ports.executor import Ended
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import read
@@ -14,6 +15,7 @@ __all__ = [
     "test_a_manual_run_never_skips_but_waits",
     "test_a_replaced_run_is_told_at_the_next_beat",
     "test_a_slot_that_allows_overlap_runs_beside_the_earlier_one",
+    "test_a_slot_that_came_during_an_earlier_attempt_is_skipped_when_the_next_one_begins",
     "test_a_slot_that_came_too_late_waits_instead_of_being_skipped",
     "test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed",
     "test_a_slot_that_replaces_takes_over_under_a_higher_fence",
@@ -43,6 +45,24 @@ def test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed(store: Store
     worker.end(running)
     assert read(store, running.id).state is State.SUCCEEDED
     assert worker.hands.asked == {}
+
+
+def test_a_slot_that_came_during_an_earlier_attempt_is_skipped_when_the_next_one_begins(
+    store: Store,
+) -> None:
+    """In the same operation, for the row remembers its latest attempt only; and it is told."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker, overlap="skip")
+    worker.end(running, Ended.CRASHED)
+
+    assert [row.id for row in worker.turn()] == [running.id]
+
+    skipped = _slot(shop)
+    assert (skipped.state, skipped.reason) == (State.SKIPPED, "overlap")
+    assert shop.row().next_run_at == shop.ago(-30)
+    [told] = worker.heard(Happened.SKIPPED)
+    assert (told.facts["execution"].id, told.facts["reason"]) == (skipped.id, "overlap")
 
 
 def test_a_slot_that_waits_begins_when_the_earlier_one_ends(store: Store) -> None:
