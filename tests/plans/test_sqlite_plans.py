@@ -47,6 +47,7 @@ HOT: dict[str, dict[str, Any]] = {
     "occupied_slots": {"slots": json_text([["0000005", 5]])},
     "known_snapshots": {"revisions": json_text([["0000005", 1]])},
     "rows_unrung": {"until": 10**9, "limit": 100},
+    "lane_after": {"lane": "slots/"},
     "waiting_lanes": {"lanes": DUE["lanes"]},
     "waiting_rows": {
         "lane": "slots/default",
@@ -178,6 +179,7 @@ BY_INDEX = {
     "held_claims": "executions_running",
     "tick": "executions_running",
     "rows_unrung": "executions_unrung",
+    "lane_after": "executions_lane",
     "rows_to_purge": "executions_ended",
     "history_of_all": "executions_of_job",
     "schedules_astray": "schedules_audit",

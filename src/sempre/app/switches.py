@@ -1,27 +1,23 @@
 """Switches: turning work off for a while, and on again."""
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from sempre.app.declaring import Declarations
 from sempre.app.options import Duration
 from sempre.domain.names import check_name, check_note
 from sempre.domain.policies import check_choice
-from sempre.domain.states import LIVE
 from sempre.domain.switch import Switch
 from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import NamingError, nearest
 from sempre.grids.points import read_point
-from sempre.ports.messages import ExecutionQuery
 
 __all__ = ["Mode", "SwitchHandle", "declared_tags", "target_of"]
 
 Mode = Literal["reject", "hold"]
 KINDS = ("job", "queue", "tag", "pair")
-RUNG_AT_ONCE = 1000
 # More than so many are left to the sweep, which needs no ticket.
 MOST_RUNG = 20_000
 ALLOWED = "job:NAME, queue:NAME, tag:NAME, pair:JOB or all; or the name of a known job or tag"
@@ -61,8 +57,11 @@ class SwitchHandle:
         """Let the target go on; what was held is rung at once. Nothing if it is on."""
         engine = self._engine()
         engine.store.switch(Switch(self.target, self.target), off=False)
-        Watchdog(engine).ring_orphans()
-        self._ring_due(engine)
+        watchdog = Watchdog(engine)
+        if engine.bell.carries:
+            # Tickets came while it was stopped, and are gone.
+            watchdog.ring_all(None, within=timedelta(0), most=MOST_RUNG)
+        watchdog.ring_orphans()
         engine.bell.call()
 
     @property
@@ -75,19 +74,6 @@ class SwitchHandle:
     def is_off(self) -> bool:
         """Whether it stops its target."""
         return self.state is not None
-
-    def _ring_due(self, engine: Engine) -> None:
-        """Ring what is due and was told of before: its ticket came while it was stopped."""
-        if not engine.bell.carries:
-            return
-        query = ExecutionQuery(states=LIVE, until=engine.present(), limit=RUNG_AT_ONCE)
-        for _ in range(MOST_RUNG // RUNG_AT_ONCE):
-            reading = engine.store.executions(query)
-            page = engine.read(reading)
-            engine.bell.ring(page.items, reading.now)
-            if not page.after:
-                return
-            query = replace(query, after=page.after)
 
     def _end(self, until: Duration | datetime | None) -> datetime | None:
         if until is None:

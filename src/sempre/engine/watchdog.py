@@ -292,16 +292,26 @@ class Watchdog:
         handles = bell.tell(lambda broker: broker.put([message]))
         return [handles[0], nonce] if handles and handles[0] else None
 
-    def ring_all(self, queues: frozenset[str]) -> int:
-        """Ring every waiting row of these queues that is due within the horizon."""
+    def ring_all(
+        self,
+        queues: frozenset[str] | None,
+        *,
+        within: timedelta | None = None,
+        most: int | None = None,
+    ) -> int:
+        """Ring every waiting row of these queues, or of all, that is due within the horizon.
+
+        Or within another time; and no more pages when so many were taken.
+        """
         store, bell, rung = self._engine.store, self._engine.bell, 0
+        horizon = bell.horizon if within is None else within
 
         def read(after: str) -> Reading[Page[Waiting]]:
-            return store.waiting(queues, horizon=bell.horizon, after=after, limit=RUNG_AT_ONCE)
+            return store.waiting(queues, horizon=horizon, after=after, limit=RUNG_AT_ONCE)
 
         for reading in pages(read, ahead=store.capabilities.own_clock):
             rung += bell.ring_waiting(self._engine.read(reading).items, reading.now)
-            if bell.breaker.is_open:
+            if bell.breaker.is_open or (most is not None and rung >= most):
                 break
         return rung
 

@@ -237,9 +237,9 @@ class Store(Protocol):
         ...
 
     def waiting(
-        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+        self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
-        """Return a page of what waits in these queues and is due within the horizon, not held.
+        """Return a page of what waits in these queues, or in any, due within the horizon, not held.
 
         In an order of the store's own, by key: whatever waits unchanged from the first page to
         the last is on one of them, once. The cost grows with what waits, not with what has ended.

@@ -1,6 +1,7 @@
 """`sempre status`, `reconcile` and `db` on real SQLite files."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,7 +93,9 @@ def test_a_store_in_order_has_nothing_to_heal(healthy: Shop) -> None:
     assert healthy.answer("reconcile")["report"]["executions_created"] == 0
 
 
-def test_an_overdue_execution_is_a_problem(healthy: Shop) -> None:
+def test_an_overdue_execution_is_a_problem_behind_however_many_that_are_held(
+    healthy: Shop,
+) -> None:
     app = healthy.app
     now = app.clock.now()
     slot = now - timedelta(minutes=5)
@@ -116,7 +119,9 @@ def test_an_overdue_execution_is_a_problem(healthy: Shop) -> None:
         created_at=slot,
         tzdata=app.engine.tzdata,
     )
-    app.engine.store.create([Birth(schedule, (row,))])
+    newer = replace(row, run_at=slot + timedelta(seconds=1), kind=Kind.MANUAL, held_by="all")
+    held = [replace(newer, id=f"held {number}") for number in range(100)]
+    app.engine.store.create([Birth(schedule, (row, *held))])
 
     answer = healthy.answer("status")
 

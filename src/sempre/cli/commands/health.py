@@ -13,10 +13,9 @@ from sempre.cli.printing import talk
 from sempre.cli.times import length
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
-from sempre.domain.states import LIVE
 from sempre.engine.events import Event, Happened
 from sempre.engine.watchdog import Report
-from sempre.ports.messages import ExecutionQuery, View
+from sempre.ports.messages import View
 
 __all__ = ["examine", "reconcile", "status"]
 
@@ -109,11 +108,11 @@ def _lacks_next_row(view: View) -> bool:
 
 
 def _overdue(desk: Desk) -> list[Execution]:
-    settings, now = desk.app.settings, desk.now
-    late_since = now - (settings.sweep + settings.grace)
-    query = ExecutionQuery(states=LIVE, until=late_since, limit=MOST)
-    rows = desk.read(desk.store.executions(query)).items
-    return [row for row in rows if row.due_at < late_since and not row.held_by]
+    settings = desk.app.settings
+    late = -(settings.sweep + settings.grace)
+    page = desk.read(desk.store.waiting(None, horizon=late, after="", limit=MOST))
+    rows = desk.read(desk.store.candidates([each.id for each in page.items]))
+    return [each.execution for each in rows if each.execution.is_live]
 
 
 def _unrung(desk: Desk) -> list[Execution]:

@@ -32,12 +32,13 @@ def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
 
 
 def waiting(
-    tables: Tables, queues: frozenset[str], until: datetime, after: str, limit: int
+    tables: Tables, queues: frozenset[str] | None, until: datetime, after: str, limit: int
 ) -> Page[Waiting]:
     """Return a page of live executions that are not held and due by an instant, by id."""
     rows = (row for row in tables.unended.values() if row.is_live and not row.held_by)
-    near = (row for row in rows if row.due_at <= until and row.snapshot.queue in queues)
-    rest = sorted((row for row in near if row.id > after), key=lambda row: row.id)
+    near = (row for row in rows if row.due_at <= until and row.id > after)
+    asked = (row for row in near if queues is None or row.snapshot.queue in queues)
+    rest = sorted(asked, key=lambda row: row.id)
     page = rest[:limit]
     return Page(tuple(map(Waiting.of, page)), page[-1].id if len(rest) > limit else "")
 

@@ -210,7 +210,7 @@ class MemoryStore:
             return Reading(now, sorted(near, key=lambda row: (row.due_at, row.id))[:limit])
 
     def waiting(
-        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+        self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
         """Return a page of what waits in these queues and is due within the horizon."""
         with self._at_once() as (tables, now):

@@ -81,11 +81,12 @@ def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
 
 
 def waiting(
-    run: Run, queues: Iterable[str], horizon: timedelta, after: str, limit: int
+    run: Run, queues: frozenset[str] | None, horizon: timedelta, after: str, limit: int
 ) -> Reading[Page[Waiting]]:
     """Return a page of what waits, lane by lane."""
     place = json.loads(after) if after else ("", "", "")
-    asked = [*listed(queues), horizon // MICROSECOND, min(limit, AT_ONCE), *place]
+    named = [int(queues is None), *listed(sorted(queues or ()))]
+    asked = [*named, horizon // MICROSECOND, min(limit, AT_ONCE), *place]
     now, (rows, ended) = run("waiting", asked)
     page = tuple(map(_read_waiting, rows))
     return Reading(instant(now), Page(page, json_text(ended) if ended else ""))

@@ -223,10 +223,10 @@ class RedisStore:
         return self._read_each("unrung", [horizon // MICROSECOND, limit], read_execution)
 
     def waiting(
-        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+        self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
         """Return a page of what waits in these queues and is due within the horizon."""
-        return pages.waiting(self._run, sorted(queues), horizon, after, limit)
+        return pages.waiting(self._run, queues, horizon, after, limit)
 
     def mark_rung(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""

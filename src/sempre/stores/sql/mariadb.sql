@@ -47,6 +47,10 @@ lanes (lane, priority) AS (
     FROM lanes WHERE lanes.priority IS NOT NULL
 )
 
+-- name: lane_after
+-- The next lane that anything waits in.
+SELECT min(x.waiting_lane) FROM {executions} AS x WHERE x.waiting_lane > :lane
+
 -- name: due
 -- Rows of a lane and priority that are due.
 SELECT x.id, x.due_at FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)

@@ -399,6 +399,11 @@ SELECT {row_columns} FROM {row_tables}
 WHERE e.state = 'pending' AND e.held_by = '' AND e.due_at <= :until
 ORDER BY e.due_at, e.id LIMIT :limit
 
+-- name: lane_after
+-- The next lane that anything waits in.
+SELECT min(x.lane) FROM {executions} AS x
+WHERE x.lane > :lane AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+
 -- name: waiting_lanes
 -- The lanes and priorities that rows wait with, most urgent first.
 WITH RECURSIVE {lanes}

@@ -34,14 +34,17 @@ def unrung(transaction: Transaction, horizon: timedelta, limit: int) -> list[Exe
 
 
 def waiting(
-    transaction: Transaction, queues: frozenset[str], horizon: timedelta, after: str, limit: int
+    transaction: Transaction,
+    queues: frozenset[str] | None,
+    horizon: timedelta,
+    after: str,
+    limit: int,
 ) -> Page[Waiting]:
     """Return a page of what waits in these queues, is due within the horizon and is not held."""
     until = microseconds_of(transaction.now + horizon)
     last = _Place(*json.loads(after)) if after else _Place()
-    lanes = sorted(lane(queue, which) for queue in queues for which in get_args(Lane))
     found: list[Waiting] = []
-    known = transaction.rows("waiting_lanes", lanes=lanes)
+    known = transaction.rows("waiting_lanes", lanes=_lanes(transaction, queues))
     for priority, name in sorted((row[1], row[0]) for row in known):
         start = max(last, _Place(priority, name))
         if start[:2] != (priority, name):
@@ -57,3 +60,13 @@ def waiting(
             at, identity = rows[-1][1], rows[-1][0]
             return Page(tuple(found), json_text(_Place(priority, name, at, identity)))
     return Page(tuple(found))
+
+
+def _lanes(transaction: Transaction, queues: frozenset[str] | None) -> list[str]:
+    """Return the lanes of these queues, or all that anything waits in: one probe each."""
+    if queues is not None:
+        return sorted(lane(queue, which) for queue in queues for which in get_args(Lane))
+    found: list[str] = []
+    while name := transaction.rows("lane_after", lane=found[-1] if found else "")[0][0]:
+        found.append(name)
+    return found

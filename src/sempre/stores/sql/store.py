@@ -248,7 +248,7 @@ class SqlStore:
         return self._read(lambda transaction: ringing.unrung(transaction, horizon, limit))
 
     def waiting(
-        self, queues: frozenset[str], *, horizon: timedelta, after: str, limit: int
+        self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
         """Return a page of what waits in these queues and is due within the horizon."""
         return self._read(lambda each: ringing.waiting(each, queues, horizon, after, limit))

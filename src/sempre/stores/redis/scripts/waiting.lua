@@ -1,7 +1,7 @@
 -- needs: base rows
--- What waits in queues and is due within a horizon, lane by lane, after a place: a kind, a lane of
+-- What waits in some queues, or in all, and is due within a horizon, lane by lane, after a place: a kind, a lane of
 -- it and a member of that, or empty texts. Returns where the page ended, if there may be more.
-local queues, horizon, limit = set(), later(number()), number()
+local anywhere, queues, horizon, limit = argument() == "1", set(), later(number()), number()
 local kind_after, lane_after, after = argument(), argument(), argument()
 local found, last = {}, "(" .. horizon .. PAST_ALL
 
@@ -28,7 +28,7 @@ for _, kind in ipairs({ "manual", "single", "slots" }) do
         local priority, size, names = string.match(lane, "^(%d+):(%d+):(.*)$")
         local queue = string.sub(names, 1, tonumber(size))
         local is_past = kind == kind_after and precedes(lane, lane_after)
-        if queues[queue] and not is_past then
+        if (anywhere or queues[queue]) and not is_past then
             local is_begun = kind == kind_after and lane == lane_after
             local first = is_begun and "(" .. after or "-"
             local member = add(queue, priority, key("lane", kind, lane), first)

@@ -64,13 +64,13 @@ def test_orphans_are_as_many_as_asked_for(store: Store) -> None:
 
 
 def _waiting(
-    store: Store, *queues: str, horizon: timedelta = HOUR, limit: int = 100
+    store: Store, *queues: str, horizon: timedelta = HOUR, limit: int = 100, anywhere: bool = False
 ) -> list[Waiting]:
     """Return all pages of what waits, put together, by id."""
     found: list[Waiting] = []
     after = ""
     while True:
-        names = frozenset(queues or ("default",))
+        names = None if anywhere else frozenset(queues or ("default",))
         page = store.waiting(names, horizon=horizon, after=after, limit=limit).value
         assert len(page.items) <= limit
         found += page.items
@@ -104,6 +104,8 @@ def test_what_waits_is_told_of_whether_the_broker_knows_it_or_not(store: Store) 
     assert _waiting(store, "other") == told(other)
     assert _waiting(store, "other", "default") == told(near, known, manual, other)
     assert _waiting(store, "nobody's") == []
+    assert _waiting(store, anywhere=True) == told(near, known, manual, other)
+    assert _waiting(store, anywhere=True, horizon=-2 * MINUTE) == []
 
 
 def test_what_waits_comes_in_pages_each_row_once(store: Store) -> None:
@@ -121,6 +123,7 @@ def test_what_waits_comes_in_pages_each_row_once(store: Store) -> None:
     for limit in (1, 3, 5, 7, 20, 50):
         found = _waiting(store, "default", "other", limit=limit)
         assert [each.id for each in found] == sorted(ids)
+        assert _waiting(store, anywhere=True, limit=limit) == found
 
 
 def test_a_row_that_was_rung_is_scheduled_and_no_orphan(store: Store) -> None:
