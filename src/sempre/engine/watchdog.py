@@ -324,7 +324,7 @@ class Watchdog:
         for _ in range(MOST_BATCHES):
             reading = self._engine.store.unrung(horizon=bell.horizon, limit=BATCH * 2)
             rows = self._engine.read(reading)
-            told = bell.ring(rows, reading.now)
+            told = bell.ring_waiting(rows, reading.now)
             rung += told
             if len(rows) < BATCH * 2 or told < len(rows):
                 break

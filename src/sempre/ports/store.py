@@ -232,7 +232,7 @@ class Store(Protocol):
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon, earliest first: orphans."""
         ...
 

@@ -1,5 +1,6 @@
 """`sempre status` and `reconcile`: is all well, and make it so."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import click
@@ -13,9 +14,10 @@ from sempre.cli.printing import talk
 from sempre.cli.times import length
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
+from sempre.domain.states import State
 from sempre.engine.events import Event, Happened
 from sempre.engine.watchdog import Report
-from sempre.ports.messages import View
+from sempre.ports.messages import View, Waiting
 
 __all__ = ["examine", "reconcile", "status"]
 
@@ -111,16 +113,21 @@ def _overdue(desk: Desk) -> list[Execution]:
     settings = desk.app.settings
     late = -(settings.sweep + settings.grace)
     page = desk.read(desk.store.waiting(None, horizon=late, after="", limit=MOST))
-    rows = desk.read(desk.store.candidates([each.id for each in page.items]))
-    return [each.execution for each in rows if each.execution.is_live]
+    return [row for row in _executions(desk, page.items) if row.is_live]
 
 
 def _unrung(desk: Desk) -> list[Execution]:
     """Return rows due before the next pass that were not told of; the youngest may yet be."""
     settings, now = desk.app.settings, desk.now
-    rows = desk.read(desk.store.unrung(horizon=settings.watchdog_interval, limit=MOST))
-    young = timedelta(seconds=2) + settings.grace
-    return [row for row in rows if row.created_at < now - young]
+    found = desk.read(desk.store.unrung(horizon=settings.watchdog_interval, limit=MOST))
+    oldest = now - timedelta(seconds=2) - settings.grace
+    rows = [row for row in _executions(desk, found) if row.state is State.PENDING]
+    return [row for row in rows if row.created_at < oldest]
+
+
+def _executions(desk: Desk, waiting: Sequence[Waiting]) -> list[Execution]:
+    found = desk.read(desk.store.candidates([each.id for each in waiting]))
+    return [each.execution for each in found]
 
 
 def _tell(desk: Desk, facts: Facts, problems: list[Problem], *, healthy: bool) -> None:

@@ -202,12 +202,13 @@ class MemoryStore:
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
         with self._at_once() as (tables, now):
             rows = (row for row in tables.unended.values() if row.state is State.PENDING)
             near = [row for row in rows if row.due_at <= now + horizon and not row.held_by]
-            return Reading(now, sorted(near, key=lambda row: (row.due_at, row.id))[:limit])
+            first = sorted(near, key=lambda row: (row.due_at, row.id))[:limit]
+            return Reading(now, list(map(Waiting.of, first)))
 
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int

@@ -24,7 +24,7 @@ from sempre.stores.redis.encoding import (
     stamp,
 )
 
-__all__ = ["executions", "latest", "schedules", "waiting"]
+__all__ = ["executions", "latest", "read_waiting", "schedules", "waiting"]
 
 Run = Callable[[str, Iterable[str | int]], Any]
 AT_ONCE = 1_000
@@ -88,11 +88,12 @@ def waiting(
     named = [int(queues is None), *listed(sorted(queues or ()))]
     asked = [*named, horizon // MICROSECOND, min(limit, AT_ONCE), *place]
     now, (rows, ended) = run("waiting", asked)
-    page = tuple(map(_read_waiting, rows))
+    page = tuple(map(read_waiting, rows))
     return Reading(instant(now), Page(page, json_text(ended) if ended else ""))
 
 
-def _read_waiting(row: Sequence[str]) -> Waiting:
+def read_waiting(row: Sequence[str]) -> Waiting:
+    """Return what a script tells of an execution that waits."""
     identity, due_at, queue, priority, attempt, state = row
     numbers = int(priority), int(attempt)
     return Waiting(identity, instant(due_at), queue, *numbers, State(state))

@@ -218,9 +218,9 @@ class RedisStore:
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
-        return self._read_each("unrung", [horizon // MICROSECOND, limit], read_execution)
+        return self._read_each("unrung", [horizon // MICROSECOND, limit], pages.read_waiting)
 
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int

@@ -22,6 +22,7 @@ from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Unique
 
 __all__ = [
+    "STATES",
     "Lane",
     "audit_stamp",
     "blank_claim",
@@ -195,7 +196,8 @@ def read_schedule(row: Row) -> Schedule:
 # Executions
 
 _KINDS = {kind.value: kind for kind in Kind}
-_STATES = {state.value: state for state in State}
+STATES = {state.value: state for state in State}
+"""Every state by its word; to look one up is quicker than to make it of the word."""
 
 
 def write_execution(
@@ -256,7 +258,7 @@ def read_execution(row: Row) -> Execution:
         id=row[0],
         schedule_id=row[1],
         kind=_KINDS[row[4]],
-        state=_STATES[row[5]],
+        state=STATES[row[5]],
         run_at=_instant(row[6]),
         due_at=_instant(row[7]),
         snapshot=snapshot,
@@ -281,7 +283,7 @@ def read_waiting(row: Row) -> Execution:
     """Return the one-off work of a row of `taken_columns`."""
     times = {"first_started_at": instant(row[15]), "started_at": instant(row[16])}
     claim = {"fence": row[18], "session": row[19]}
-    waiting = changed(_BLANK, state=_STATES[row[5]], attempt=row[12], **times, **claim)
+    waiting = changed(_BLANK, state=STATES[row[5]], attempt=row[12], **times, **claim)
     return changed(waiting, **_own_fields(row))
 
 

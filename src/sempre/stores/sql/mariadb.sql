@@ -277,7 +277,7 @@ DELETE e FROM {each:ids} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id 
 
 -- name: rows_unrung
 -- Rows that the broker has not been told of, and that are due soon.
-SELECT {row_columns} FROM {row_tables}
+SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.unrung_at <= :until ORDER BY e.unrung_at, e.id LIMIT :limit
 
 -- name: rows_expired

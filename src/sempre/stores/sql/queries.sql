@@ -395,7 +395,7 @@ rtrim(x.name, '0123456789')
 
 -- name: rows_unrung
 -- Rows that the broker has not been told of, and that are due soon.
-SELECT {row_columns} FROM {row_tables}
+SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.state = 'pending' AND e.held_by = '' AND e.due_at <= :until
 ORDER BY e.due_at, e.id LIMIT :limit
 

@@ -4,17 +4,15 @@ import json
 from datetime import timedelta
 from typing import NamedTuple, get_args
 
-from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Page, Waiting
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of, read_execution
+from sempre.stores.sql.encoding import STATES, Lane, json_text, lane, queue_of
 
 __all__ = ["unrung", "waiting"]
 
 EARLIEST = -(2**62)
-_STATES = {state.value: state for state in State}
 
 
 class _Place(NamedTuple):
@@ -26,11 +24,15 @@ class _Place(NamedTuple):
     id: str = ""
 
 
-def unrung(transaction: Transaction, horizon: timedelta, limit: int) -> list[Execution]:
+def unrung(transaction: Transaction, horizon: timedelta, limit: int) -> list[Waiting]:
     """Return pending rows that are due within the horizon, earliest first."""
     until = microseconds_of(transaction.now + horizon)
-    found = transaction.rows("rows_unrung", until=until, limit=limit)
-    return list(map(read_execution, found))
+    return [
+        Waiting(identity, instant_of(due_at), queue, priority, attempt, State.PENDING)
+        for identity, due_at, queue, priority, attempt in transaction.rows(
+            "rows_unrung", until=until, limit=limit
+        )
+    ]
 
 
 def waiting(
@@ -53,7 +55,7 @@ def waiting(
         rows = transaction.rows("waiting_rows", **asked)
         queue = queue_of(name)
         found += [
-            Waiting(identity, instant_of(due_at), queue, priority, attempt, _STATES[state])
+            Waiting(identity, instant_of(due_at), queue, priority, attempt, STATES[state])
             for identity, due_at, attempt, state in rows
         ]
         if len(found) >= limit:

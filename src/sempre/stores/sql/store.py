@@ -243,7 +243,7 @@ class SqlStore:
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Execution]]:
+    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
         return self._read(lambda transaction: ringing.unrung(transaction, horizon, limit))
 

@@ -1,9 +1,12 @@
 -- needs: base rows
 -- Pending rows that are due within the horizon, earliest first.
 local horizon, limit, found = later(number()), number(), {}
+local TOLD = { "due_at", "queue", "priority", "attempt", "state" }
 local last = "(" .. horizon .. PAST_ALL
 local members = redis.call("ZRANGEBYLEX", key("unrung"), "-", last, "LIMIT", 0, limit)
 for place, member in ipairs(members) do
-    found[place] = answer(id_in(member))
+    local id = id_in(member)
+    local row = look(id, TOLD)
+    found[place] = { id, row.due_at, row.queue, row.priority, row.attempt, row.state }
 end
 return { now, found }

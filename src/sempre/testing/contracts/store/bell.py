@@ -49,9 +49,12 @@ def test_orphans_are_pending_and_due_within_the_horizon_earliest_first(store: St
     running = due_schedule(store, "running", limit=1).rows[0]
     claimed(store, running.id, session_of(store))
 
-    assert store.unrung(horizon=HOUR, limit=100).value == [past, soon, near]
-    assert store.unrung(horizon=3 * HOUR, limit=100).value == [past, soon, near, far]
-    assert store.unrung(horizon=timedelta(0), limit=100).value == [past]
+    def told(*rows: Execution) -> list[Waiting]:
+        return list(map(Waiting.of, rows))
+
+    assert store.unrung(horizon=HOUR, limit=100).value == told(past, soon, near)
+    assert store.unrung(horizon=3 * HOUR, limit=100).value == told(past, soon, near, far)
+    assert store.unrung(horizon=timedelta(0), limit=100).value == told(past)
 
 
 def test_orphans_are_as_many_as_asked_for(store: Store) -> None:
