@@ -5,6 +5,7 @@ from datetime import datetime
 from sempre.domain.planning import Moment, Plan, plan_rescue
 from sempre.engine.core import Engine, Told
 from sempre.engine.events import Happened
+from sempre.errors import UnknownGrid
 from sempre.ports.messages import Candidate
 
 __all__ = ["Comparison", "Sweeper"]
@@ -96,8 +97,8 @@ class Sweeper:
 
     def _take_back(self, lost: list[Candidate], now: datetime) -> int:
         moment = Moment(now, self._engine.tzdata)
-        planned = [(each.execution, _plan(each, moment)) for each in lost]
-        wanted = [(execution, plan) for execution, plan in planned if not plan.is_empty]
+        planned = [(each.execution, self._plan(each, moment)) for each in lost]
+        wanted = [(execution, plan) for execution, plan in planned if plan and not plan.is_empty]
         orders = [self._engine.order(plan) for _, plan in wanted]
         answers = self._engine.store.apply(orders) if orders else []
         rescued, waiting = 0, []
@@ -110,8 +111,14 @@ class Sweeper:
         self._engine.bell.ring(waiting, now)
         return rescued
 
-
-def _plan(candidate: Candidate, moment: Moment) -> Plan:
-    view = candidate.view
-    schedule, rows = (view.schedule, view.rows) if view else (None, ())
-    return plan_rescue(schedule, candidate.execution, rows, moment)
+    def _plan(self, candidate: Candidate, moment: Moment) -> Plan | None:
+        """Return what becomes of a lost run; None if only others can tell, or nobody."""
+        row, view, events = candidate.execution, candidate.view, self._engine.events
+        schedule, rows = (view.schedule, view.rows) if view else (None, ())
+        try:
+            return plan_rescue(schedule, row, rows, moment)
+        except UnknownGrid as error:
+            events.tell(Happened.UNKNOWN_GRID, schedule=row.snapshot.name, error=str(error))
+        except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
+            events.tell(Happened.FAULTY, schedule=row.snapshot.name, error=repr(error))
+        return None

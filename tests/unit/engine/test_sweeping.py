@@ -7,14 +7,23 @@ import pytest
 
 from sempre.brokers.store import StoreBroker
 from sempre.config import Settings
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine, Told
 from sempre.engine.events import Event, Events, Happened
 from sempre.engine.sweeping import Sweeper
-from sempre.ports.messages import Candidate, Reading
+from sempre.grids.foreign import ForeignGrid
+from sempre.ports.messages import Birth, Candidate, Reading, View
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.store.builders import enqueued, read, session_of, wanted
+from sempre.testing.contracts.store.builders import (
+    claimed,
+    draft_schedule,
+    enqueued,
+    read,
+    row_of,
+    session_of,
+    wanted,
+)
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -84,6 +93,26 @@ def test_what_a_dead_worker_held_is_taken_back_after_its_lease(
     clock.seconds += 31
     assert sweeper.rescue() == 1
     assert read(store, work).state is State.SCHEDULED
+
+
+def test_what_planning_cannot_deal_with_keeps_nobody_else_from_being_taken_back(
+    engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
+) -> None:
+    told: list[Event] = []
+    engine.events.listen(told.append, Happened.UNKNOWN_GRID)
+    grid = ForeignGrid({"grid": "nobody-knows"})
+    schedule = draft_schedule(store, "foreign", grid=grid, on_unknown="hold")
+    manual = row_of(View(schedule), NOON, kind=Kind.MANUAL)
+    store.create([Birth(schedule, (manual,))])
+    claimed(store, manual.id, session_of(store, lease=timedelta(seconds=30)))
+    work = lose()
+    clock.seconds += 31
+
+    assert Sweeper(engine).rescue() == 1
+
+    assert read(store, work).state is State.SCHEDULED
+    assert read(store, manual.id).state is State.RUNNING
+    assert [event.facts["schedule"] for event in told] == ["foreign"]
 
 
 @pytest.mark.parametrize("takes", [2.0, 20.0])
