@@ -7,6 +7,7 @@ One that raises is logged and heard no more of: telling about work never harms t
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -107,7 +108,9 @@ class Events:
             listener(event)
         except Exception:
             logger.exception("a listener of %s raised and is no longer called", event.name)
-            self._listeners[key].remove(listener)
+            # Another thread may have met the same, and been quicker.
+            with suppress(ValueError):
+                self._listeners[key].remove(listener)
 
 
 def _everything(_name: Happened) -> bool:
