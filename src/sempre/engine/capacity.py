@@ -139,10 +139,14 @@ class Capacity:
             self._unrecorded -= count
             self._changed.notify_all()
 
-    def wait_for_hand(self, seconds: float) -> bool:
-        """Wait until there is reason to ask for more; False if the time is over."""
+    def wait_for_hand(self, seconds: float) -> int:
+        """Wait until there is reason to ask for more; return how many, 0 if the time is over.
+
+        Told at once, for a moment later it may be none: nobody should wait for none of anything.
+        """
         with self._lock:
-            return self._wait_for(lambda: self.is_hungry, seconds)
+            hungry = self._wait_for(lambda: self.is_hungry, seconds)
+            return self.appetite if hungry else 0
 
     def wait_until_idle(self, seconds: float) -> bool:
         """Wait until nothing runs; False if the time is over, or somebody is in a hurry."""

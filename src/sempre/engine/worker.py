@@ -106,19 +106,20 @@ class Worker:
         self._note_stuck()
         if self._holdings.in_doubt:
             self._give_back_unknown()
-        if not self.capacity.wait_for_hand(patience):
+        limit = self.capacity.wait_for_hand(patience)
+        if not limit:
             return 0.0
         try:
-            return self.fetcher.step(session=self.heart.session, limit=self.capacity.appetite)
+            return self.fetcher.step(session=self.heart.session, limit=limit)
         except StoreUnavailable:
             self._holdings.in_doubt = True
             raise
 
     def fetch_due(self) -> float:
         """Begin what is due, as `fetch`, but never wait for more: set `exhausted` instead."""
-        if not self.capacity.wait_for_hand(REST_AFTER_ERROR):
+        limit = self.capacity.wait_for_hand(REST_AFTER_ERROR)
+        if not limit:
             return 0.0
-        limit = self.capacity.appetite
         if self.fetcher.look(session=self.heart.session, limit=limit):
             return 0.0
         if self.capacity.is_idle and self._finished.empty() and not self._unsettled:

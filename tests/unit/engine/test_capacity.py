@@ -42,6 +42,15 @@ def test_a_worker_that_knows_nothing_asks_for_its_free_hands_only(capacity: Capa
     assert capacity.appetite == 1
 
 
+def test_whoever_waited_for_a_hand_is_told_how_many_whatever_happens_next(
+    capacity: Capacity,
+) -> None:
+    limit = capacity.wait_for_hand(0)
+    capacity.set_stuck(2)
+
+    assert (limit, capacity.wait_for_hand(0)) == (2, 0)
+
+
 def test_with_short_jobs_it_asks_for_what_is_done_within_a_second(capacity: Capacity) -> None:
     capacity.admit([started("e1")])
     capacity.finish(1, 0.1)
