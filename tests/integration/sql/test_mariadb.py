@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+import pymysql  # type: ignore[import-untyped]
 import pytest
 
 from sempre.domain.execution import Execution
@@ -406,6 +407,34 @@ def test_connections_are_set_up_alike(dialect: Mariadb) -> None:
     [shown] = dialect.write(lambda transaction: transaction.rows("shown"))
 
     assert shown == ("READ-COMMITTED", "+00:00", "utf8mb4_nopad_bin", 8)
+
+
+def test_whoever_is_interrupted_before_a_transaction_leaves_nothing_to_the_next_one(
+    store: SqlStore, dialect: Mariadb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialect.statements["level"] = (
+        "SELECT trx_isolation_level FROM information_schema.innodb_trx"
+        " WHERE trx_mysql_thread_id = CONNECTION_ID()"
+    )
+
+    def level(transaction: Transaction) -> str:
+        transaction.rows("read_meta")
+        [[found]] = transaction.rows("level")
+        return str(found)
+
+    run = pymysql.connections.Connection.query
+
+    def interrupted(connection: Any, text: str, **options: Any) -> int:  # noqa: ANN401
+        if text.startswith("START"):
+            raise KeyboardInterrupt
+        return int(run(connection, text, **options))
+
+    monkeypatch.setattr(pymysql.connections.Connection, "query", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.sessions()
+    monkeypatch.undo()
+
+    assert dialect.write(level) == "READ COMMITTED"
 
 
 # Newer versions of Python warn of a fork beside threads.

@@ -156,6 +156,40 @@ def test_a_file_that_stays_locked_is_told_after_a_few_tries(path: Path) -> None:
     store.close()
 
 
+class InterruptedAtBegin:
+    """A connection whose user presses Ctrl-C just when a transaction has begun."""
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self._raw = raw
+        self.in_transaction = False
+
+    def execute(self, text: str) -> sqlite3.Cursor:
+        answer = self._raw.execute(text)
+        self.in_transaction = self._raw.in_transaction
+        if text.startswith("BEGIN"):
+            raise KeyboardInterrupt
+        return answer
+
+
+def test_whoever_is_interrupted_when_a_transaction_has_begun_locks_nobody_out(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialect = Sqlite(path, busy_after=0.01, wait=lambda _: None)
+    store = SqlStore(dialect)
+    store.upgrade()
+    assert store.sessions().value == []
+    connection = dialect._connect()  # noqa: SLF001 - there is no other way to be so precise
+    monkeypatch.setattr(connection, "raw", InterruptedAtBegin(connection.raw))
+    with pytest.raises(KeyboardInterrupt):
+        store.register(Session("worker"), lease=LEASE)
+    monkeypatch.undo()
+
+    other = SqlStore(Sqlite(path, busy_after=0.01, wait=lambda _: None))
+    for each in (other, store):
+        each.register(Session("worker"), lease=LEASE)
+        each.close()
+
+
 def test_a_closed_store_is_of_no_use_and_can_be_closed_again(store: SqlStore) -> None:
     store.close()
     store.close()

@@ -199,9 +199,9 @@ class Mariadb:
         try:
             for text in begin:
                 connection.query(text)
-        except pymysql.Error as error:
+        except BaseException as error:
             _give_up(connection)
-            if _is_silence(error):
+            if not isinstance(error, pymysql.Error) or _is_silence(error):
                 raise
             raise _NotBegun(error) from error
         try:

@@ -159,8 +159,8 @@ class Sqlite:
 
     def _once(self, begin: str, work: Callable[[Transaction], T]) -> T:
         connection = self._connect()
-        connection.raw.execute(begin)
         try:
+            connection.raw.execute(begin)
             answer = work(SqliteTransaction(connection.raw, self.statements, self._clock))
             connection.raw.execute("COMMIT")
         except BaseException:
