@@ -136,21 +136,24 @@ class ScheduleHandle:
         """Bring it to what it should be; False if it already was."""
         return self._perform(plan_reconcile) is not None
 
-    def enable(self) -> None:
-        """Let it run, from its next slot on."""
-        self._perform(plan_enable)
+    def enable(self) -> bool:
+        """Let it run, from its next slot on; False if it is enabled."""
+        return self._perform(plan_enable) is not None
 
-    def disable(self) -> None:
-        """Stop it: once this returns nothing of it starts but what is triggered."""
-        self._perform(plan_disable)
+    def disable(self) -> bool:
+        """Stop it: once this returns nothing starts but what is triggered; False if it was so."""
+        return self._perform(plan_disable) is not None
 
-    def pause(self, *, until: datetime | str | Duration | None = None, note: str = "") -> None:
-        """Stop it until an instant, for a length of time, or until it is resumed."""
-        self._perform(plan_pause, until=self._until(until), note=note)
+    def pause(self, *, until: datetime | str | Duration | None = None, note: str = "") -> bool:
+        """Stop it until an instant, for a length of time, or until it is resumed.
 
-    def resume(self) -> None:
-        """End a pause; slots of the pause are not made up for."""
-        self._perform(plan_resume)
+        Slots of the pause are not made up for. False if it is paused in just that way.
+        """
+        return self._perform(plan_pause, until=self._until(until), note=note) is not None
+
+    def resume(self) -> bool:
+        """End a pause; False if none is in force."""
+        return self._perform(plan_resume) is not None
 
     def skip(self, run_at: datetime | str | None = None) -> datetime:
         """Take one future slot out, by default the next; return which."""
@@ -158,9 +161,9 @@ class ScheduleHandle:
         self._perform(plan_skip, run_at=slot)
         return slot
 
-    def unskip(self, run_at: datetime | str) -> None:
-        """Put a skipped future slot back."""
-        self._perform(plan_unskip, run_at=read_instant("run_at", run_at))
+    def unskip(self, run_at: datetime | str) -> bool:
+        """Put a skipped future slot back; False if it is not skipped."""
+        return self._perform(plan_unskip, run_at=read_instant("run_at", run_at)) is not None
 
     def trigger(self) -> Execution:
         """Run it now, besides its slots, also if it is disabled or paused."""

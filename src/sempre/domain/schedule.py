@@ -46,7 +46,8 @@ class Schedule:
         definition: what the user declared or edited.
         created_at: when; the cursor starts here.
         cursor: every slot up to here is decided; it never goes back and never passes now.
-        revision: +1 at every change that a person or deploy makes.
+        revision: +1 at every change that a person or deploy makes, and at every start of what must
+            not overlap and is no slot's first: so a claim planned from before is refused.
         starts: first starts of kind scheduled so far, which `limit` bounds.
         started: whether it has begun to have a next row.
         pause: the operator's stop, if any.

@@ -131,6 +131,20 @@ def test_resume_goes_on_with_the_next_slot(app: Sempre, bill: Job[[], None], clo
     assert schedule.row.next_run_at == hour(3)
 
 
+def test_a_verb_says_whether_it_changed_anything_whatever_starts_meanwhile(
+    app: Sempre, bill: Job[[], None]
+) -> None:
+    app.sync()
+    handle = app.schedules[bill.name]
+
+    assert [handle.pause(note="x"), handle.pause(note="x")] == [True, False]
+    assert [handle.resume(), handle.resume()] == [True, False]
+    assert [handle.disable(), handle.disable()] == [True, False]
+    assert [handle.enable(), handle.enable()] == [True, False]
+    slot = handle.skip()
+    assert [handle.unskip(slot), handle.unskip(slot)] == [True, False]
+
+
 def test_a_deploy_never_ends_a_pause(app: Sempre, bill: Job[[], None]) -> None:
     app.schedule(bill.name).pause()
     app.sync()

@@ -22,7 +22,7 @@ from sempre.ports.messages import Attempt
 
 __all__ = ["disable", "enable", "pause", "resume", "run", "skip", "unskip"]
 
-Verb = Callable[[ScheduleHandle], object]
+Verb = Callable[[ScheduleHandle], bool]
 
 
 @click.command
@@ -115,9 +115,7 @@ def unskip(desk: Desk, *, name: str, at: str | None) -> None:
         raise Refused(f"no slot of {name} that is still to come is skipped.")
     slot = at if at is not None else min(row.run_at for row in rows)
     [handle] = desk.handles([name])
-    before = handle.row.revision
-    handle.unskip(slot)
-    if handle.row.revision == before:
+    if not handle.unskip(slot):
         raise Refused(f"the slot {slot} of {name} is not skipped; see `sempre next {name}`.")
     _tell_slot(desk, handle, "put back", slot)
 
@@ -126,12 +124,10 @@ def _perform(desk: Desk, names: Sequence[str], verb: Verb, done: str) -> None:
     """Do something to each schedule, all of which exist, and say what became of it."""
     answers = []
     for handle in desk.handles(names):
-        before = handle.row.revision
-        verb(handle)
-        row = handle.row
-        word = done if row.revision != before else f"already {done}"
-        answers.append({"name": handle.name, "done": row.revision != before})
-        answers[-1]["next_run_at"] = as_json(row.next_run_at)
+        is_done = verb(handle)
+        word = done if is_done else f"already {done}"
+        answers.append({"name": handle.name, "done": is_done})
+        answers[-1]["next_run_at"] = as_json(handle.row.next_run_at)
         if not desk.output.as_json:
             desk.output.line(f"{word} {handle.name}{_next(desk, handle)}")
     if desk.output.as_json:
