@@ -81,11 +81,11 @@ class Store(Protocol):
         """What this store, as it is set up, promises less than others: a sentence each."""
         ...
 
-    def upgrade(self) -> None:
+    def upgrade(self, *, as_copy: bool = False) -> None:
         """Set the store up, or bring its schema to this version; nothing if it is current.
 
-        Raises:
-            StoreRefused: the schema is newer than this code knows.
+        As the copy of another store it gets an identity of its own; nobody may work on it then.
+        A schema that is newer than this code knows is refused, by StoreRefused.
         """
         ...
 

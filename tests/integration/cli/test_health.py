@@ -163,6 +163,21 @@ def test_a_new_store_is_set_up_and_found_current(tmp_path: Path) -> None:
     assert json.loads(status.stdout)["current"] is True
 
 
+def test_a_copy_becomes_a_store_of_its_own_unless_somebody_works_on_it(shop: Shop) -> None:
+    store = shop.app.engine.store
+    original = shop.answer("db", "status")["uuid"]
+    store.register(Session("w1"), lease=timedelta(minutes=1))
+    refused = shop.cli("db", "upgrade", "--as-copy")
+    store.retire("w1")
+
+    told = shop.answer("db", "upgrade", "--as-copy")
+
+    assert refused.exit_code == 5
+    assert "1 worker is alive" in refused.stderr
+    assert told["did"] == "now a store of its own"
+    assert shop.answer("db", "status")["uuid"] == told["uuid"] != original
+
+
 @pytest.mark.parametrize("command", [["list"], ["status"], ["run", "x"], ["db", "status"]])
 def test_a_mistyped_file_is_no_store_and_none_is_made(tmp_path: Path, command: list[str]) -> None:
     url = f"sqlite:///{tmp_path / 'typo.db'}"

@@ -7,7 +7,7 @@ from sempre.cli.failing import Code
 from sempre.cli.options import answering
 from sempre.cli.printing import Output, talk
 from sempre.config import read_settings
-from sempre.errors import StoreRefused
+from sempre.errors import Refused, StoreRefused
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
 
@@ -21,8 +21,9 @@ def database() -> None:
 
 @database.command
 @click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+@click.option("--as-copy", is_flag=True, help="It is the copy of a store: make it one of its own.")
 @answering
-def upgrade(output: Output, *, store: str | None) -> None:
+def upgrade(output: Output, *, store: str | None, as_copy: bool) -> None:
     """Set the store up, or bring its schema to this version.
 
     Workers do it when they start; here it can be done before a deploy.
@@ -32,7 +33,11 @@ def upgrade(output: Output, *, store: str | None) -> None:
     try:
         before = _trouble(opened)
         opened.upgrade()
-        _tell(output, url, opened, word="upgraded" if before else "already current")
+        if as_copy:
+            _refuse_alive(opened)
+            opened.upgrade(as_copy=True)
+        word = "now a store of its own" if as_copy else "upgraded" if before else "already current"
+        _tell(output, url, opened, word=word)
     finally:
         opened.close()
 
@@ -58,6 +63,16 @@ def status(output: Output, *, store: str | None) -> None:
         output.line(f"error {masked(url)}: {trouble}")
         talk(f"  try: sempre db upgrade --store {masked(url)}")
     raise click.exceptions.Exit(Code.UNHEALTHY)
+
+
+def _refuse_alive(store: Store) -> None:
+    """Refuse to touch a store that somebody works on: most likely it is the original."""
+    reading = store.sessions()
+    leases = [each.leased_until for each in reading.value]
+    alive = sum(lease is not None and lease > reading.now for lease in leases)
+    if alive:
+        are = "1 worker is" if alive == 1 else f"{alive} workers are"
+        raise Refused(f"{are} alive: stop them first, or wait for the end of their leases.")
 
 
 def _trouble(store: Store) -> str:

@@ -63,8 +63,9 @@ class MemoryStore:
         self._tables = Tables()
         self._closed = False
 
-    def upgrade(self) -> None:
+    def upgrade(self, *, as_copy: bool = False) -> None:
         """Nothing to set up."""
+        self.uuid = str(uuid4()) if as_copy else self.uuid
 
     def close(self) -> None:
         """Forget everything; any later use is an error."""

@@ -111,15 +111,15 @@ class RedisStore:
             self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
         return self._weaker
 
-    def upgrade(self) -> None:
+    def upgrade(self, *, as_copy: bool = False) -> None:
         """Examine the server, and set the store up unless it is.
 
-        Raises:
-            StoreRefused: the server is set up unsafely, or the schema is newer than this code.
+        A server that is set up unsafely is refused, as is a schema newer than this code.
         """
         self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
-        version, _ = self._server.run("upgrade", [VERSION, str(uuid4())])
+        version, identity = self._server.run("upgrade", [VERSION, str(uuid4()), int(as_copy)])
         _check_version(int(version))
+        self._uuid = identity
 
     def close(self) -> None:
         """Give back every connection."""

@@ -7,7 +7,7 @@ from uuid import uuid4
 from sempre.errors import StoreRefused
 from sempre.stores.sql.dialects import Dialect, Transaction
 
-__all__ = ["VERSION", "check_version", "steps", "upgrade"]
+__all__ = ["VERSION", "check_version", "give_identity", "steps", "upgrade"]
 
 VERSION = 1
 """The version of the schema that this code reads and writes."""
@@ -41,6 +41,11 @@ def upgrade(dialect: Dialect) -> None:
 
     if dialect.read(version) != VERSION:
         dialect.migrate(apply)
+
+
+def give_identity(transaction: Transaction) -> None:
+    """Let a copy of a store be told from its original."""
+    transaction.run("set_uuid", uuid=str(uuid4()))
 
 
 def check_version(version: int) -> None:

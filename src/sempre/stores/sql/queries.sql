@@ -57,6 +57,10 @@ SELECT version, uuid FROM {meta}
 -- The store's identity, made once.
 INSERT INTO {meta} (id, version, uuid, fence) VALUES (1, :version, :uuid, 0)
 
+-- name: set_uuid
+-- A copy of a store becomes one of its own.
+UPDATE {meta} SET uuid = :uuid
+
 -- name: set_version
 -- A migration is done.
 UPDATE {meta} SET version = :version

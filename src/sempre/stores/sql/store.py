@@ -89,9 +89,12 @@ class SqlStore:
         """What this database, as it is set up, promises less than others: a sentence each."""
         return self._dialect.weaker_promises()
 
-    def upgrade(self) -> None:
+    def upgrade(self, *, as_copy: bool = False) -> None:
         """Set the store up, or bring its schema to this version."""
         migrations.upgrade(self._dialect)
+        if as_copy:
+            self._dialect.write(migrations.give_identity)
+            self._uuid = ""
 
     def close(self) -> None:
         """Give back every connection."""

@@ -1,8 +1,11 @@
 -- needs: base
--- Set the store up, unless it is. Returns the version of the schema and the store's identity.
-local version, identity = argument(), argument()
+-- Set the store up, unless it is, or give a copy of one an identity of its own. Returns the version
+-- of the schema and the store's identity.
+local version, identity, as_copy = argument(), argument(), argument() == "1"
 local meta = key("meta")
 if redis.call("EXISTS", meta) == 0 then
     redis.call("HSET", meta, "version", version, "uuid", identity, "fence", 0, "ranges", 0)
+elseif as_copy and redis.call("HGET", meta, "version") == version then
+    redis.call("HSET", meta, "uuid", identity)
 end
 return redis.call("HMGET", meta, "version", "uuid")

@@ -16,6 +16,7 @@ from sempre.testing.contracts.store.builders import (
 )
 
 __all__ = [
+    "test_a_copy_of_a_store_gets_an_identity_of_its_own_and_keeps_the_rest",
     "test_a_store_can_be_closed_twice",
     "test_a_store_declares_what_it_can_do",
     "test_a_store_has_an_identity_that_stays",
@@ -43,6 +44,19 @@ def test_a_store_has_an_identity_that_stays(store: Store) -> None:
     store.upgrade()
 
     assert identity
+    assert store.uuid == identity
+
+
+def test_a_copy_of_a_store_gets_an_identity_of_its_own_and_keeps_the_rest(store: Store) -> None:
+    """Or it would take the tickets of its original, where both use one broker."""
+    original, view = store.uuid, due_schedule(store)
+
+    store.upgrade(as_copy=True)
+
+    identity = store.uuid
+    assert identity not in ("", original)
+    assert view_of(store) == view
+    store.upgrade()
     assert store.uuid == identity
 
 
