@@ -317,13 +317,17 @@ class Watchdog:
 
     def ring_orphans(self) -> int:
         """Tell the broker of pending rows within the horizon; return how many it took."""
-        bell, rung = self._engine.bell, 0
+        bell, rung, known = self._engine.bell, 0, ""
         if not bell.carries or bell.breaker.is_open:
             return 0
         bell.unheard = False
         for _ in range(MOST_BATCHES):
             reading = self._engine.store.unrung(horizon=bell.horizon, limit=BATCH * 2)
             rows = self._engine.read(reading)
+            if rows and rows[0].id == known:
+                # It could not be noted that they were told of; nor could it be now.
+                break
+            known = rows[0].id if rows else ""
             told = bell.ring_waiting(rows, reading.now)
             rung += told
             if len(rows) < BATCH * 2 or told < len(rows):
