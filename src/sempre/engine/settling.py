@@ -17,6 +17,7 @@ from sempre.domain.states import State
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
+from sempre.errors import UnknownGrid
 from sempre.ports.executor import Ended, Outcome
 from sempre.ports.messages import Settled, Settlement, Success, View
 
@@ -60,7 +61,8 @@ class Settler:
         """Record how these ended; plan again for those whose schedule was edited meanwhile.
 
         Returns:
-            Those whose schedule was edited again and again: they have to be settled once more.
+            Those whose schedule was edited again and again, or that planning cannot deal with
+            here: they have to be settled once more.
 
         Raises:
             StoreUnavailable: nobody knows; repeating it is safe.
@@ -68,26 +70,45 @@ class Settler:
         left = list(finished)
         if unread := [each for each in finished if each.is_unread]:
             left = [*self._read_again(unread), *(each for each in finished if not each.is_unread)]
+        faulty: list[Finished] = []
         for _ in range(TRIES):
-            if not left:
-                break
-            left = self._settle_once(left, session)
-            left = self._read_again(left)
-        return left
+            planned = self._planned(left, faulty)
+            if not planned:
+                return faulty
+            left = self._read_again(self._settle_once(planned, session))
+        return [*left, *faulty]
 
-    def _settle_once(self, finished: Sequence[Finished], session: str) -> list[Finished]:
-        moment = self._engine.moment()
-        settlements = [_settlement(each, moment) for each in finished]
+    def _planned(
+        self, finished: Sequence[Finished], faulty: list[Finished]
+    ) -> list[tuple[Finished, Settlement]]:
+        """Return ends with what is to be recorded; set those apart that cannot be planned here."""
+        moment, planned = self._engine.moment(), []
+        for each in finished:
+            name = each.started.execution.snapshot.name
+            try:
+                planned.append((each, _settlement(each, moment)))
+            except UnknownGrid as error:
+                faulty.append(each)
+                self._engine.events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
+            except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
+                faulty.append(each)
+                self._engine.events.tell(Happened.FAULTY, schedule=name, error=repr(error))
+        return planned
+
+    def _settle_once(
+        self, planned: Sequence[tuple[Finished, Settlement]], session: str
+    ) -> list[Finished]:
+        settlements = [settlement for _, settlement in planned]
         answers = self._engine.store.settle(settlements, session=session)
         again, waiting = [], []
-        for each, settlement, answer in zip(finished, settlements, answers, strict=True):
+        for (each, settlement), answer in zip(planned, answers, strict=True):
             if answer is Settled.REPLAN:
                 again.append(each)
                 continue
             self._tell(each, settlement, answer)
             if not isinstance(settlement, Success):
                 waiting += [each.after for each in settlement.plan.changes if each.after.is_live]
-        self._ring(finished, waiting)
+        self._ring([each for each, _ in planned], waiting)
         return again
 
     def _read_again(self, finished: Sequence[Finished]) -> list[Finished]:

@@ -1,0 +1,50 @@
+"""How runs ended is recorded, whatever planning makes of one of them."""
+
+from datetime import UTC, datetime
+
+from sempre import Sempre
+from sempre.brokers.store import StoreBroker
+from sempre.domain.states import Kind, State
+from sempre.engine.claiming import Started
+from sempre.engine.events import Event, Happened
+from sempre.engine.settling import Finished, Settler
+from sempre.grids.foreign import ForeignGrid
+from sempre.ports.executor import Ended, Outcome, Run, Task
+from sempre.ports.messages import Birth, View
+from sempre.stores.memory import MemoryStore
+from sempre.testing.contracts.store.builders import (
+    claimed,
+    draft_schedule,
+    enqueued,
+    read,
+    row_of,
+    session_of,
+)
+
+NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+def test_one_end_that_planning_cannot_deal_with_keeps_no_other_from_being_recorded() -> None:
+    store = MemoryStore()
+    engine = Sempre(store, broker=StoreBroker()).engine
+    told: list[Event] = []
+    engine.events.listen(told.append, Happened.UNKNOWN_GRID)
+    grid = ForeignGrid({"grid": "nobody-knows"})
+    schedule = draft_schedule(store, "foreign", grid=grid, on_unknown="hold")
+    manual = row_of(View(schedule), NOON, kind=Kind.MANUAL)
+    store.create([Birth(schedule, (manual,))])
+    session = session_of(store)
+    rows = [claimed(store, identity, session) for identity in (manual.id, enqueued(store))]
+    ends = [Ended.CRASHED, Ended.SUCCEEDED]
+    task = Task("job", print)
+    finished = [
+        Finished(Started(row), Outcome(Run(row, task), ended))
+        for row, ended in zip(rows, ends, strict=True)
+    ]
+
+    left = Settler(engine).settle(finished, session=session)
+
+    assert [each.started.execution.id for each in left] == [manual.id]
+    assert read(store, manual.id).state is State.RUNNING
+    assert read(store, rows[1].id).state is State.SUCCEEDED
+    assert [event.facts["schedule"] for event in told] == ["foreign"]
