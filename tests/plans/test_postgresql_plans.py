@@ -66,6 +66,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 TEXTS = {"id": "0000005", "broken": "", "audit_stamp": "v1"}
 PARAMETERS = HOT | {
     "schedules_astray": {"stamp": "v0", "limit": 100},
+    "take": HOT["due"] | {"session": "session1"},
     "move_schedule": {"rows": json.dumps([HOT["move_schedule"] | TEXTS])},
     "update_execution": {"rows": json.dumps([{"id": "0000005"}])},
 }

@@ -58,17 +58,16 @@ WHERE {due_condition} ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: due_to_take
 -- The same as rows themselves, past those that others hold.
-SELECT {taken_columns} FROM {executions} AS x FORCE INDEX ({prefix}executions_lane)
-WHERE {free_condition} ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE SKIP LOCKED
-
--- name: free_condition
--- A row x of a lane that is due, wanted, and not held.
-x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :now
-    AND x.job IN (SELECT value FROM {each:jobs})
+SELECT {taken_columns} FROM {executions} AS found FORCE INDEX ({prefix}executions_lane)
+WHERE found.waiting_lane = :lane AND found.priority = :priority AND found.due_at <= :now
+    AND found.job IN (SELECT value FROM {each:jobs})
+ORDER BY found.due_at, found.id LIMIT :limit FOR UPDATE SKIP LOCKED
 
 -- name: due_condition
--- The same, if it is not stopped by a switch: manual ones never are.
-{free_condition}
+-- A row x of a lane that is due, wanted, not held, and not stopped by a switch: manual ones never
+-- are.
+x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :now
+    AND x.job IN (SELECT value FROM {each:jobs})
     AND (
         x.kind = 'manual' OR (
             x.job NOT IN (SELECT value FROM {each:stopped_jobs})

@@ -36,6 +36,38 @@ WHERE lanes.priority IS NOT NULL
 -- The same, past rows that others hold.
 {free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
+-- name: take
+-- Start what is due and free, all in one statement, if the session has its lease and no switch is
+-- off. Each row comes as it was found, with its fence, the present, and the end of the lease. Rows
+-- are written where they were found: one that was changed just before it could be locked is in
+-- another place by then, and is left for the next time.
+WITH RECURSIVE {lanes},
+clock AS MATERIALIZED ({now} AS now),
+lease AS MATERIALIZED (
+    SELECT clock.now, s.leased_until FROM clock
+    JOIN {sessions} AS s ON s.id = :session AND s.leased_until > clock.now
+    WHERE NOT EXISTS (SELECT 1 FROM {switches})
+),
+found AS MATERIALIZED (
+    SELECT found.*, lease.now, lease.leased_until FROM lease CROSS JOIN lanes
+    CROSS JOIN LATERAL (
+        SELECT x.*, x.ctid AS place FROM {executions} AS x
+        WHERE {waiting_condition} AND x.due_at <= lease.now
+        ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE OF x SKIP LOCKED
+    ) AS found
+    WHERE lanes.priority IS NOT NULL
+    ORDER BY found.priority, found.due_at, found.id LIMIT :limit
+),
+begun AS (
+    UPDATE {executions} AS e SET
+        state = 'running', attempt = e.attempt + 1, reason = '', started_at = found.now,
+        session = :session, first_started_at = coalesce(e.first_started_at, found.now),
+        fence = nextval('{fences}')
+    FROM found WHERE e.ctid = found.place
+    RETURNING {taken_columns}, e.fence AS given, found.now, found.leased_until, found.priority
+)
+SELECT * FROM begun ORDER BY priority, due_at, id
+
 -- name: overdue
 -- The ids of rows that are due, by age.
 {due_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit

@@ -24,9 +24,11 @@ LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.r
 LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 
 -- name: taken_columns
--- One-off work that waits, as it is read, in the order of `encoding.read_waiting`.
-id, due_at, name, revision, kind, state, run_at, rules, args, actor, tzdata, created_at, attempt,
-failures, crashes, first_started_at, started_at, finished_at, fence, session
+-- One-off work that was found waiting, as it is read, in the order of `encoding.read_waiting`.
+found.id, found.due_at, found.name, found.revision, found.kind, found.state, found.run_at,
+found.rules, found.args, found.actor, found.tzdata, found.created_at, found.attempt,
+found.failures, found.crashes, found.first_started_at, found.started_at, found.finished_at,
+found.fence, found.session
 
 -- name: execution_columns
 -- An execution as it is written, in the order of its table.
@@ -358,7 +360,11 @@ lanes (lane, priority) AS (
 
 -- name: free_condition
 -- A row x of a lane that is due, wanted, and not held.
-x.lane = lanes.lane AND x.priority = lanes.priority AND x.due_at <= :now
+{waiting_condition} AND x.due_at <= :now
+
+-- name: waiting_condition
+-- A row x of a lane that is wanted, and not held.
+x.lane = lanes.lane AND x.priority = lanes.priority
     AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
     AND x.job IN (SELECT value FROM {each:jobs})
 
@@ -380,7 +386,7 @@ x.lane = lanes.lane AND x.priority = lanes.priority AND x.due_at <= :now
 -- name: these_to_take
 -- Which of these executions are one-off work that waits in these lanes and is due, past rows that
 -- others hold.
-SELECT {taken_columns} FROM {executions} {by_id}
+SELECT {taken_columns} FROM {executions} AS found {by_id}
 WHERE id IN (SELECT value FROM {each:ids}) AND lane IN (SELECT value FROM {each:lanes})
     AND {state_itself} IN ('pending', 'scheduled') AND held_by = '' AND due_at <= :now
     AND job IN (SELECT value FROM {each:jobs})

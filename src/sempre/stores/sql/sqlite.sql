@@ -24,7 +24,7 @@ WHERE lanes.priority IS NOT NULL
 -- The rows themselves; nobody else can take them meanwhile.
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
-JOIN {executions} AS e ON e.rowid IN (
+JOIN {executions} AS found ON found.rowid IN (
     SELECT x.rowid FROM {executions} AS x WHERE {free_condition}
     ORDER BY x.due_at, x.id LIMIT :limit
 )
@@ -32,7 +32,7 @@ WHERE lanes.priority IS NOT NULL
 
 -- name: due_to_take
 -- The same, most urgent first.
-{free_in_lanes} ORDER BY e.priority, e.due_at, e.id LIMIT :limit
+{free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
 -- name: overdue
 -- The ids of rows that are due, by age.
@@ -40,7 +40,7 @@ WHERE lanes.priority IS NOT NULL
 
 -- name: overdue_to_take
 -- The same, by age.
-{free_in_lanes} ORDER BY e.due_at, e.id LIMIT :limit
+{free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: next_fences
 -- The last of as many new fences as are wanted.

@@ -157,7 +157,9 @@ class SqlStore:
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         taken = self._write_with_switches(
-            lambda transaction: take(transaction, wanted, session, ids)
+            lambda transaction: take(
+                transaction, wanted, session, ids, at_once=self._dialect.writes_in_reading
+            )
         )
         return Reading(taken.now, taken.executions())
 

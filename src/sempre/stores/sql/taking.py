@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.values import changed
-from sempre.grids.instants import microseconds_of
+from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Wanted
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
@@ -21,6 +21,8 @@ from sempre.stores.sql.work import lease_of, next_fences
 __all__ = ["Taken", "take"]
 
 Row = Sequence[Any]
+# Where a row of the statement `take` has its fence, after the columns of what was found.
+GIVEN = 20
 
 
 class Taken(NamedTuple):
@@ -40,9 +42,18 @@ class Taken(NamedTuple):
 
 
 def take(
-    transaction: Transaction, wanted: Wanted, session: str, ids: Sequence[str] | None = None
+    transaction: Transaction,
+    wanted: Wanted,
+    session: str,
+    ids: Sequence[str] | None = None,
+    *,
+    at_once: bool,
 ) -> Taken:
-    """Start one-off work that is due."""
+    """Start one-off work that is due; by one statement, if that is wanted, where all is plain."""
+    if at_once and ids is None and wanted.overdue is None:
+        taken = _take_at_once(transaction, wanted, session)
+        if taken is not None:
+            return taken
     stops = switches_off(transaction)
     lease = lease_of(transaction, session)
     rows = _to_take(transaction, wanted, stops, ids) if lease else []
@@ -53,6 +64,20 @@ def take(
     claims = list(zip([row[0] for row in rows], fences, strict=True))
     transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
     return Taken(now, session, lease, rows, fences)
+
+
+def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Taken | None:
+    """Start what is due if no switch is off; None if nothing was found that way."""
+    asked = Stops().to_take(wanted)
+    if asked is None:
+        return None
+    transaction.run("lock_switches")
+    rows = transaction.rows("take", session=session, limit=wanted.limit, **asked)
+    if not rows:
+        return None
+    *_, now, lease, _ = rows[0]
+    fences = [row[GIVEN] for row in rows]
+    return Taken(instant_of(now), session, instant_of(lease), rows, fences)
 
 
 def _to_take(
