@@ -13,7 +13,7 @@ from typing import Any, Self
 from sempre.domain.arguments import Json
 from tests.architecture.source import ROOT
 
-__all__ = ["Worker", "descendants"]
+__all__ = ["Worker", "descendants", "nurseries"]
 
 # A test that hangs is ended, so that the others run; nothing is asserted by it.
 HANGS_AFTER = 120
@@ -35,7 +35,7 @@ class Worker:
         told = {
             "SEMPRE_TEST_PIPE": str(speaks),
             "SEMPRE_TEST_CHANNEL": str(theirs.fileno()),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
         }
         command = [sys.executable, "-m", "tests.integration.executors.host"]
         self.process = subprocess.Popen(
@@ -108,16 +108,22 @@ class Worker:
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """Return the processes that came of one, dead ones included, with their state."""
-    parents, states = {}, {}
+    """Return the processes that came of one, dead ones included, with what they are and do."""
+    parents, told = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            told = path.read_text().rpartition(")")[2].split()
+            state, parent, group, *_ = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        states[int(path.parent.name)] = told[0]
-        parents[int(path.parent.name)] = int(told[1])
+        each = int(path.parent.name)
+        told[each] = f"{'child' if int(group) == each else 'nursery'} {state}"
+        parents[each] = int(parent)
     found = {pid}
     while grown := {child for child, parent in parents.items() if parent in found} - found:
         found |= grown
-    return {each: states[each] for each in found - {pid}}
+    return {each: told[each] for each in found - {pid}}
+
+
+def nurseries(pid: int) -> set[int]:
+    """Return the nurseries that came of a process; a child sleeps only in a group of its own."""
+    return {each for each, told in descendants(pid).items() if told == "nursery S"}

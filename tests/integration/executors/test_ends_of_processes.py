@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.executors.hosting import Worker, descendants
+from tests.integration.executors.hosting import Worker, descendants, nurseries
 
 FOREVER = 3600.0
+AT_REST = ["child S", "nursery S", "nursery S"]
 
 
 @pytest.fixture
@@ -25,9 +26,9 @@ def impatient() -> Iterator[Worker]:
         yield made
 
 
-def wait_for_nurseries_alone(worker: Worker) -> None:
-    """Return when a worker has no process left but its two nurseries."""
-    while len(descendants(worker.process.pid)) != 2:
+def wait_for_rest(worker: Worker) -> None:
+    """Return when a worker that has had runs has its two nurseries and one child that waits."""
+    while sorted(descendants(worker.process.pid).values()) != AT_REST:
         pass
 
 
@@ -44,19 +45,19 @@ def test_a_child_whose_time_is_over_is_ended_by_sigterm(worker: Worker) -> None:
     assert outcome["ended"] == "timed out"
     assert outcome["error"] == "timed out after 0:00:00.500000"
     assert outcome["seconds"] >= 0.5
-    wait_for_nurseries_alone(worker)
+    wait_for_rest(worker)
     assert worker.ask("stuck") == 0
 
 
 def test_a_child_that_ignores_sigterm_is_killed_after_the_grace(impatient: Worker) -> None:
     assert impatient.run("hang_stubbornly", timeout=0.5)["ended"] == "timed out"
-    wait_for_nurseries_alone(impatient)
+    wait_for_rest(impatient)
 
     identity = impatient.submit("hang_stubbornly")
     impatient.said()
     impatient.ask("cancel", identity=identity, reason="by ann")
     assert impatient.outcome()["ended"] == "cancelled"
-    wait_for_nurseries_alone(impatient)
+    wait_for_rest(impatient)
     assert impatient.ask("stuck") == 0
 
 
@@ -170,8 +171,15 @@ def wait_for_two_nurseries(worker: Worker, *, other_than: int) -> None:
         assert nursery != other_than
         os.kill(pid, signal.SIGKILL)
         worker.outcome()
-        if [*descendants(nursery).values()].count("S") >= 1:
+        if nurseries(nursery):
             return
+
+
+def two_nurseries(worker: Worker) -> list[int]:
+    """Return both nurseries of a worker, as soon as there are two."""
+    while len(found := nurseries(worker.process.pid)) != 2:
+        pass
+    return sorted(found)
 
 
 def parent_of(pid: int) -> int:
@@ -179,11 +187,9 @@ def parent_of(pid: int) -> int:
 
 
 def test_without_any_nursery_a_run_fails_with_the_remedy(worker: Worker) -> None:
-    while len(nurseries := descendants(worker.process.pid)) < 2:
-        pass
-    for pid in nurseries:
+    for pid in (both := two_nurseries(worker)):
         os.kill(pid, signal.SIGSTOP)
-    for pid in nurseries:
+    for pid in both:
         os.kill(pid, signal.SIGKILL)
     worker.submit("echo")
 
@@ -210,23 +216,39 @@ def test_a_run_that_nothing_can_end_is_told_of_and_stuck_until_it_ends(impatient
 
 
 def test_a_nursery_outlives_signals_meant_for_the_service(worker: Worker) -> None:
-    while len(nurseries := descendants(worker.process.pid)) < 2:
-        pass
-    for pid in nurseries:
+    for pid in (both := two_nurseries(worker)):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
             os.kill(pid, number)
 
     assert worker.run("echo", value=1)["result"] == 1
-    # The child of the run may still be about to end.
-    while descendants(worker.process.pid).keys() != nurseries.keys():
-        pass
+    wait_for_rest(worker)
+    assert two_nurseries(worker) == both
+
+
+def test_nothing_waits_for_a_run_before_there_was_one(worker: Worker) -> None:
+    both = two_nurseries(worker)
+
+    assert sorted(descendants(worker.process.pid)) == both
+
+
+def test_a_child_that_dies_while_it_waits_costs_no_run(worker: Worker) -> None:
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        worker.run("echo")
+        wait_for_rest(worker)
+        [waiting] = descendants(worker.process.pid).keys() - {*two_nurseries(worker)}
+
+        os.kill(waiting, number)
+        wait_for_the_end(waiting)
+
+        assert worker.run("echo", value="by another")["result"] == "by another"
+    assert worker.written()[1] == ""
 
 
 def test_hundreds_of_runs_leave_no_zombie_and_no_descriptor(worker: Worker) -> None:
     worker.run("echo")
-    while len(nurseries := descendants(worker.process.pid)) != 2:
-        pass
-    before = [worker.ask("descriptors"), *map(descriptors_of, nurseries)]
+    wait_for_rest(worker)
+    both = two_nurseries(worker)
+    before = [worker.ask("descriptors"), *map(descriptors_of, both)]
 
     for number in range(200):
         assert worker.run("echo", value=number)["result"] == number
@@ -234,9 +256,9 @@ def test_hundreds_of_runs_leave_no_zombie_and_no_descriptor(worker: Worker) -> N
             worker.run("abort")
             worker.run("leave", code=3)
 
-    while descendants(worker.process.pid).keys() != nurseries.keys():
-        pass
-    assert [worker.ask("descriptors"), *map(descriptors_of, nurseries)] == before
+    wait_for_rest(worker)
+    assert two_nurseries(worker) == both
+    assert [worker.ask("descriptors"), *map(descriptors_of, both)] == before
 
 
 def descriptors_of(pid: int) -> int:

@@ -7,10 +7,8 @@ import signal
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import count
-from threading import Lock, Thread, current_thread
+from threading import Thread, current_thread
 from typing import Any
 
 from sempre.clock import Clock, SystemClock
@@ -19,10 +17,12 @@ from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
-from sempre.executors.flights import Flight, Flights, judged
+from sempre.executors.flights import Flights, judged
 from sempre.executors.process.child import Births, call_of
-from sempre.executors.process.frames import BrokenFrame, Frames, packed
+from sempre.executors.process.children import Child, ChildFlight, Children
+from sempre.executors.process.frames import BrokenFrame, packed
 from sempre.executors.process.nurseries import Handle, Nurseries
+from sempre.executors.process.orders import BORN, GONE, READY, SIGNAL, UNBORN, order
 from sempre.executors.process.system import ending
 from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
 
@@ -30,19 +30,8 @@ __all__ = ["ProcessExecutor"]
 
 _LOG = logging.getLogger("sempre.executors")
 _DIED = "the nursery of child processes died, and its process with it"
+_UNBORN = "it could not begin: its process ended at once"
 _BOTH_DIED = "both nurseries of this worker died; restart it"
-
-
-@dataclass(eq=False)
-class _ChildFlight(Flight):
-    number: int
-    stream: socket.socket
-    nursery: Handle
-    frames: Frames = field(default_factory=Frames, init=False)
-    lock: Lock = field(default_factory=Lock, init=False)
-    pid: int | None = field(default=None, init=False)
-    is_watched: bool = field(default=False, init=False)
-    verdict: Report | None = field(default=None, init=False)
 
 
 class ProcessExecutor:
@@ -74,12 +63,11 @@ class ProcessExecutor:
         self._broken = broken
         self._clock = clock or SystemClock()
         self._grace = grace.total_seconds()
-        self._flights: Flights[_ChildFlight] = Flights(self._clock)
+        self._flights: Flights[ChildFlight] = Flights(self._clock)
         self._alarm = Alarm(self._clock)
         self._nurseries = Nurseries(Births(lookup, tuple(after_fork), self._clock, opener))
         self._selector = selectors.DefaultSelector()
-        self._children: dict[int, _ChildFlight] = {}
-        self._numbers = count(1)
+        self._children = Children(lambda: self._nurseries.active)
         self._thread: Thread | None = None
         self._stopped = False
 
@@ -104,21 +92,15 @@ class ProcessExecutor:
         """
         if self._thread is None or self._stopped:
             raise Refused("the executor is not running: start() it first, and submit before stop()")
-        nursery = self._nurseries.active
-        if nursery is None:
+        if self._nurseries.active is None:
             # No fault of the job's, so it is not to cost one of its tries.
             done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {_BOTH_DIED}"))
             return
-        try:
-            ours, theirs = socket.socketpair()
-        except OSError as error:
-            self._refuse(run, done, str(error))
-            return
-        with theirs:
-            current = Current.of(run, clock=self._clock, link=Link())
-            began, number = self._clock.elapsed(), next(self._numbers)
-            flight = _ChildFlight(run, done, current, began, number, ours, nursery)
-            self._begin(flight, theirs)
+        current = Current.of(run, clock=self._clock, link=Link())
+        self._begin(ChildFlight(run, done, current, self._clock.elapsed()))
+        with suppress(OSError):
+            # The next run will order one if it must.
+            self._children.order()
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end, with SIGTERM and later SIGKILL; False if it is unknown."""
@@ -148,47 +130,52 @@ class ProcessExecutor:
 
     # Beginning and ending a run: from any thread.
 
-    def _begin(self, flight: _ChildFlight, theirs: socket.socket) -> None:
-        self._children[flight.number] = flight
+    def _begin(self, flight: ChildFlight) -> None:
         self._flights.add(flight)
         if flight.run.timeout is not None:
             verdict = Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
             at = flight.began + flight.run.timeout.total_seconds()
             self._alarm.set(flight, at, lambda: self._ask(flight, verdict, "its time is over"))
-        order = {"run": flight.number, "call": call_of(flight.run)}
+        if (report := self._hand_over(flight)) is not None:
+            self._end(flight, report)
+
+    def _hand_over(self, flight: ChildFlight) -> Report | None:
+        """Give a run to a child; return how it ended if none could take it."""
+        call = packed({"call": call_of(flight.run)})
         try:
-            flight.nursery.send(order, theirs.fileno())
+            with flight.lock:
+                is_taken = self._children.take(flight, call)
+        except ConnectionError as error:
+            return Report(Ended.CRASHED, error=f"{_DIED} ({error})")
         except OSError as error:
-            self._children.pop(flight.number, None)
-            self._end(flight, Report(Ended.CRASHED, error=f"{_DIED} ({error})"))
+            return Report(Ended.FAILED, error=f"it could not begin: {error}")
+        return None if is_taken else Report(Ended.CRASHED, error=_UNBORN)
 
-    def _refuse(self, run: Run, done: Callable[[Outcome], None], why: str) -> None:
-        done(Outcome(run, Ended.FAILED, error=f"it could not begin: {why}"))
-
-    def _end(self, flight: _ChildFlight, report: Report) -> None:
+    def _end(self, flight: ChildFlight, report: Report) -> None:
         self._alarm.forget(flight)
         self._flights.end(flight, judged(report, flight.verdict))
 
-    def _ask(self, flight: _ChildFlight, verdict: Report, reason: str) -> None:
+    def _ask(self, flight: ChildFlight, verdict: Report, reason: str) -> None:
         with flight.lock:
-            if flight.verdict is not None or flight.is_told:
+            child = flight.child
+            if child is None or flight.verdict is not None or flight.is_told:
                 return
             flight.verdict = verdict
-            with suppress(OSError):
-                flight.stream.send(packed({"cancel": reason}), socket.MSG_DONTWAIT)
+        child.hint(packed({"cancel": reason}))
         self._signal(flight, signal.SIGTERM)
         at = self._clock.elapsed() + self._grace
         self._alarm.set(flight, at, lambda: self._kill(flight, verdict))
 
-    def _kill(self, flight: _ChildFlight, verdict: Report) -> None:
+    def _kill(self, flight: ChildFlight, verdict: Report) -> None:
         self._signal(flight, signal.SIGKILL)
         # Not even that ends a process which waits for a broken disk.
         at = self._clock.elapsed() + self._grace
         self._alarm.set(flight, at, lambda: self._flights.give_up(flight, verdict))
 
-    def _signal(self, flight: _ChildFlight, number: signal.Signals) -> None:
-        with suppress(OSError):
-            flight.nursery.send({"signal": number, "run": flight.number})
+    def _signal(self, flight: ChildFlight, number: signal.Signals) -> None:
+        if (child := flight.child) is not None:
+            with suppress(OSError):
+                child.nursery.send(order(SIGNAL, child.number, number))
 
     # Listening: in one thread, which alone watches and closes the streams.
 
@@ -199,8 +186,8 @@ class ProcessExecutor:
                     key.data()
                 except Exception:  # noqa: BLE001 - one run must not deafen us to the others
                     _LOG.exception("a message of a child or nursery could not be read")
-        for flight in [*self._children.values()]:
-            self._close(flight)
+        for child in self._children.all():
+            self._close(child)
         self._selector.close()
 
     def _watch(self, handle: Handle) -> None:
@@ -221,96 +208,108 @@ class ProcessExecutor:
             return
         if not raw:
             self._lose(handle)
-        for message in handle.frames.feed(raw):
-            self._heed(handle, message)
+        for what, number, detail in handle.orders.feed(raw):
+            self._heed(handle, what, number, detail)
 
-    def _heed(self, handle: Handle, message: dict[str, Any]) -> None:
-        match message:
-            case {"born": number, "pid": pid}:
-                self._welcome(number, pid)
-            case {"gone": number, "code": code}:
-                self._bury(number, Report(Ended.CRASHED, error=ending(code)))
-            case {"unborn": number, "error": error}:
-                self._bury(number, Report(Ended.FAILED, error=error))
-            case {"ready": _}:
-                handle.is_ready = True
+    def _heed(self, handle: Handle, what: int, number: int, detail: int) -> None:
+        if what == BORN:
+            self._welcome(number, detail)
+        elif what == GONE:
+            self._bury(number, Report(Ended.CRASHED, error=ending(detail)))
+        elif what == UNBORN:
+            error = f"it could not begin: {os.strerror(detail)}"
+            self._bury(number, Report(Ended.FAILED, error=error))
+        elif what == READY:
+            handle.is_ready = True
 
     def _welcome(self, number: int, pid: int) -> None:
-        flight = self._children.get(number)
-        if flight is not None:
-            flight.pid = pid
-            flight.is_watched = True
+        child = self._children.get(number)
+        if child is not None:
+            child.pid = pid
+            child.is_watched = True
             self._selector.register(
-                flight.stream, selectors.EVENT_READ, lambda: self._hear_child(flight)
+                child.stream, selectors.EVENT_READ, lambda: self._hear_child(child)
             )
         if self._nurseries.spare is None:
             self._breed()
 
-    def _hear_child(self, flight: _ChildFlight) -> None:
-        raw = _received(flight.stream)
+    def _hear_child(self, child: Child) -> None:
+        raw = _received(child.stream)
         if raw == b"":
             # It ends, or has closed what it does not know; the nursery will tell.
-            self._unwatch(flight)
+            self._unwatch(child)
+            child.leave()
         elif raw is not None:
-            self._read(flight, raw)
+            self._read(child, raw)
 
-    def _read(self, flight: _ChildFlight, raw: bytes) -> None:
+    def _read(self, child: Child, raw: bytes) -> None:
+        flight = child.flight
+        if flight is None:
+            return
         try:
-            for message in flight.frames.feed(raw):
-                self._note(flight, message)
+            for message in child.frames.feed(raw):
+                self._note(child, flight, message)
         except (BrokenFrame, KeyError, TypeError, ValueError) as error:
-            self._unwatch(flight)
+            self._unwatch(child)
             verdict = Report(Ended.CRASHED, error=f"the job wrote on the worker's socket: {error}")
             self._ask(flight, verdict, "it wrote on the worker's socket")
 
-    def _note(self, flight: _ChildFlight, message: dict[str, Any]) -> None:
+    def _note(self, child: Child, flight: ChildFlight, message: dict[str, Any]) -> None:
         if "report" in message:
             ended, *rest = message["report"]
             report = Report(Ended(ended), *rest)
-            self._close(flight)
+            self._close(child)
             self._end(flight, report)
         else:
             flight.current.link.tell(Progress(*message["progress"]))
 
     def _bury(self, number: int, report: Report) -> None:
-        """End a run whose child is gone, by its own last words if it had any."""
-        flight = self._children.pop(number, None)
-        if flight is None:
+        """End the run of a child that is gone, by its own last words if it had any."""
+        child = self._children.bury(number)
+        if child is None:
             return
-        while not flight.is_told and (raw := _received(flight.stream)):
-            self._read(flight, raw)
-        self._close(flight)
-        self._end(flight, report)
+        flight = child.leave()
+        while flight is not None and not flight.is_told and (raw := _received(child.stream)):
+            self._read(child, raw)
+        self._close(child)
+        if flight is not None:
+            self._end(flight, report)
 
     def _lose(self, handle: Handle) -> None:
         self._selector.unregister(handle.control)
         self._nurseries.bury(handle)
-        lost = [flight for flight in [*self._children.values()] if flight.nursery is handle]
+        lost = self._children.of(handle)
+        for child in lost:
+            # Before anybody hears of it, and gives the one that waits another run.
+            child.leave()
         if not self._stopped:
-            _LOG.error("a nursery of child processes died, and %d runs with it", len(lost))
+            _LOG.error("a nursery of child processes died, and %d runs with it", _runs(lost))
             if self._nurseries.active is None:
                 _LOG.critical(_BOTH_DIED)
                 if self._broken is not None:
                     self._broken(_BOTH_DIED)
-        for flight in lost:
-            if flight.pid is not None:
+        for child in lost:
+            if child.pid is not None:
                 # The child died with it; this is for what the child had started.
                 with suppress(OSError):
-                    os.killpg(flight.pid, signal.SIGKILL)
-            self._bury(flight.number, Report(Ended.CRASHED, error=_DIED))
+                    os.killpg(child.pid, signal.SIGKILL)
+            self._bury(child.number, Report(Ended.CRASHED, error=_DIED))
         if handle.is_ready:
             # One that never came to life is asked for again with the next run, not at once.
             self._breed()
 
-    def _unwatch(self, flight: _ChildFlight) -> None:
-        if flight.is_watched:
-            flight.is_watched = False
-            self._selector.unregister(flight.stream)
+    def _unwatch(self, child: Child) -> None:
+        if child.is_watched:
+            child.is_watched = False
+            self._selector.unregister(child.stream)
 
-    def _close(self, flight: _ChildFlight) -> None:
-        self._unwatch(flight)
-        with flight.lock:
-            flight.stream.close()
+    def _close(self, child: Child) -> None:
+        self._unwatch(child)
+        child.close()
+
+
+def _runs(children: list[Child]) -> int:
+    return sum(1 for child in children if child.flight is not None)
 
 
 def _received(stream: socket.socket) -> bytes | None:

@@ -10,6 +10,7 @@ __all__ = ["BrokenFrame", "Frames", "packed"]
 
 LARGEST = 1_048_576
 _LENGTH = 4
+_read_text = json.JSONDecoder().raw_decode
 _text_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -51,9 +52,11 @@ class Frames:
 
 def _read(body: bytes) -> dict[str, Any]:
     try:
-        message = json.loads(body)
+        text = body.decode("utf-8", "surrogatepass")
+        # Not `loads`, which would also look for blanks around it, of which we send none.
+        message, end = _read_text(text)
     except (ValueError, RecursionError) as error:
         raise BrokenFrame(f"a message that is no JSON: {error}") from None
-    if not isinstance(message, dict):
-        raise BrokenFrame(f"a message that is a {type(message).__name__}")
+    if not isinstance(message, dict) or end < len(text):
+        raise BrokenFrame(f"a message that is a {type(message).__name__}, or more than one")
     return message

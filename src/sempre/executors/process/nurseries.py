@@ -10,12 +10,11 @@ import signal
 import socket
 from contextlib import suppress
 from threading import Lock
-from typing import Any
 
 from sempre.errors import Refused
 from sempre.executors.process.child import Births
-from sempre.executors.process.frames import Frames, packed
 from sempre.executors.process.nursery import Nursery
+from sempre.executors.process.orders import BREED, Orders, order
 from sempre.executors.process.system import thread_count, watch_process
 
 __all__ = ["Handle", "Nurseries"]
@@ -26,23 +25,22 @@ class Handle:
 
     Attributes:
         control: the socket to it.
-        frames: what it has told.
+        orders: what it has told.
         pid: set for the one that is a child of this process.
         is_ready: whether it has said so.
     """
 
     def __init__(self, control: socket.socket, pid: int | None = None) -> None:
         self.control = control
-        self.frames = Frames()
+        self.orders = Orders()
         self.pid = pid
         self.is_ready = False
         self._lock = Lock()
 
-    def send(self, message: dict[str, Any], descriptor: int | None = None) -> None:
+    def send(self, raw: bytes, descriptor: int | None = None) -> None:
         """Send a message whole; OSError if the nursery is gone."""
         descriptors = [] if descriptor is None else [descriptor]
         with self._lock:
-            raw = packed(message)
             sent = socket.send_fds(self.control, [raw], descriptors)
             if sent < len(raw):
                 self.control.sendall(raw[sent:])
@@ -110,7 +108,7 @@ class Nurseries:
             return None
         ours, theirs = socket.socketpair()
         try:
-            self.active.send({"nursery": 1}, theirs.fileno())
+            self.active.send(order(BREED), theirs.fileno())
         except OSError:
             # It is dying; whoever takes over will be asked.
             ours.close()

@@ -15,15 +15,26 @@ import sys
 import traceback
 from collections import deque
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from sempre.executors.process.child import Births, Life
-from sempre.executors.process.frames import Frames, packed
-from sempre.executors.process.system import die_with_parent, leash, name_process
+from sempre.executors.process.child import Births
+from sempre.executors.process.orders import (
+    BEAR,
+    BORN,
+    BREED,
+    GONE,
+    READY,
+    SIGNAL,
+    UNBORN,
+    Orders,
+    order,
+)
+from sempre.executors.process.system import die_with_parent, leash, let_signals_in, name_process
 
 __all__ = ["Nursery"]
 
 BROKEN = 70
+_ROOM = socket.CMSG_SPACE(4 * 64)
 # What may reach every process of a service; the nursery ends when the worker does, not before.
 _PATIENT = {
     signal.SIGTERM,
@@ -38,10 +49,8 @@ _PATIENT = {
 class Nursery:
     """Obeys the worker at the other end of a socket, until that is closed.
 
-    It is told `{"run": n, "call": facts}` with a descriptor (fork a child that answers on it),
-    `{"signal": s, "run": n}` (to the whole group of that child) and `{"nursery": 1}` with a
-    descriptor (fork another nursery). It tells `ready`, `born` with the pid, `unborn` with an
-    error, and `gone` with the exit code, negative for a signal.
+    What they tell each other is in `orders.py`; with an order to fork comes a descriptor, on which
+    the new process is told more.
     """
 
     def __init__(self, control: socket.socket, births: Births, lifeline: int | None) -> None:
@@ -50,13 +59,14 @@ class Nursery:
         self._births = births
         self._lifeline = lifeline
         self._leash = leash()
-        self._frames = Frames()
+        self._orders = Orders()
         self._descriptors: deque[int] = deque()
         self._outbox = bytearray()
         self._pids: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
         self._asked: set[int] = set()
         self._own: list[int] = []
+        self._pid = os.getpid()
         self._poll = select.poll()
         self._wake, self._waker = socket.socketpair()
 
@@ -64,7 +74,7 @@ class Nursery:
         """Take over this process, and end it."""
         try:
             self._prepare()
-            self._tell({"ready": os.getpid()})
+            self._tell(READY, 0, self._pid)
             while self._turn():
                 pass
             self._end()
@@ -75,6 +85,7 @@ class Nursery:
 
     def _prepare(self) -> None:
         name_process("sempre-nursery")
+        self._births.prepare()
         self._reset_signals()
         for end in (self._wake, self._waker):
             os.set_blocking(end.fileno(), False)
@@ -106,67 +117,62 @@ class Nursery:
         signal.pthread_sigmask(signal.SIG_SETMASK, _PATIENT)
 
     def _turn(self) -> bool:
+        if self._outbox:
+            self._flush()
         for descriptor, event in self._poll.poll():
-            if descriptor == self._wake.fileno():
-                with suppress(BlockingIOError):
-                    self._wake.recv(4096)
+            if descriptor == self._own[1]:
                 self._reap()
             elif descriptor == self._lifeline or (event & ~select.POLLOUT and not self._listen()):
                 return False
-        self._flush()
         return True
 
     def _listen(self) -> bool:
         try:
-            raw, descriptors, _, _ = socket.recv_fds(self._control, 65_536, 64)
+            raw, with_it, _, _ = self._control.recvmsg(4096, _ROOM)
         except OSError:
             return False
-        self._descriptors += descriptors
-        for message in self._frames.feed(raw):
-            self._obey(message)
+        for _, _, descriptors in with_it:
+            self._descriptors.extend(memoryview(descriptors).cast("i"))
+        for what, child, detail in self._orders.feed(raw):
+            self._obey(what, child, detail)
         return bool(raw)
 
-    def _obey(self, message: dict[str, Any]) -> None:
-        match message:
-            case {"signal": number, "run": run}:
-                self._signal(run, number)
-            case {"run": run, "call": facts}:
-                with self._received() as stream:
-                    self._bear(run, facts, stream)
-            case {"nursery": _}:
-                with self._received() as control:
-                    self._breed(control)
+    def _obey(self, what: int, child: int, detail: int) -> None:
+        if what == BEAR:
+            self._bear(child, self._descriptors.popleft())
+        elif what == SIGNAL:
+            self._signal(child, detail)
+        elif what == BREED:
+            self._breed(self._descriptors.popleft())
 
-    def _received(self) -> socket.socket:
-        descriptor = self._descriptors.popleft()
-        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=descriptor)
-
-    def _bear(self, run: int, facts: dict[str, Any], stream: socket.socket) -> None:
-        nursery = os.getpid()
+    def _bear(self, child: int, stream: int) -> None:
         try:
-            life = self._births.prepare(facts, stream)
             pid = os.fork()
-        except (LookupError, OSError) as error:
-            self._tell({"unborn": run, "error": f"it could not begin: {error}"})
+        except OSError as error:
+            os.close(stream)
+            self._tell(UNBORN, child, error.errno or 0)
             return
         if pid == 0:
-            self._become_child(life, nursery)
-        # By both, as either may come first: from now on a signal reaches the group.
+            self._become_child(stream)
+        os.close(stream)
         with suppress(OSError):
+            # By both, as either may come first: from now on a signal reaches the group.
             os.setpgid(pid, pid)
-        self._pids[run] = pid
-        self._numbers[pid] = run
-        self._tell({"born": run, "pid": pid})
+        self._pids[child] = pid
+        self._numbers[pid] = child
+        self._tell(BORN, child, pid)
 
-    def _become_child(self, life: Life, nursery: int) -> NoReturn:
+    def _become_child(self, stream: int) -> NoReturn:
         code = BROKEN
         try:
             os.setpgid(0, 0)
-            die_with_parent(nursery, self._leash)
+            die_with_parent(self._pid, self._leash)
+            name_process("sempre-child")
             self._leave()
-            life.live()
+            self._births.live(stream)
             code = 0
-        except BrokenPipeError:
+        except (BrokenPipeError, KeyboardInterrupt):
+            # Nobody reads its report, or it was interrupted while it waited for its run.
             pass
         except BaseException:  # noqa: BLE001 - a child never returns into the nursery's code
             traceback.print_exc()
@@ -174,9 +180,10 @@ class Nursery:
         finally:
             os._exit(code)
 
-    def _breed(self, control: socket.socket) -> None:
+    def _breed(self, descriptor: int) -> None:
+        control = socket.socket(fileno=descriptor)
         # If it fails the worker sees its end closed, and asks again another time.
-        with suppress(OSError):
+        with control, suppress(OSError):
             if os.fork() == 0:
                 signal.set_wakeup_fd(-1)
                 for each in (self._control, self._wake, self._waker):
@@ -188,43 +195,48 @@ class Nursery:
     def _leave(self) -> None:
         """Give up, in a child, what belongs to the nursery."""
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor in self._own:
             os.close(descriptor)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        let_signals_in(signal.SIGCHLD)
 
-    def _signal(self, run: int, number: int) -> None:
+    def _signal(self, child: int, number: int) -> None:
         # Not reaped yet, so the pid is still that of the child.
-        if (pid := self._pids.get(run)) is not None:
-            self._asked.add(run)
+        if (pid := self._pids.get(child)) is not None:
+            self._asked.add(child)
             with suppress(OSError):
                 os.killpg(pid, number)
 
     def _reap(self) -> None:
-        with suppress(ChildProcessError):
+        try:
+            self._wake.recv(4096)
             while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                pid = ended.si_pid
-                run = self._numbers.pop(pid, None)
-                is_well = (ended.si_code, ended.si_status) == (os.CLD_EXITED, 0)
-                if run is not None and (run in self._asked or not is_well):
-                    # What it started and left behind; the group exists until it is reaped.
-                    self._signal(run, signal.SIGKILL)
-                _, status = os.waitpid(pid, 0)
-                if run is not None:
-                    del self._pids[run]
-                    self._asked.discard(run)
-                    self._tell({"gone": run, "code": os.waitstatus_to_exitcode(status)})
+                self._bury(ended)
+        except (BlockingIOError, ChildProcessError):
+            pass
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        self._outbox += packed(message)
-        self._flush()
+    def _bury(self, ended: os.waitid_result) -> None:
+        pid = ended.si_pid
+        child = self._numbers.pop(pid, None)
+        is_well = ended.si_code == os.CLD_EXITED and ended.si_status == 0
+        if child is not None and (not is_well or child in self._asked):
+            # What it started and left behind; the group exists until it is reaped.
+            self._signal(child, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        if child is not None:
+            del self._pids[child]
+            self._asked.discard(child)
+            self._tell(GONE, child, os.waitstatus_to_exitcode(status))
+
+    def _tell(self, what: int, child: int, detail: int) -> None:
+        self._outbox += order(what, child, detail)
 
     def _flush(self) -> None:
         # It never waits for the worker, which may be waiting to be heard.
-        if self._outbox:
-            with suppress(OSError):
-                sent = self._control.send(self._outbox, socket.MSG_DONTWAIT)
-                del self._outbox[:sent]
+        try:
+            sent = self._control.send(self._outbox, socket.MSG_DONTWAIT)
+            del self._outbox[:sent]
+        except OSError:
+            pass
         wanted = select.POLLIN | (select.POLLOUT if self._outbox else 0)
         self._poll.modify(self._control, wanted)
 

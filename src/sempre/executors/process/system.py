@@ -1,5 +1,6 @@
 """What the operating system offers for processes beyond `os`, and how it tells that one ended."""
 
+import _signal  # type: ignore[import-not-found]
 import ctypes
 import os
 import resource
@@ -13,6 +14,7 @@ __all__ = [
     "die_with_parent",
     "ending",
     "leash",
+    "let_signals_in",
     "lift_memory_limit",
     "limit_memory",
     "name_process",
@@ -56,6 +58,16 @@ def name_process(name: str) -> None:
     """Show this process under a name in lists of processes, where that is possible."""
     if _prctl is not None:
         _prctl(_SET_NAME, name.encode()[:15])
+
+
+def let_signals_in(handled: signal.Signals) -> None:
+    """Block no signal any more, and let one that was handled do what it does by default.
+
+    It goes below the module `signal`, which makes enumerations of what these calls return: for a
+    child that has just been forked sixty more pages of memory to copy.
+    """
+    _signal.signal(handled, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
 
 def watch_process(pid: int) -> int | None:
