@@ -5,7 +5,7 @@ the same as one of yesterday.
 """
 
 from bisect import bisect_right
-from datetime import MAXYEAR, UTC, date, datetime, timedelta
+from datetime import MAXYEAR, UTC, date, datetime
 from typing import Any
 
 from sempre.grids.cron_fields import LENGTHS, length_of_month
@@ -121,7 +121,7 @@ class Every(SetOnce, Grid, name="every"):
             return None
         micros = (since.days * 86_400 + since.seconds) * SECOND + since.microseconds
         found = self._elapsed_after(micros) if self.is_elapsed else self._calendar_after(micros)
-        return None if found >= END else EPOCH + timedelta(0, 0, found)
+        return None if found >= END else EPOCH + found * MICROSECOND
 
     def _passed(self, after: datetime, until: datetime) -> Passed | None:
         first = self.after(after)
@@ -203,9 +203,11 @@ class Every(SetOnce, Grid, name="every"):
         """Return the first N whose slot may still be to come."""
         if self._step:
             return max(0, (wall - self._wall) // self._step)
-        # Of yesterday: a slot at the end of last month may have moved past a gap into this one.
+        # Of yesterday: a slot of that day may have moved past a gap, those before have passed.
         day = date.fromordinal(wall // DAY - 1 + EPOCH_DAY)
         behind = self._month - day.year * 12 - day.month + 1
+        if self._day < day.day:
+            behind -= 1
         return max(0, -(behind // self._months))
 
     def _wall_at(self, number: int) -> int:
