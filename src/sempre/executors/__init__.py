@@ -43,7 +43,7 @@ class Executors:
         """Make those that are wanted.
 
         Args:
-            lookup: returns a task by its name, or raises KeyError; asked in the nursery.
+            lookup: returns a task by its name, or raises KeyError; asked in the child.
             isolations: which ones; without "process" nothing is forked.
             after_fork: called in each child process before its job.
             clock: times limits and durations.

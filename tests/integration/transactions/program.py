@@ -53,7 +53,9 @@ def _die_after_commit(gate: Path) -> None:
 
     def keep_and_die(self: RunEffects, result: Json) -> None:
         keep(self, result)
-        _die_once(gate)
+        # The rehearsals of children keep nothing, and nobody is to die of them.
+        if self._effects is not None:
+            _die_once(gate)
 
     RunEffects.keep = keep_and_die  # type: ignore[method-assign]
 
