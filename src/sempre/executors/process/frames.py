@@ -28,7 +28,7 @@ class Frames:
     """The messages in what has arrived so far."""
 
     def __init__(self) -> None:
-        self._arrived = bytearray()
+        self._arrived = b""
 
     def feed(self, raw: bytes) -> Iterator[dict[str, Any]]:
         """Yield the messages that are complete now.
@@ -36,8 +36,7 @@ class Frames:
         Raises:
             BrokenFrame: this is nothing that `packed` made; whatever follows is lost.
         """
-        arrived = self._arrived
-        arrived += raw
+        arrived = self._arrived = self._arrived + raw
         while len(arrived) >= _LENGTH:
             length = int.from_bytes(arrived[:_LENGTH], "big")
             if length > LARGEST:
@@ -45,8 +44,8 @@ class Frames:
             end = _LENGTH + length
             if len(arrived) < end:
                 return
-            body = bytes(arrived[_LENGTH:end])
-            del arrived[:end]
+            body = arrived[_LENGTH:end]
+            arrived = self._arrived = arrived[end:]
             yield _read(body)
 
 

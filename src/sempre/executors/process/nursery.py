@@ -155,9 +155,11 @@ class Nursery:
         if pid == 0:
             self._become_child(stream)
         os.close(stream)
-        with suppress(OSError):
+        try:  # noqa: SIM105 - ten pages of memory less to copy
             # By both, as either may come first: from now on a signal reaches the group.
             os.setpgid(pid, pid)
+        except OSError:
+            pass
         self._pids[child] = pid
         self._numbers[pid] = child
         self._tell(BORN, child, pid)
