@@ -1,8 +1,8 @@
-"""The children of a worker as it sees them: those that have a run, and one that waits for the next.
+"""The children of a worker as it sees them: those that have a run, and some that wait for one.
 
-A fork and the first steps of a child take longer than most short jobs, so they are done ahead: each
-run goes to a child that was forked before it came, and orders the next one. A child is ordered
-with the first run, not before: a worker without such jobs has none that waits.
+A fork and the first steps of a child take longer than many a job, so they are done ahead: each run
+goes to a child that was forked before it came, and orders another one. The first are ordered with
+the first run, not before: a worker without such jobs has none that waits.
 """
 
 import socket
@@ -19,6 +19,9 @@ from sempre.executors.process.nurseries import Handle
 from sempre.executors.process.orders import BEAR, order
 
 __all__ = ["Child", "ChildFlight", "Children"]
+
+# While one takes its first steps on one core, the next is forked on another.
+AHEAD = 2
 
 
 @dataclass(eq=False)
@@ -109,7 +112,7 @@ class Children:
         self._lock = Lock()
 
     def take(self, flight: ChildFlight, call: bytes) -> bool:
-        """Give a run to the child that waits, or to a new one; False if no child took it.
+        """Give a run to a child that waits, or to a new one; False if no child took it.
 
         Raises:
             ConnectionError: there is no nursery that could fork one.
@@ -122,13 +125,13 @@ class Children:
             return self._ordered().takes(flight, call)
 
     def order(self) -> None:
-        """See to it that a child waits for the next run.
+        """See to it that children wait for the next runs.
 
         Raises:
             OSError: as for `take`.
         """
         with self._lock:
-            if not self._waiting:
+            while len(self._waiting) < AHEAD:
                 self._waiting.append(self._ordered())
 
     def get(self, number: int) -> Child | None:

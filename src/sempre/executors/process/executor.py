@@ -99,7 +99,7 @@ class ProcessExecutor:
         current = Current.of(run, clock=self._clock, link=Link())
         self._begin(ChildFlight(run, done, current, self._clock.elapsed()))
         with suppress(OSError):
-            # The next run will order one if it must.
+            # The next run will order them, if it must.
             self._children.order()
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
@@ -280,7 +280,7 @@ class ProcessExecutor:
         self._nurseries.bury(handle)
         lost = self._children.of(handle)
         for child in lost:
-            # Before anybody hears of it, and gives the one that waits another run.
+            # Before anybody hears of it, and gives one that waits a run.
             child.leave()
         if not self._stopped:
             _LOG.error("a nursery of child processes died, and %d runs with it", _runs(lost))
