@@ -48,7 +48,7 @@ _REHEARSAL = {
 
 
 def call_of(run: Run) -> dict[str, Any]:
-    """Return what a nursery is told of a run."""
+    """Return what a child is told of its run."""
     execution = run.execution
     timeout = None if run.timeout is None else run.timeout.total_seconds()
     return {
@@ -96,8 +96,8 @@ class Births:
     def prepare(self) -> None:
         """Make, in a nursery, the link that each of its children will have, after some rehearsals.
 
-        What Python has done some times it does quickly, and without writing to memory. A child
-        does everything once; that it profits all the same it is done here before it is born.
+        What Python has done some times it does more quickly, and with fewer writes to memory. A
+        child does everything once, so it is done here some times before the child is born.
         """
         if self._link is None:
             stage = Births(
