@@ -77,7 +77,7 @@ class Host:
             self._channel.sendall(json.dumps(message).encode() + b"\n")
 
     def _done(self, outcome: Outcome) -> None:
-        told = {name: value for name, value in vars(outcome).items() if name != "run"}
+        told = {name: value for name, value in outcome._asdict().items() if name != "run"}
         self.tell({"outcome": {"id": outcome.run.execution.id, **told}})
 
 
