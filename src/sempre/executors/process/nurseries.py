@@ -5,10 +5,12 @@ another one, as it has no threads: there are always two, and either can restore 
 when both die at the same moment are there no children any more, until the worker is restarted.
 """
 
+import gc
 import os
 import signal
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 from sempre.errors import Refused
@@ -91,13 +93,14 @@ class Nurseries:
             )
         ours, theirs = socket.socketpair()
         worker = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            ours.close()
-            lifeline = watch_process(worker)
-            if os.getppid() != worker:
-                os._exit(1)
-            Nursery(theirs, self._births, lifeline).serve()
+        with _collector_at_rest():
+            pid = os.fork()
+            if pid == 0:
+                ours.close()
+                lifeline = watch_process(worker)
+                if os.getppid() != worker:
+                    os._exit(1)
+                Nursery(theirs, self._births, lifeline).serve()
         theirs.close()
         self.active = Handle(ours, pid)
         return self.active
@@ -129,3 +132,19 @@ class Nurseries:
     def all(self) -> list[Handle]:
         """Return those that are alive, as far as we know."""
         return [handle for handle in (self.active, self.spare) if handle is not None]
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Hide all objects from the garbage collector meanwhile; what is forked keeps them hidden.
+
+    The collector of a nursery or child would write to, and so copy, every page that it looks at.
+    """
+    gc.collect()
+    is_ours = gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        yield
+    finally:
+        if is_ours:
+            gc.unfreeze()

@@ -102,8 +102,7 @@ class Nursery:
         if self._lifeline is not None:
             self._poll.register(self._lifeline, select.POLLIN)
             self._own.append(self._lifeline)
-        # The collector of a child would write to, and so copy, every page it looks at.
-        gc.collect()
+        # With what was prepared, besides all that was frozen before the fork.
         gc.freeze()
 
     @staticmethod
