@@ -30,7 +30,7 @@ from sempre.ports.executor import Ended, Progress, Run, Task
 __all__ = ["Births", "call_of"]
 
 TELLS_AFTER = 0.1
-REHEARSALS = 20
+REHEARSALS = 12
 # To look one up touches half the memory that the enumeration itself would.
 _KINDS = {kind.value: kind for kind in Kind}
 _REHEARSAL = {
