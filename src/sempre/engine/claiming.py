@@ -1,7 +1,8 @@
 """Claiming: from candidates to running executions with their successors, in two round trips.
 
 Read, plan, then one atomic operation for all of them. A plan that was refused, because others
-changed the schedule or took the row meanwhile, is made again from a fresh reading.
+changed the schedule or took the row meanwhile, is made again from a fresh reading. What was
+prepared before it was due need not be read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,12 +11,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Claim, Moment, Verdict, plan_claim
+from sempre.domain.planning import Claim, Moment, Plan, Verdict, plan_claim
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import State
+from sempre.domain.states import LIVE, State
 from sempre.domain.values import changed
 from sempre.engine.core import Engine, born_by
 from sempre.engine.events import Happened
+from sempre.engine.preparing import Judged, Preparer
 from sempre.errors import UnknownGrid
 from sempre.ports.messages import Candidate, Order, Reading, Wanted
 
@@ -37,7 +39,8 @@ class Catch:
 
     Attributes:
         started: they are ours; run them.
-        born: successors that the broker has to be told of.
+        born: successors that the broker has to be told of; none where it carries nothing.
+        coming: when successors are due.
         early: not due yet, by id.
         blocked: they wait for another execution; its end rings them.
         unroutable: their job is unknown here; others may know it.
@@ -47,6 +50,7 @@ class Catch:
 
     started: list[Started] = field(default_factory=list)
     born: list[Execution] = field(default_factory=list)
+    coming: set[datetime] = field(default_factory=set)
     early: dict[str, datetime] = field(default_factory=dict)
     blocked: set[str] = field(default_factory=set)
     unroutable: set[str] = field(default_factory=set)
@@ -63,6 +67,7 @@ class Claims:
         self._wanted = wanted
         self._jobs = wanted.jobs
         self._expects_one_off = False
+        self.preparer = Preparer(engine, wanted)
 
     def by_ids(self, ids: Sequence[str], *, session: str) -> Catch:
         """Claim the executions of these ids that may start now."""
@@ -73,7 +78,8 @@ class Claims:
             if not left:
                 break
             catch.refused = set()
-            self._claim(self._engine.store.candidates(left), catch, session)
+            judged = self._judge_all(self._engine.store.candidates(left), catch)
+            self._carry_out(judged, catch, session)
             left = sorted(catch.refused)
         return catch
 
@@ -81,7 +87,14 @@ class Claims:
         """Claim what is due of schedules, straight from the store, looking past so many more."""
         catch = Catch()
         wider = changed(wanted, limit=wanted.limit + past)
-        self._claim(self._engine.store.due(wider), catch, session, most=wanted.limit)
+        if self.preparer.has_any and wanted.overdue is None:
+            judged = self._judge_prepared(wider, catch)
+        else:
+            self.preparer.doubt()
+            judged = self._judge_all(self._engine.store.due(wider), catch)
+        self._carry_out(judged, catch, session, most=wanted.limit)
+        if catch.refused:
+            self.preparer.doubt()
         return catch
 
     def take(self, wanted: Wanted, *, session: str) -> Catch:
@@ -103,25 +116,33 @@ class Claims:
         self._tell_started(catch.started)
         return catch
 
-    def _claim(
-        self,
-        reading: Reading[list[Candidate]],
-        catch: Catch,
-        session: str,
-        *,
-        most: int | None = None,
-    ) -> None:
+    def _judge_prepared(self, wanted: Wanted, catch: Catch) -> list[Judged]:
+        """Judge what is due, in its order, reading only what was not prepared."""
+        found, ids = self.preparer.due(wanted)
+        if rest := [each for each in ids if each not in found]:
+            judged = self._judge_all(self._engine.store.candidates(rest), catch)
+            found |= {each.row.id: each for each in judged}
+        return [found[each] for each in ids if each in found]
+
+    def _judge_all(self, reading: Reading[list[Candidate]], catch: Catch) -> list[Judged]:
         moment = Moment(reading.now, self._engine.tzdata)
         judged = []
         for candidate in self._engine.read(reading):
             self._expects_one_off = self._expects_one_off or candidate.view is None
             claim = self._judge(candidate, moment, catch)
             if claim is not None and not claim.plan.is_empty:
-                judged.append((candidate, claim, self._engine.order(claim.plan)))
+                order = self._engine.order(claim.plan)
+                reason = str(claim.reason)
+                judged.append(Judged(candidate.execution, claim.verdict, reason, order))
             else:
                 catch.passed_over.add(candidate.execution.id)
-        starts = [each for each in judged if each[1].verdict is Verdict.START][:most]
-        others = [each for each in judged if each[1].verdict is not Verdict.START]
+        return judged
+
+    def _carry_out(
+        self, judged: Sequence[Judged], catch: Catch, session: str, *, most: int | None = None
+    ) -> None:
+        starts = [each for each in judged if each.verdict is Verdict.START][:most]
+        others = [each for each in judged if each.verdict is not Verdict.START]
         self._start(starts, catch, session)
         self._decide(others, catch)
 
@@ -147,39 +168,41 @@ class Claims:
             catch.blocked.add(row.id)
         return claim
 
-    def _start(
-        self, judged: Sequence[tuple[Candidate, Claim, Order]], catch: Catch, session: str
-    ) -> None:
+    def _start(self, judged: Sequence[Judged], catch: Catch, session: str) -> None:
         if not judged:
             return
-        orders = [order for _, _, order in judged]
-        executions = self._engine.store.claim(orders, session=session)
-        started, now = [], self._engine.time.now()
-        for (candidate, claim, order), execution in zip(judged, executions, strict=True):
+        executions = self._engine.store.claim([each.order for each in judged], session=session)
+        started = []
+        for each, execution in zip(judged, executions, strict=True):
             if execution is None:
-                catch.refused.add(candidate.execution.id)
+                catch.refused.add(each.row.id)
                 continue
-            started.append(Started(execution, claim.plan.schedule))
-            catch.born += born_by(order, now)
-            self._tell_overlapped(claim)
+            started.append(Started(execution, each.order.plan.schedule))
+            self._note_born(each.order, catch)
+            self._tell_overlapped(each.order.plan)
         catch.started += started
         self._tell_started(started)
 
-    def _decide(self, judged: Sequence[tuple[Candidate, Claim, Order]], catch: Catch) -> None:
+    def _decide(self, judged: Sequence[Judged], catch: Catch) -> None:
         if not judged:
             return
-        done = self._engine.store.apply([order for _, _, order in judged])
-        for (candidate, claim, order), applied in zip(judged, done, strict=True):
+        done = self._engine.store.apply([each.order for each in judged])
+        for each, applied in zip(judged, done, strict=True):
             if not applied:
-                catch.refused.add(candidate.execution.id)
+                catch.refused.add(each.row.id)
                 continue
-            catch.born += born_by(order, self._engine.time.now())
-            facts = {"verdict": claim.verdict.value, "reason": str(claim.reason)}
-            self._engine.events.tell(Happened.SKIPPED, execution=candidate.execution, **facts)
+            self._note_born(each.order, catch)
+            facts = {"verdict": each.verdict.value, "reason": each.reason}
+            self._engine.events.tell(Happened.SKIPPED, execution=each.row, **facts)
 
-    def _tell_overlapped(self, claim: Claim) -> None:
+    def _note_born(self, order: Order, catch: Catch) -> None:
+        catch.coming.update([each.due_at for each in order.plan.creates if each.state in LIVE])
+        if self._engine.bell.carries:
+            catch.born += born_by(order, self._engine.time.now())
+
+    def _tell_overlapped(self, plan: Plan) -> None:
         """Tell of a slot that was skipped since an earlier attempt of what starts ran into it."""
-        for change in claim.plan.changes:
+        for change in () if plan.is_plain else plan.changes:
             if change.after.state is State.SKIPPED:
                 facts = {"verdict": Verdict.SKIP.value, "reason": change.after.reason}
                 self._engine.events.tell(Happened.SKIPPED, execution=change.before, **facts)

@@ -1,13 +1,13 @@
 """What every part of the engine works with: a store, a bell, settings, a clock and listeners."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from sempre.clock import Clock
 from sempre.config import Settings
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning import Moment, Plan
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import changed
@@ -100,13 +100,19 @@ class Engine:
         if not plan.creates:
             return Order(plan)
         if not self.bell.carries:
-            told = [
-                changed(draft, state=State.SCHEDULED) if draft.state is State.PENDING else draft
-                for draft in plan.creates
-            ]
-            plan = changed(plan, creates=tuple(told))
+            plan = changed(plan, creates=self.told(plan.creates))
         now = self.time.now()
         return Order(plan, tuple([new_id(now) for _ in plan.creates]))
+
+    def told(self, drafts: Iterable[Draft]) -> tuple[Draft, ...]:
+        """Return executions that are to be as they are born: told of, where nobody has to be."""
+        if self.bell.carries:
+            return tuple(drafts)
+        told = [
+            changed(draft, state=State.SCHEDULED) if draft.state is State.PENDING else draft
+            for draft in drafts
+        ]
+        return tuple(told)
 
     def carry_out(self, plan_again: Callable[[], Plan | None], *, tries: int = 5) -> Order | None:
         """Apply a plan and ring what it created; plan again while others were faster.

@@ -47,6 +47,7 @@ class Fetcher:
         self._begin = begin
         self._called = called
         self._claims = Claims(engine, wanted=wanted)
+        self.preparer = self._claims.preparer
         self._agenda = Agenda(engine.clock)
         self._sweep_at = 0.0
         self._blocked: set[str] = set()
@@ -86,7 +87,10 @@ class Fetcher:
         if self._behind and not dumb:
             return self._catch_up(session, limit)
         due = min(self._sweep_at, self._early.next, self._agenda.next if dumb else NEVER)
-        return self._listen(session, limit, min(LONGEST_WAIT, due - elapsed))
+        if dumb and self.preparer.step(due - elapsed):
+            return 0.0
+        wait = self.preparer.rest(due - elapsed) if dumb else due - elapsed
+        return self._listen(session, limit, min(LONGEST_WAIT, wait))
 
     def _catch_up(self, session: str, limit: int) -> float:
         """The last sweep found more than it could take: tickets first, then sweep again."""
@@ -108,7 +112,7 @@ class Fetcher:
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
         self._sweep_at = sweep if bell.carries else NEVER
         expected = self._agenda.cross_off()
-        if self.look(session=session, limit=limit) >= limit:
+        if self.look(session=session, limit=limit) >= limit or self.preparer.knows_more:
             self._behind = True
             self.look_now()
         elif bell.is_dumb:
@@ -248,9 +252,9 @@ class Fetcher:
         """Begin what was claimed, then ring for its successors."""
         if catch.started:
             self._begin(catch.started)
-        for due_at in {row.due_at for row in catch.born}:
+        for due_at in catch.coming:
             self._note(due_at)
-        if self._engine.bell.carries:
+        if catch.born:
             self._engine.bell.ring(catch.born, self._engine.time.now())
         return len(catch.started)
 

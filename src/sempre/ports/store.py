@@ -134,6 +134,10 @@ class Store(Protocol):
         """
         ...
 
+    def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
+        """Return the ids of what `due` returns, or will return within a while, in its order."""
+        ...
+
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
         """Return when the next live row that is not yet due will be, of those that are wanted.
 

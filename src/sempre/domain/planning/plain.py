@@ -7,6 +7,7 @@ so plain is left to the long way.
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning.sheet import Change, Moment, Plan
@@ -17,11 +18,48 @@ from sempre.domain.states import Kind, State
 from sempre.domain.values import changed, made
 from sempre.grids.grid import following
 
-__all__ = ["plan_plain_birth", "plan_plain_start"]
+__all__ = ["PlainStart", "find_plain_start", "plan_plain_birth", "plan_plain_start"]
 
 
-def plan_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plan | None:
-    """Return the plan by which a row starts and its successor is born; None if it is not plain.
+class PlainStart(NamedTuple):
+    """A slot that starts on time: what follows from it, whenever exactly that is.
+
+    Attributes:
+        base: the schedule as it was found.
+        row: the slot's row.
+        schedule: the schedule as it shall be.
+        creates: the next row, if there is another slot.
+    """
+
+    base: Schedule
+    row: Execution
+    schedule: Schedule
+    creates: tuple[Draft, ...]
+
+    def is_right_at(self, now: datetime) -> bool:
+        """Tell whether it would be found the same at an instant."""
+        is_before = all(draft.due_at > now for draft in self.creates)
+        return is_before and _is_on_time(self.row, self.base, now)
+
+    def plan(self, now: datetime) -> Plan:
+        """Return what has to happen at an instant."""
+        row = self.row
+        is_plain = len(self.creates) == 1 and self.creates[0].snapshot is row.snapshot
+        return made(
+            Plan,
+            base=self.base,
+            schedule=self.schedule,
+            changes=(_start(row, now),),
+            creates=self.creates,
+            ranges=(),
+            decides=row.id,
+            stopped_by=None,
+            is_plain=is_plain,
+        )
+
+
+def find_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> PlainStart | None:
+    """Return how a row starts at a moment, if that is plain, and its successor is born.
 
     Only for a row that no switch stops, of a schedule that has no other row that planning looks at.
     """
@@ -37,7 +75,16 @@ def plan_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plan
         creates = _next_row(after, moment, known=row.snapshot)
     except GRID_ERRORS:
         return None
-    return Plan(schedule, after, (_start(row, moment.now),), creates, decides=row.id)
+    return PlainStart(schedule, row, after, creates)
+
+
+def plan_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plan | None:
+    """Return the plan by which a row starts and its successor is born; None if it is not plain.
+
+    Only for a row that no switch stops, of a schedule that has no other row that planning looks at.
+    """
+    found = find_plain_start(schedule, row, moment)
+    return found.plan(moment.now) if found else None
 
 
 def plan_plain_birth(schedule: Schedule, moment: Moment, *, actor: str = "") -> Plan | None:

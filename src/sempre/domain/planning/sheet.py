@@ -5,7 +5,7 @@ here looks at a clock or a store, so the same question always gets the same plan
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -60,6 +60,9 @@ class Plan:
         decides: the execution about whose start the plan decides, one way or the other.
         stopped_by: the switch that was off for it. The plan is refused if by now it is another
             one, or none.
+        is_plain: whether all it does is to start a slot at its first try, to move the schedule on
+            to it, and to create the next row, which runs the very same snapshot. A store may do
+            many of these at once.
     """
 
     base: Schedule | None = None
@@ -69,6 +72,7 @@ class Plan:
     ranges: tuple[SlotRange, ...] = ()
     decides: str = ""
     stopped_by: Switch | None = None
+    is_plain: bool = field(default=False, compare=False)
 
     @property
     def is_empty(self) -> bool:

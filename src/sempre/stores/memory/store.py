@@ -105,6 +105,12 @@ class MemoryStore:
             rows = work.due_rows(tables, wanted, now, of_schedules=True)
             return Reading(now, [switches.candidate(tables, row.id, now) for row in rows])
 
+    def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
+        """Return the ids of rows of schedules that are due, or will be within a while."""
+        with self._at_once() as (tables, now):
+            rows = work.due_rows(tables, wanted, now, of_schedules=True, within=within)
+            return Reading(now, [row.id for row in rows])
+
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
         """Return when the next row that is not yet due will be."""
         with self._at_once() as (tables, now):

@@ -174,11 +174,12 @@ def due_rows(
     *,
     of_schedules: bool,
     ids: Sequence[str] | None = None,
+    within: timedelta = timedelta(0),
 ) -> list[Execution]:
     """Return live rows that are due and wanted, most urgent first, but for what has to wait.
 
-    A slot that a switch rejects does not wait: it is to be skipped. What is wanted because it is
-    overdue comes by its age.
+    Those that will be due within a while are among them. A slot that a switch rejects does not
+    wait: it is to be skipped. What is wanted because it is overdue comes by its age.
     """
     unended = tables.unended
     known = unended.values() if ids is None else (unended[each] for each in ids if each in unended)
@@ -187,7 +188,7 @@ def due_rows(
     due = [
         row
         for row in rows
-        if row.due_at <= now - (wanted.overdue or timedelta(0))
+        if row.due_at <= now + within - (wanted.overdue or timedelta(0))
         and (row.schedule_id is not None) == of_schedules
         and not _waits_for_switch(stopping_now(tables, row, now), of_schedules=of_schedules)
     ]

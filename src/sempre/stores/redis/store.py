@@ -145,6 +145,11 @@ class RedisStore:
         """Return rows of schedules that are due."""
         return self._read_each("due", arguments.wanted_work(wanted), records.read_candidate)
 
+    def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
+        """Return the ids of rows of schedules that are due, or will be within a while."""
+        asked = [*arguments.wanted_work(wanted), within // MICROSECOND]
+        return self._read_each("due_ids", asked, str)
+
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
         """Return when the next row that is not yet due will be."""
         return self._read("next_due", arguments.wanted_work(wanted), records.read_instant)

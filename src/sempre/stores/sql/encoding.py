@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from sempre.domain.arguments import Json
+from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
@@ -178,7 +179,7 @@ def read_schedule(row: Row) -> Schedule:
         Schedule,
         id=row[0],
         name=row[1],
-        definition=changed(read_definition(row[2]), args=_read_arguments(row[3])),
+        definition=_read_definition(row[2], row[3]),
         created_at=_instant(row[4]),
         cursor=_instant(row[5]),
         revision=row[6],
@@ -191,6 +192,11 @@ def read_schedule(row: Row) -> Schedule:
         next_run_at=instant(row[16]),
         declared=row[17],
     )
+
+
+def _read_definition(rules: str, arguments: str) -> Definition:
+    shared = read_definition(rules)
+    return shared if arguments == "{}" else changed(shared, args=json.loads(arguments))
 
 
 # Executions

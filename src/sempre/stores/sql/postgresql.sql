@@ -147,6 +147,71 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) AS found
 
+-- name: start_slots
+-- Slots start, their schedules move on, and the next rows are born, as long as each schedule is as it
+-- was found, the session lives and no switch is off. The last row tells how many schedules moved: if
+-- fewer have begun, nothing may be kept. Whether the slot of a next row is free its index tells.
+WITH clock AS MATERIALIZED ({now} AS now),
+lease AS MATERIALIZED (
+    SELECT w.leased_until FROM {sessions} AS w, clock
+    WHERE w.id = :session AND w.leased_until > clock.now
+),
+one AS (
+    SELECT
+        json_array_elements_text(CAST(:ids AS json)) AS id,
+        json_array_elements_text(CAST(:schedules AS json)) AS schedule_id,
+        json_array_elements_text(CAST(:successors AS json)) AS successor,
+        unnest(CAST(:revisions AS bigint[])) AS revision,
+        unnest(CAST(:starts AS bigint[])) AS starts,
+        unnest(CAST(:cursors AS bigint[])) AS cursor_at,
+        unnest(CAST(:run_ats AS bigint[])) AS run_at,
+        unnest(CAST(:due_ats AS bigint[])) AS due_at,
+        unnest(CAST(:next_run_ats AS bigint[])) AS next_run_at,
+        unnest(CAST(:next_due_ats AS bigint[])) AS next_due_at
+),
+moved AS (
+    UPDATE {schedules} AS c SET
+        cursor_at = one.run_at, starts = c.starts + 1, broken = '', ended = 0,
+        next_run_at = one.next_run_at, audit_stamp = :stamp
+    FROM one CROSS JOIN clock CROSS JOIN lease
+    WHERE c.id = one.schedule_id AND c.revision = one.revision AND c.starts = one.starts
+        AND c.cursor_at = one.cursor_at AND one.due_at <= clock.now
+        AND NOT EXISTS (SELECT 1 FROM {switches})
+    RETURNING one.id, one.successor, one.next_run_at, one.next_due_at, clock.now
+),
+begun AS (
+    UPDATE {executions} AS e SET
+        state = 'running', attempt = 1, reason = '', first_started_at = :started_at,
+        started_at = :started_at, session = :session, fence = nextval('{fences}')
+    FROM moved
+    WHERE e.id = moved.id AND e.state || '' IN ('pending', 'scheduled') AND e.held_by = ''
+        AND e.attempt = 0 AND e.fence = 0 AND e.due_at <= moved.now
+    RETURNING
+        e.id, e.fence, e.schedule_id, e.name, e.revision, e.job, e.queue, e.lane, e.priority,
+        e.rules, e.args, moved.successor, moved.next_run_at, moved.next_due_at, moved.now
+),
+born AS (
+    INSERT INTO {executions} ({execution_columns})
+    SELECT
+        successor, schedule_id, name, revision, 'scheduled', :state, next_run_at, next_due_at, job,
+        queue, lane, priority, rules, args, '', '', :tzdata, now, 0, 0, 0, NULL, NULL, NULL, NULL,
+        0, '', '', NULL, NULL, NULL
+    FROM begun
+)
+SELECT id, fence, 0 FROM begun
+UNION ALL
+SELECT '', (SELECT count(*) FROM moved), (SELECT leased_until FROM lease)
+
+-- name: end_successes
+-- Executions did their work, as long as they run under a session and by these fences. What they are
+-- compared with is tied to each id: a planner that believes next to none to run under a session,
+-- as statistics from before say, would look for those first and compare each with every id.
+UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
+FROM {pairs:claims} AS one
+WHERE id = one.word AND fence = one.number
+    AND state || left(one.word, 0) = 'running' AND session || left(one.word, 0) = :session
+RETURNING id, fence
+
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
 SELECT nextval('{fences}') FROM generate_series(1, :count)

@@ -27,6 +27,7 @@ __all__ = [
     "bounds",
     "candidates",
     "due",
+    "due_ids",
     "executions",
     "latest",
     "next_due_at",
@@ -77,11 +78,7 @@ def candidates(transaction: Transaction, ids: Sequence[str], stops: Stops) -> li
 
 def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidate]:
     """Return rows of schedules that are due, most urgent first, or overdue ones by age."""
-    asked = stops.due(wanted)
-    if asked is None:
-        return []
-    name = "due" if wanted.overdue is None else "overdue"
-    ids = [row[0] for row in transaction.rows(name, **asked, **bounds(transaction, wanted))]
+    ids = due_ids(transaction, wanted, stops)
     owners = transaction.rows("schedules_of", ids=ids) if ids else []
     views = views_of(transaction, owners)
     found = {row.id: _candidate(row, view, stops) for view in views for row in view.rows}
@@ -91,9 +88,23 @@ def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidat
     return [found[each] for each in ids]
 
 
-def bounds(transaction: Transaction, wanted: Wanted) -> dict[str, int]:
-    """Return by when what is wanted has to have been due, and how much of it is wanted."""
-    latest = transaction.now - (wanted.overdue or timedelta(0))
+def due_ids(
+    transaction: Transaction, wanted: Wanted, stops: Stops, *, within: timedelta = timedelta(0)
+) -> list[str]:
+    """Return the ids of the same, also of those that will be due within a while."""
+    asked = stops.due(wanted)
+    if asked is None:
+        return []
+    name = "due" if wanted.overdue is None else "overdue"
+    found = transaction.rows(name, **asked, **bounds(transaction, wanted, within=within))
+    return [row[0] for row in found]
+
+
+def bounds(
+    transaction: Transaction, wanted: Wanted, *, within: timedelta = timedelta(0)
+) -> dict[str, int]:
+    """Return by when what is wanted has to be due, and how much of it is wanted."""
+    latest = transaction.now + within - (wanted.overdue or timedelta(0))
     return {"now": microseconds_of(latest), "limit": wanted.limit}
 
 

@@ -51,6 +51,7 @@ from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.joining import enqueue_within
+from sempre.stores.sql.starting import Unclear
 from sempre.stores.sql.switches import (
     Stops,
     switches_in_force,
@@ -130,6 +131,15 @@ class SqlStore:
 
         return with_switches(lambda: self._read(ask), self._dialect)
 
+    def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
+        """Return the ids of rows of schedules that are due, or will be within a while."""
+
+        def ask(transaction: Transaction) -> list[str]:
+            stops = switches_off(transaction, lock=False)
+            return reading.due_ids(transaction, wanted, stops, within=within)
+
+        return with_switches(lambda: self._read(ask), self._dialect)
+
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
         """Return when the next row that is not yet due will be."""
 
@@ -148,9 +158,16 @@ class SqlStore:
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
-        return self._write_with_switches(
-            lambda transaction: work.claim(transaction, orders, session)
-        )
+        # If they cannot be started at once, each is looked at.
+        ways = iter((self._dialect.writes_in_reading,))
+
+        def begin(transaction: Transaction) -> list[Execution | None]:
+            return work.claim(transaction, orders, session, at_once=next(ways, False))
+
+        try:
+            return self._write_with_switches(begin)
+        except Unclear:
+            return self._write_with_switches(begin)
 
     def take(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from sempre.domain.execution import Execution
+from sempre.domain.planning.sheet import Change
 from sempre.domain.states import State
 from sempre.domain.values import changed
 from sempre.grids.instants import instant_of, microseconds_of
@@ -21,6 +22,7 @@ from sempre.stores.sql.desk import Desk, Guard, stamp_of_birth
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import load_births
 from sempre.stores.sql.records import write_report
+from sempre.stores.sql.starting import start_slots
 from sempre.stores.sql.switches import Decisions, switches_off
 
 __all__ = ["apply", "cancel", "claim", "create", "lease_of", "next_fences", "report"]
@@ -65,17 +67,26 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
 
 
 def claim(
-    transaction: Transaction, orders: Sequence[Order], session: str
+    transaction: Transaction, orders: Sequence[Order], session: str, *, at_once: bool
 ) -> list[Execution | None]:
-    """Start executions for a session, as planned."""
+    """Start executions for a session, as planned; what is plain at once, if that is wanted."""
+    held = start_slots(transaction, orders, session) if at_once else {}
+    ids = [_start(order).before.id for order in orders]
+    if rest := [order for order, each in zip(orders, ids, strict=True) if each not in held]:
+        held |= _claim(transaction, rest, session)
+    return [held.get(each) for each in ids]
+
+
+def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> dict[str, Execution]:
     stops = switches_off(transaction)
     desk = Desk(transaction, orders)
     lease = lease_of(transaction, session)
-    planned = [_started(order) for order in orders]
-    tags = stops.tags(transaction, planned)
+    starts = [_start(order) for order in orders]
+    tags = stops.tags(transaction, [start.before for start in starts])
     own: list[str] = []
     started: list[Execution] = []
-    for order, after in zip(orders, planned, strict=True):
+    for order, start in zip(orders, starts, strict=True):
+        after = start.after
         guard = desk.executions.get(after.id)
         if guard and _is_own_claim(guard, after, session):
             own.append(after.id)
@@ -92,7 +103,7 @@ def claim(
     desk.write(transaction)
     for found in transaction.rows("rows_by_id", ids=own) if own else []:
         held.setdefault(found[0], encoding.read_execution(found))
-    return [held.get(row.id) for row in planned]
+    return held
 
 
 def report(transaction: Transaction, reports: Sequence[Report], session: str) -> None:
@@ -130,8 +141,11 @@ def _cancelled(identity: str, kept: set[str], running: set[str], ended: set[str]
     return Cancelled.ENDED if identity in ended else Cancelled.OVER
 
 
-def _started(order: Order) -> Execution:
-    return next(each.after for each in order.plan.changes if each.after.state is State.RUNNING)
+def _start(order: Order) -> Change:
+    changes = order.plan.changes
+    if len(changes) == 1:
+        return changes[0]
+    return next(each for each in changes if each.after.state is State.RUNNING)
 
 
 def _is_own_claim(guard: Guard, planned: Execution, session: str) -> bool:

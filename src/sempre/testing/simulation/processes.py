@@ -142,6 +142,9 @@ class WorkerProcess(Client):
         )
         crew = Crew(tasks, frozenset({"default", "slow"}), hands)
         self.worker = SteppedWorker(self.engine, crew, cast("Executor", self.executor))
+        # Some prepare whatever comes, as all do on a server where very much comes at once.
+        if hands in (1, 8):
+            self.worker.fetcher.preparer.few = 1
         steps = {
             "heart": self._beat,
             "fetcher": self._fetch,

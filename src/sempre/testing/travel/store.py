@@ -212,6 +212,12 @@ class TravelStore(MemoryStore):
         reading = super().due(self._of_any_queue(wanted))
         return Reading(reading.now, sorted(reading.value, key=_turn))
 
+    def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
+        """Return the ids of rows of schedules that are due, or will be within a while."""
+        reading = super().due_ids(self._of_any_queue(wanted), within=within)
+        found = self.candidates(reading.value).value
+        return Reading(reading.now, [each.execution.id for each in found])
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids in the same order every time, filed away or not."""
         reading = super().candidates(ids)
