@@ -210,7 +210,6 @@ UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, end
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND state || left(one.word, 0) = 'running' AND session || left(one.word, 0) = :session
-RETURNING id, fence
 
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
