@@ -13,13 +13,13 @@ under way gets the same answer. Unique keys may be of any length.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
+from sempre.ports.capabilities import Capabilities
 from sempre.ports.messages import (
     Attempt,
     Birth,
@@ -47,23 +47,6 @@ from sempre.ports.messages import (
 )
 
 __all__ = ["Capabilities", "Store"]
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What a store can do, declared; nobody finds out by trying.
-
-    Attributes:
-        durable: whether an acknowledged write survives the end of the process.
-        shared: whether several processes can use it at once.
-        own_clock: whether its now comes from a server rather than from this host.
-        transactional: whether a user's own rows can commit together with ours.
-    """
-
-    durable: bool
-    shared: bool
-    own_clock: bool
-    transactional: bool
 
 
 class Store(Protocol):

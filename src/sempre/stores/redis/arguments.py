@@ -107,12 +107,14 @@ def reports(given: Sequence[Report]) -> Arguments:
         yield from (each.execution_id, each.fence, write_report(each))
 
 
-def wanted_work(wanted: Wanted) -> Arguments:
-    """Yield which work a worker can do, and how much of it it wants."""
+def wanted_work(wanted: Wanted, *, within: timedelta | None = None) -> Arguments:
+    """Yield which work a worker can do, how much of it it wants, and, if asked for, how soon."""
     yield from listed(wanted.queues)
     yield from listed(wanted.jobs)
     yield wanted.limit
     yield "" if wanted.overdue is None else wanted.overdue // encoding.MICROSECOND
+    if within is not None:
+        yield within // encoding.MICROSECOND
 
 
 def _order(order: Order) -> Arguments:

@@ -32,6 +32,7 @@ from sempre.stores.redis.encoding import (
 )
 
 __all__ = [
+    "paired",
     "read_attempts",
     "read_candidate",
     "read_instant",
@@ -170,6 +171,11 @@ def read_tick(found: Sequence[Any]) -> Tick:
         switches=tuple(map(read_switch, switches)),
         has_expired=has_expired == 1,
     )
+
+
+def paired(flat: Sequence[str]) -> dict[str, str]:
+    """Return a hash as a script returns it: keys and values by turns."""
+    return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def read_stretch(found: Sequence[Any]) -> Stretch:

@@ -147,8 +147,7 @@ class RedisStore:
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
         """Return the ids of rows of schedules that are due, or will be within a while."""
-        asked = [*arguments.wanted_work(wanted), within // MICROSECOND]
-        return self._read_each("due_ids", asked, str)
+        return self._read_each("due_ids", arguments.wanted_work(wanted, within=within), str)
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
         """Return when the next row that is not yet due will be."""
@@ -297,7 +296,7 @@ class RedisStore:
         """Return every try at an execution."""
 
         def read(found: Sequence[str]) -> list[Attempt]:
-            return records.read_attempts(execution_id, _paired(found))
+            return records.read_attempts(execution_id, records.paired(found))
 
         return self._read("attempts", [execution_id], read)
 
@@ -309,7 +308,7 @@ class RedisStore:
         """Return what is left of purged rows."""
 
         def read(found: Sequence[str]) -> list[Rollup]:
-            return records.read_rollups(schedule_id, _paired(found))
+            return records.read_rollups(schedule_id, records.paired(found))
 
         return self._read("rollups", [schedule_id], read)
 
@@ -341,10 +340,6 @@ class RedisStore:
         self, script: str, told: Iterable[str | int], read: Callable[[Any], T]
     ) -> Reading[list[T]]:
         return self._read(script, told, lambda found: list(map(read, found)))
-
-
-def _paired(flat: Sequence[str]) -> dict[str, str]:
-    return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _check_version(version: int) -> None:

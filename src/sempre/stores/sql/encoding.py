@@ -12,7 +12,6 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from sempre.domain.arguments import Json
-from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
@@ -172,14 +171,16 @@ def write_moved_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any
 
 def read_schedule(row: Row) -> Schedule:
     """Return the schedule of a row of `schedule_columns`."""
-    pause = None
+    definition, pause = read_definition(row[2]), None
+    if row[3] != "{}":
+        definition = changed(definition, args=json.loads(row[3]))
     if row[9]:
         pause = Pause(until=instant(row[10]), note=row[11], actor=row[12])
     return made(
         Schedule,
         id=row[0],
         name=row[1],
-        definition=_read_definition(row[2], row[3]),
+        definition=definition,
         created_at=_instant(row[4]),
         cursor=_instant(row[5]),
         revision=row[6],
@@ -192,11 +193,6 @@ def read_schedule(row: Row) -> Schedule:
         next_run_at=instant(row[16]),
         declared=row[17],
     )
-
-
-def _read_definition(rules: str, arguments: str) -> Definition:
-    shared = read_definition(rules)
-    return shared if arguments == "{}" else changed(shared, args=json.loads(arguments))
 
 
 # Executions

@@ -56,8 +56,8 @@ def _plain(orders: Iterable[Order]) -> list[Order]:
     for order in orders:
         base = order.plan.base
         if base is not None and _is_plain(order):
-            common = common or _in_common(order)
-            if _in_common(order) == common:
+            common = common or _alike(order)
+            if _alike(order) == common:
                 found.setdefault(base.id, order)
     return [found[each] for each in sorted(found)]
 
@@ -71,7 +71,7 @@ def _is_plain(order: Order) -> bool:
     return row.attempt == 0 and row.fence == 0
 
 
-def _in_common(order: Order) -> tuple[datetime | None, State, str]:
+def _alike(order: Order) -> tuple[datetime | None, State, str]:
     draft = order.plan.creates[0]
     return order.plan.changes[0].after.started_at, draft.state, draft.tzdata
 
@@ -81,7 +81,7 @@ def _written(orders: Sequence[Order]) -> dict[str, Any]:
     bases = [order.plan.base for order in orders if order.plan.base is not None]
     rows = [order.plan.changes[0].before for order in orders]
     drafts = [order.plan.creates[0] for order in orders]
-    started_at, state, tzdata = _in_common(orders[0])
+    started_at, state, tzdata = _alike(orders[0])
     return {
         "ids": [row.id for row in rows],
         "schedules": [base.id for base in bases],
