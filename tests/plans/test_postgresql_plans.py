@@ -63,12 +63,19 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(part)
 
 
+START_SLOTS = (
+    dict.fromkeys(("ids", "schedules", "successors"), json.dumps(["0000005"]))
+    | dict.fromkeys(("revisions", "starts", "cursors", "run_ats", "due_ats"), "{5}")
+    | dict.fromkeys(("next_run_ats", "next_due_ats"), "{6}")
+    | {"session": "session1", "started_at": 5, "state": "scheduled", "tzdata": "", "stamp": "v1"}
+)
 TEXTS = {"id": "0000005", "broken": "", "audit_stamp": "v1"}
 PARAMETERS = HOT | {
     "schedules_astray": {"stamp": "v0", "limit": 100},
     "take": HOT["due"] | {"session": "session1"},
     "move_schedule": {"rows": json.dumps([HOT["move_schedule"] | TEXTS])},
     "update_execution": {"rows": json.dumps([{"id": "0000005"}])},
+    "start_slots": START_SLOTS,
 }
 
 
@@ -103,6 +110,30 @@ def test_settling_finds_runs_by_id_however_many_a_session_holds_that_statistics_
 
         asked = with_pairs({"claims": json.dumps(claims), "at": 1, "session": "busy"})
         [[found]] = connection.execute(text, asked).fetchall()
+
+    [plan] = found if isinstance(found, list) else json.loads(found)
+    compared = sum(node.get("Rows Removed by Join Filter", 0) for node in nodes(plan["Plan"]))
+    [changed] = plan["Plan"]["Plans"]
+    assert changed["Actual Rows"] == 500
+    assert compared == 0, json.dumps(plan, indent=1)
+
+
+def test_settling_finds_runs_by_id_though_statistics_say_that_next_to_none_runs(full: Full) -> None:
+    dialect, connection = full
+    claims = [[f"{number:07}", number] for number in range(1, 501)]
+    text = "EXPLAIN (ANALYZE, FORMAT JSON) " + dialect.statements["end_successes"]
+    with connection.transaction(force_rollback=True):
+        connection.execute(dialect.settings)
+        connection.execute("CREATE TABLE plans.few (LIKE plans.sempre_executions INCLUDING ALL)")
+        few = text.replace("plans.sempre_executions", "plans.few")
+        connection.execute(
+            "INSERT INTO plans.few SELECT * FROM plans.sempre_executions WHERE id <= '0003000'"
+        )
+        connection.execute("ANALYZE plans.few")
+        connection.execute("UPDATE plans.few SET state = 'running', session = 'busy'")
+
+        asked = with_pairs({"claims": json.dumps(claims), "at": 1, "session": "busy"})
+        [[found]] = connection.execute(few, asked).fetchall()
 
     [plan] = found if isinstance(found, list) else json.loads(found)
     compared = sum(node.get("Rows Removed by Join Filter", 0) for node in nodes(plan["Plan"]))

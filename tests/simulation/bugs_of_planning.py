@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from sempre.app import schedules
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
-    Claim,
     Moment,
     Plan,
     claiming,
@@ -28,13 +27,12 @@ from sempre.domain.states import Kind, Reason, State
 from sempre.domain.values import changed
 from sempre.engine.claiming import Catch, Claims
 from sempre.engine.core import Engine
-from sempre.ports.messages import Candidate, Order
+from sempre.engine.preparing import Judged
+from sempre.ports.messages import Order
 from sempre.stores.memory.tables import Tables
 from tests.simulation.bugs import Patch, bug
 
 __all__: list[str] = []
-
-Judged = Sequence[tuple[Candidate, Claim, Order]]
 
 
 @bug
@@ -54,7 +52,7 @@ def the_successor_is_written_after_the_claim(patch: Patch) -> None:
     def without(self: Engine, plan: Plan) -> Order:
         return order(self, changed(plan, creates=()) if plan.has_start else plan)
 
-    def and_then(self: Claims, judged: Judged, catch: Catch, session: str) -> None:
+    def and_then(self: Claims, judged: Sequence[Judged], catch: Catch, session: str) -> None:
         start(self, judged, catch, session)
         for name in sorted({each.execution.snapshot.name for each in catch.started}):
             self._engine.carry_out(lambda name=name: _reconciled(self._engine, name))  # type: ignore[misc]

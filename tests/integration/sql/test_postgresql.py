@@ -11,17 +11,27 @@ import psycopg
 import pytest
 
 from sempre.domain.execution import Execution
+from sempre.domain.planning import Moment, plan_claim
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import Kind
+from sempre.domain.states import Kind, State
+from sempre.domain.values import changed
 from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
-from sempre.ports.messages import ExecutionQuery, Session, Unique, Wanted, Work
+from sempre.ports.messages import ExecutionQuery, Order, Session, Unique, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.postgresql_connection import Connection
+from sempre.stores.sql.inserting import load_executions
+from sempre.testing.contracts.store.builders import (
+    due_schedule,
+    order_of,
+    session_of,
+    view_of,
+)
 
 NUMBERS = count()
 LEASE = timedelta(minutes=5)
+DAY = timedelta(days=1)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WANTED = Wanted(frozenset({"default"}), frozenset({"bill"}), 7)
 
@@ -38,6 +48,67 @@ def store(dialect: Postgresql) -> SqlStore:
     opened = SqlStore(dialect)
     opened.upgrade()
     return opened
+
+
+def on_time(store: SqlStore, names: str) -> list[Order]:
+    """Return the orders by which a slot of each of new schedules starts in time."""
+    ids = [due_schedule(store, name, tolerance=DAY).rows[0].id for name in names]
+    reading = store.candidates(ids)
+    found = [(each.execution, each.view) for each in reading.value if each.view]
+    moment = Moment(reading.now)
+    return [order_of(plan_claim(view.schedule, row, view.rows, moment).plan) for row, view in found]
+
+
+def test_slots_on_time_are_claimed_by_one_statement(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = on_time(store, "abc")
+    session = session_of(store)
+    asked: list[str] = []
+    execute = Connection.execute
+
+    def count(connection: Connection, text: Any, *arguments: Any) -> Any:  # noqa: ANN401
+        asked.append(str(text).split()[0].strip(";"))
+        return execute(connection, text, *arguments)
+
+    monkeypatch.setattr(Connection, "execute", count)
+
+    begun = store.claim(orders, session=session)
+
+    assert asked == ["BEGIN", "LOCK", "WITH", "COMMIT"]
+    assert [each and each.state for each in begun] == [State.RUNNING] * 3
+    assert store.running(session).value == sorted(begun, key=lambda row: row.fence if row else 0)
+
+
+@pytest.mark.parametrize(
+    "change", ["state = 'cancelled'", "held_by = 'somebody'", "due_at = due_at + 1000000000000"]
+)
+def test_one_slot_that_is_not_as_its_schedule_says_keeps_no_other_from_starting(
+    store: SqlStore, dialect: Postgresql, change: str
+) -> None:
+    orders = on_time(store, "abc")
+    row = orders[1].plan.changes[0].before
+    text = f"UPDATE {{executions}} SET {change} WHERE id = '{row.id}'"  # noqa: S608 - as told above
+    dialect.write(lambda transaction: transaction.script(dialect.complete(text)))
+
+    begun = store.claim(orders, session=session_of(store))
+
+    assert [each is not None for each in begun] == [True, False, True]
+    assert view_of(store, "b").schedule == orders[1].plan.base
+
+
+def test_a_next_row_whose_slot_is_taken_keeps_no_other_slot_from_starting(
+    store: SqlStore, dialect: Postgresql
+) -> None:
+    orders = on_time(store, "abc")
+    before, taken = orders[1].plan.changes[0].before, orders[1].plan.creates[0]
+    row = changed(before, id="in the way", run_at=taken.run_at, due_at=taken.due_at)
+    dialect.write(lambda transaction: load_executions(transaction, [row], {}))
+
+    begun = store.claim(orders, session=session_of(store))
+
+    assert [each is not None for each in begun] == [True, False, True]
+    assert view_of(store, "b").schedule == orders[1].plan.base
 
 
 def test_a_beat_is_one_statement_in_one_transaction(

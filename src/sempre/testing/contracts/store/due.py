@@ -28,6 +28,7 @@ __all__ = [
     "test_due_rows_come_with_what_planning_needs",
     "test_due_rows_leave_out_early_held_and_running_ones",
     "test_due_takes_as_many_as_are_wanted",
+    "test_ids_are_told_of_what_is_due_and_of_what_comes_within_a_while",
 ]
 
 
@@ -53,6 +54,25 @@ def test_due_takes_as_many_as_are_wanted(store: Store) -> None:
     found = store.due(wanted(limit=7)).value
 
     assert [each.execution for each in found] == list(rows[:7])
+
+
+def test_ids_are_told_of_what_is_due_and_of_what_comes_within_a_while(store: Store) -> None:
+    """In the order of due, and no more than are wanted."""
+    rows = {}
+    for name, priority, minutes in [("a", 5, 1), ("b", 2000, 9), ("c", 5, -2), ("d", 10, -50)]:
+        schedule = draft_schedule(store, name, priority=priority)
+        row = row_of(View(schedule), now_of(store) - minutes * MINUTE)
+        assert store.create([Birth(schedule, (row,))]) == [True]
+        rows[row.id] = name
+
+    def names(minutes: int, limit: int = 10) -> list[str]:
+        found = store.due_ids(wanted(limit=limit), within=minutes * MINUTE)
+        return [rows[each] for each in found.value]
+
+    assert names(0) == ["a", "b"]
+    assert names(5) == ["a", "c", "b"]
+    assert names(60) == ["a", "c", "d", "b"]
+    assert names(60, limit=2) == ["a", "c"]
 
 
 def test_due_rows_are_of_the_queues_and_jobs_that_are_wanted(store: Store) -> None:
