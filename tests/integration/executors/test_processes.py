@@ -24,6 +24,14 @@ def test_a_result_comes_back_as_it_is(worker: Worker) -> None:
     assert (outcome["ended"], outcome["error"], outcome["traceback"]) == ("succeeded", "", "")
 
 
+def test_small_results_come_back_as_they_are(worker: Worker) -> None:
+    values: list[Any] = [None, 0, -7, 2**53 - 1, 2**53, True, False, 1.5, "", "null", [], {}]
+
+    results = [worker.run("echo", value=value)["result"] for value in values]
+
+    assert list(map(repr, results)) == list(map(repr, values))
+
+
 @pytest.mark.parametrize("letter", ["x", "è", "🚀", '"', "\\"])
 def test_arguments_and_results_of_any_allowed_size_fit(worker: Worker, letter: str) -> None:
     value = letter * (65_000 // max(len(letter.encode()), 2 if letter in '"\\' else 1))

@@ -6,7 +6,7 @@ from typing import Any
 
 from sempre.errors import SempreError
 
-__all__ = ["BrokenFrame", "Frames", "packed"]
+__all__ = ["BrokenFrame", "Frames", "framed", "packed"]
 
 LARGEST = 1_048_576
 _LENGTH = 4
@@ -20,7 +20,12 @@ class BrokenFrame(SempreError):
 
 def packed(message: dict[str, Any]) -> bytes:
     """Return a message as it goes over the wire."""
-    body = _text_of(message).encode("utf-8", "surrogatepass")
+    return framed(_text_of(message))
+
+
+def framed(text: str) -> bytes:
+    """Return a message that is JSON already as it goes over the wire."""
+    body = text.encode("utf-8", "surrogatepass")
     return len(body).to_bytes(_LENGTH, "big") + body
 
 
