@@ -33,10 +33,17 @@ def test_every_statement_is_used(dialect: str) -> None:
     assert unused == []
 
 
+# Called only where a statement that reads can write as well.
+AT_ONCE = {"start_slots", "take"}
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_statement_that_is_called_exists(dialect: str) -> None:
     text = "\n".join(path.read_text() for path in SOURCES.glob("*.py"))
     called = set(re.findall(r'transaction\.(?:rows|run|many)\(\s*"(\w+)"', text))
+
+    if dialect != "postgresql":
+        called -= AT_ONCE
 
     assert called
     assert called <= statements.load(dialect).keys()
