@@ -18,6 +18,7 @@ from sempre.engine.agenda import NEARLY, NEVER, Agenda
 from sempre.engine.claiming import Catch, Claims, Started
 from sempre.engine.core import Engine
 from sempre.engine.early import EarlyTickets
+from sempre.engine.preparing import FRESH
 from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, Ticket, WatchdogCall, read_ticket
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Wanted
@@ -53,6 +54,7 @@ class Fetcher:
         self._blocked: set[str] = set()
         self._past = 0
         self._turn = False
+        self._none_until = 0.0
         self._fair_at = {False: 0.0, True: 0.0}
         self._behind = False
         self._early = EarlyTickets()
@@ -132,7 +134,9 @@ class Fetcher:
     def _look_in_turn(self, wanted: Wanted, session: str) -> int:
         """Ask for slots and for one-off work, by turns the one or the other first."""
         begun, self._turn = 0, not self._turn
-        for takes in (self._turn, not self._turn):
+        # Where there was no one-off work a moment ago, it is asked for if slots leave room.
+        first = self._turn and self._none_until <= self._engine.clock.elapsed()
+        for takes in (first, not first):
             find = self._find_one_off if takes else self._find_slots
             if begun < wanted.limit and self._is_fair(takes=takes):
                 longest = changed(wanted, limit=1, overdue=2 * self._engine.settings.sweep)
@@ -150,7 +154,10 @@ class Fetcher:
         return True
 
     def _find_one_off(self, wanted: Wanted, session: str) -> Catch:
-        return self._claims.take(wanted, session=session)
+        catch = self._claims.take(wanted, session=session)
+        if not catch.started and wanted.overdue is None:
+            self._none_until = self._engine.clock.elapsed() + FRESH
+        return catch
 
     def _find_slots(self, wanted: Wanted, session: str) -> Catch:
         catch = self._look_past(wanted, session)

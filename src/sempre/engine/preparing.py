@@ -24,11 +24,11 @@ from sempre.ports.messages import Candidate, Order, Wanted
 __all__ = ["Judged", "Preparer"]
 
 AHEAD = 10.0
-FRESH = 0.25
+FRESH = 0.5
 FEW = 100
 MOST = 10_000
 PAGE = 100
-AT_ONCE = 2000
+AT_ONCE = 4000
 
 
 class Judged(NamedTuple):
