@@ -237,10 +237,10 @@ class Worker:
         self._holdings.take(each.execution for each in started)
         # If a pause between the claim and here has cost us the lease, others have it by now.
         session = "" if self._stopping.is_set() or self.heart.is_lost else self.heart.session
-        ours = [each for each in started if each.execution.session == session]
-        for each in started if len(ours) < len(started) else ():
+        for each in started:
             if each.execution.session != session:
                 self._finished.put(Finished(each))
+        ours = [each for each in started if each.execution.session == session]
         for each in self.capacity.admit(ours):
             self._submit(each)
 
