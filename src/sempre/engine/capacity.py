@@ -19,7 +19,7 @@ from sempre.engine.claiming import Started
 __all__ = ["MOST_UNRECORDED", "Capacity"]
 
 PARKED_SECONDS = 1.0
-MOST_PARKED = 1000
+MOST_PARKED = 2000
 MOST_UNRECORDED = 1000
 WEIGHT = 0.2
 
