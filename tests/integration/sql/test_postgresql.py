@@ -59,11 +59,8 @@ def on_time(store: SqlStore, names: str) -> list[Order]:
     return [order_of(plan_claim(view.schedule, row, view.rows, moment).plan) for row, view in found]
 
 
-def test_slots_on_time_are_claimed_by_one_statement(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    orders = on_time(store, "abc")
-    session = session_of(store)
+def listened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which the first word of every statement comes from now on."""
     asked: list[str] = []
     execute = Connection.execute
 
@@ -72,6 +69,15 @@ def test_slots_on_time_are_claimed_by_one_statement(
         return execute(connection, text, *arguments)
 
     monkeypatch.setattr(Connection, "execute", count)
+    return asked
+
+
+def test_slots_on_time_are_claimed_by_one_statement(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = on_time(store, "abc")
+    session = session_of(store)
+    asked = listened(monkeypatch)
 
     begun = store.claim(orders, session=session)
 
@@ -115,14 +121,7 @@ def test_a_beat_is_one_statement_in_one_transaction(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.register(Session("worker"), lease=LEASE)
-    asked: list[str] = []
-    execute = Connection.execute
-
-    def count(connection: Connection, text: Any, *arguments: Any) -> Any:  # noqa: ANN401
-        asked.append(str(text).split()[0].strip(";"))
-        return execute(connection, text, *arguments)
-
-    monkeypatch.setattr(Connection, "execute", count)
+    asked = listened(monkeypatch)
 
     assert store.tick("worker", WANTED, lease=LEASE).value.alive
 

@@ -1,27 +1,15 @@
 """How runs ended is recorded, whatever planning makes of one of them."""
 
-from datetime import UTC, datetime
-
 from sempre import Sempre
 from sempre.brokers.store import StoreBroker
-from sempre.domain.states import Kind, State
+from sempre.domain.states import State
 from sempre.engine.claiming import Started
 from sempre.engine.events import Event, Happened
 from sempre.engine.settling import Finished, Settler
-from sempre.grids.foreign import ForeignGrid
 from sempre.ports.executor import Ended, Outcome, Run, Task
-from sempre.ports.messages import Birth, View
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.store.builders import (
-    claimed,
-    draft_schedule,
-    enqueued,
-    read,
-    row_of,
-    session_of,
-)
-
-NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+from sempre.testing.contracts.store.builders import claimed, enqueued, read, session_of
+from tests.unit.engine.test_sweeping import run_of_a_foreign_grid
 
 
 def test_one_end_that_planning_cannot_deal_with_keeps_no_other_from_being_recorded() -> None:
@@ -29,10 +17,7 @@ def test_one_end_that_planning_cannot_deal_with_keeps_no_other_from_being_record
     engine = Sempre(store, broker=StoreBroker()).engine
     told: list[Event] = []
     engine.events.listen(told.append, Happened.UNKNOWN_GRID)
-    grid = ForeignGrid({"grid": "nobody-knows"})
-    schedule = draft_schedule(store, "foreign", grid=grid, on_unknown="hold")
-    manual = row_of(View(schedule), NOON, kind=Kind.MANUAL)
-    store.create([Birth(schedule, (manual,))])
+    manual = run_of_a_foreign_grid(store)
     session = session_of(store)
     rows = [claimed(store, identity, session) for identity in (manual.id, enqueued(store))]
     ends = [Ended.CRASHED, Ended.SUCCEEDED]

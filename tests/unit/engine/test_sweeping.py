@@ -7,6 +7,7 @@ import pytest
 
 from sempre.brokers.store import StoreBroker
 from sempre.config import Settings
+from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine, Told
@@ -26,6 +27,15 @@ from sempre.testing.contracts.store.builders import (
 )
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+def run_of_a_foreign_grid(store: MemoryStore) -> Execution:
+    """Put in a manual run of a schedule whose grid only other programs know."""
+    grid = ForeignGrid({"grid": "nobody-knows"})
+    schedule = draft_schedule(store, "foreign", grid=grid, on_unknown="hold")
+    manual = row_of(View(schedule), NOON, kind=Kind.MANUAL)
+    store.create([Birth(schedule, (manual,))])
+    return manual
 
 
 class TwoClocks:
@@ -100,10 +110,7 @@ def test_what_planning_cannot_deal_with_keeps_nobody_else_from_being_taken_back(
 ) -> None:
     told: list[Event] = []
     engine.events.listen(told.append, Happened.UNKNOWN_GRID)
-    grid = ForeignGrid({"grid": "nobody-knows"})
-    schedule = draft_schedule(store, "foreign", grid=grid, on_unknown="hold")
-    manual = row_of(View(schedule), NOON, kind=Kind.MANUAL)
-    store.create([Birth(schedule, (manual,))])
+    manual = run_of_a_foreign_grid(store)
     claimed(store, manual.id, session_of(store, lease=timedelta(seconds=30)))
     work = lose()
     clock.seconds += 31
