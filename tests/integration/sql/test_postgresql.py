@@ -24,9 +24,11 @@ from sempre.stores.sql.dialects.postgresql_connection import Connection
 from sempre.stores.sql.inserting import load_executions
 from sempre.testing.contracts.store.builders import (
     due_schedule,
+    enqueued,
     order_of,
     session_of,
     view_of,
+    wanted,
 )
 
 NUMBERS = count()
@@ -84,6 +86,20 @@ def test_slots_on_time_are_claimed_by_one_statement(
     assert asked == ["BEGIN", "LOCK", "WITH", "COMMIT"]
     assert [each and each.state for each in begun] == [State.RUNNING] * 3
     assert store.running(session).value == sorted(begun, key=lambda row: row.fence if row else 0)
+
+
+def test_one_off_work_is_claimed_by_one_statement(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = sorted(enqueued(store) for _ in range(3))
+    session = session_of(store)
+    asked = listened(monkeypatch)
+
+    taken = store.take(wanted(), session=session).value
+
+    assert asked == ["BEGIN", "LOCK", "WITH", "COMMIT"]
+    assert sorted(row.id for row in taken) == ids
+    assert store.running(session).value == sorted(taken, key=lambda row: row.fence)
 
 
 @pytest.mark.parametrize(
