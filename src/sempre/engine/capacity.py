@@ -70,6 +70,11 @@ class Capacity:
         return appetite > 0 and (not self._parked or appetite >= len(self._parked))
 
     @property
+    def _may_be_hungry(self) -> bool:
+        """Whether to ask is worth a thought: where runs are short, nobody has time to be woken."""
+        return not self._parked or len(self._parked) <= MOST_UNRECORDED - self._unrecorded
+
+    @property
     def _nimble(self) -> int:
         """How many hands are likely to be free soon: not stuck, nor taken for so long already."""
         since = self._clock.elapsed() - PARKED_SECONDS
@@ -86,6 +91,12 @@ class Capacity:
         with self._lock:
             runs = self._running.values()
             return [started for at, started in runs if since is None or at < since]
+
+    def held(self) -> list[Started]:
+        """Return what is in hand or parked."""
+        with self._lock:
+            held = [*self._running.values(), *self._parked]
+            return [started for _, started in held]
 
     def has_later(self, started: Started) -> bool:
         """Tell whether the same execution is in hand once more, by a later claim."""
@@ -110,11 +121,10 @@ class Capacity:
             known = seconds if self._typical is None else self._typical
             self._typical = known + WEIGHT * (seconds - known)
             following = None
-            if self._parked and self.free:
+            if self._parked and len(self._running) + self._stuck < self._size:
                 following = self._parked.popleft()[1]
                 self._running[following.execution.fence] = self._clock.elapsed(), following
-            # While more than half of what may be parked is so, nobody waits for this.
-            if self._waiting and len(self._parked) <= MOST_PARKED // 2:
+            if self._waiting and self._may_be_hungry:
                 self._changed.notify_all()
             return done, following
 

@@ -83,7 +83,7 @@ class Worker:
             self.heart.register()
         tick = self.heart.beat()
         if self.heart.heard:
-            self.heart.allow(self._longest_silence(), at_most=True)
+            self.heart.allow(self._silence_of(self.capacity.held()), at_most=True)
         if not tick.alive:
             self._lose_session()
             return 0.0
@@ -241,6 +241,7 @@ class Worker:
             if each.execution.session != session:
                 self._finished.put(Finished(each))
         ours = [each for each in started if each.execution.session == session]
+        self.heart.allow(self._silence_of(ours))
         for each in self.capacity.admit(ours):
             self._submit(each)
 
@@ -253,7 +254,6 @@ class Worker:
         execution = started.execution
         task = self.crew.tasks[execution.snapshot.job]
         timeout = execution.snapshot.timeout or self.engine.settings.timeout
-        self.heart.allow(timeout.total_seconds() + self._shortest_silence)
         self.executor.submit(Run(execution, task, timeout), self._done)
 
     def _done(self, outcome: Outcome) -> None:
@@ -262,7 +262,7 @@ class Worker:
         done, following = self.capacity.finish(fence, outcome.seconds)
         if done is not None:
             self._finished.put(Finished(done, self._holdings.judged(outcome)))
-            if self._finished.qsize() >= SETTLE_BATCH:
+            if self._finished.qsize() >= SETTLE_BATCH and not self._crowded.is_set():
                 self._crowded.set()
         if following is not None:
             self._submit(following)
@@ -315,16 +315,12 @@ class Worker:
         self._holdings.abandon(started.execution)
         self.executor.cancel(started.execution.id, reason=reason)
 
-    @property
-    def _shortest_silence(self) -> float:
-        return 2 * self.engine.settings.lease.total_seconds()
-
-    def _longest_silence(self) -> float:
-        """Return for how long a job may hold the interpreter, and with it this process."""
+    def _silence_of(self, held: Iterable[Started]) -> float:
+        """Return for how long one of these may hold the interpreter, and with it this process."""
         usual = self.engine.settings.timeout
-        limits = [each.execution.snapshot.timeout or usual for each in self.capacity.running()]
+        limits = {each.execution.snapshot.timeout or usual for each in held}
         longest = max((limit.total_seconds() for limit in limits), default=0.0)
-        return longest + self._shortest_silence
+        return longest + 2 * self.engine.settings.lease.total_seconds()
 
     def _is_pass_due(self) -> bool:
         """Tell whether the last tick said so; each tick counts once."""

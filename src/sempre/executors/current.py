@@ -107,8 +107,10 @@ class Current:
         )
 
     @classmethod
-    def of(cls, run: Run, *, clock: Clock, link: Link, opener: Opener | None = None) -> "Current":
-        """Return what the job of a run may know."""
+    def of(
+        cls, run: Run, *, began: float, clock: Clock, link: Link, opener: Opener | None = None
+    ) -> "Current":
+        """Return what the job of a run may know, which began at a point of the clock's `elapsed`."""
         execution, timeout = run.execution, run.timeout
         snapshot = execution.snapshot
         made = object.__new__(cls)
@@ -128,7 +130,7 @@ class Current:
             "link": link,
             "opener": opener,
             "effects": RunEffects(opener, execution.id, execution.fence),
-            "_times_out": None if timeout is None else clock.elapsed() + timeout.total_seconds(),
+            "_times_out": None if timeout is None else began + timeout.total_seconds(),
         }
         return made
 

@@ -69,8 +69,9 @@ class AsyncExecutor:
             Refused: the executor was not started, or was stopped.
         """
         loop = self._running_loop()
-        current = Current.of(run, clock=self._clock, link=Link(), opener=self._opener)
-        flight = _TaskFlight(run, done, current, self._clock.elapsed())
+        began = self._clock.elapsed()
+        current = Current.of(run, began=began, clock=self._clock, link=Link(), opener=self._opener)
+        flight = _TaskFlight(run, done, current, began)
         self._flights.add(flight)
         if run.timeout is not None:
             verdict = Report(Ended.TIMED_OUT, error=f"timed out after {run.timeout}")

@@ -65,8 +65,9 @@ class ThreadExecutor:
         """
         if self._stopped:
             raise Refused("the executor was stopped; nothing can be submitted to it any more")
-        current = Current.of(run, clock=self._clock, link=Link(), opener=self._opener)
-        flight = Flight(run, done, current, self._clock.elapsed())
+        began = self._clock.elapsed()
+        current = Current.of(run, began=began, clock=self._clock, link=Link(), opener=self._opener)
+        flight = Flight(run, done, current, began)
         self._flights.add(flight)
         try:
             if run.timeout is not None:

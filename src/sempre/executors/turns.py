@@ -33,6 +33,8 @@ class Turns:
     def __init__(self) -> None:
         """Begin with runs that are believed to be long: nobody waits for anybody."""
         self._turn = _Turn()
+        # One waits for the turn and wakes up now and then; the others wait for that one.
+        self._door = Lock()
         self._typical = inf
 
     @property
@@ -51,6 +53,14 @@ class Turns:
 
     def take(self) -> _Turn | None:
         """Wait for the turn; None if it has not come for a while."""
+        if not self._door.acquire(timeout=PATIENCE * MOST_WAITS):
+            return None
+        try:
+            return self._take_next()
+        finally:
+            self._door.release()
+
+    def _take_next(self) -> _Turn | None:
         for _ in range(MOST_WAITS):
             turn = self._turn
             ended = turn.ended

@@ -51,7 +51,7 @@ def test_a_run_within_a_run_gives_way_to_the_outer_one() -> None:
 def test_a_job_knows_its_execution() -> None:
     told = run_of(test_a_job_knows_its_execution, args={"region": "eu"}, timeout=9)
 
-    seen = Current.of(told, clock=StillClock(), link=Link())
+    seen = Current.of(told, began=1.0, clock=StillClock(), link=Link())
 
     execution = told.execution
     assert (seen.name, seen.job, seen.id) == ("billing", told.task.name, execution.id)

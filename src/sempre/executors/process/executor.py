@@ -96,8 +96,9 @@ class ProcessExecutor:
             # No fault of the job's, so it is not to cost one of its tries.
             done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {_BOTH_DIED}"))
             return
-        current = Current.of(run, clock=self._clock, link=Link())
-        self._begin(ChildFlight(run, done, current, self._clock.elapsed()))
+        began = self._clock.elapsed()
+        current = Current.of(run, began=began, clock=self._clock, link=Link())
+        self._begin(ChildFlight(run, done, current, began))
         with suppress(OSError):
             # The next run will order them, if it must.
             self._children.order()

@@ -107,7 +107,7 @@ class InlineExecutor:
             flight.done(Outcome(flight.run, *flight.report, seconds))
 
     def _called(self, run: Run, link: Link) -> Report:
-        current = Current.of(run, clock=self._clock, link=link)
+        current = Current.of(run, began=self._clock.elapsed(), clock=self._clock, link=link)
         if is_async(run.task.function):
             report = self._awaited(run, current)
         else:
