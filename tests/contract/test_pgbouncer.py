@@ -16,7 +16,7 @@ import pytest
 
 from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
-from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.stores.sql.dialects.postgresql import PREPARED_AFTER, Postgresql
 from sempre.testing.contracts.store import *  # noqa: F403
 from sempre.testing.contracts.transactional import *  # noqa: F403
 from sempre.testing.contracts.transactional import Database
@@ -98,3 +98,16 @@ def database(server: str) -> Iterator[Database]:
     made.store.upgrade()
     yield made
     made.store.close()
+
+
+def test_no_plan_is_kept_on_a_server_that_changes_with_every_transaction(server: str) -> None:
+    dialect = Postgresql(server, schema=f"bounced_{next(NUMBERS)}", any_flush=True)
+    dialect.statements["kept"] = "SELECT count(*) FROM pg_prepared_statements WHERE NOT from_sql"
+    store = SqlStore(dialect)
+    store.upgrade()
+
+    for _ in range(2 * PREPARED_AFTER):
+        store.sessions()
+
+    assert dialect.read(lambda transaction: transaction.rows("kept")) == [(0,)]
+    store.close()

@@ -1,11 +1,13 @@
 """No hot statement of PostgreSQL reads a whole large table, in a full database."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
@@ -15,6 +17,8 @@ from tests.plans.test_sqlite_plans import HOT, ROWS
 # Of a small table PostgreSQL rightly prefers to read all.
 SCHEDULES = 20_000
 LARGE = ("sempre_executions", "sempre_schedules")
+# An index of what runs, and of nothing else, may be read as a whole.
+SMALL = ("sempre_executions_running",)
 Full = tuple[Postgresql, "psycopg.Connection[Any]"]
 
 
@@ -63,12 +67,22 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(part)
 
 
+def reads_all(node: dict[str, Any]) -> bool:
+    """Tell whether a node reads a whole table, or all of an index."""
+    conditions = ("Index Cond", "TID Cond", "Recheck Cond")
+    is_whole = "Scan" in node["Node Type"] and not any(each in node for each in conditions)
+    return is_whole and node.get("Index Name") not in SMALL
+
+
 START_SLOTS = (
     dict.fromkeys(("ids", "schedules", "successors"), json.dumps(["0000005"]))
     | dict.fromkeys(("revisions", "starts", "cursors", "run_ats", "due_ats"), "{5}")
     | dict.fromkeys(("next_run_ats", "next_due_ats"), "{6}")
     | {"session": "session1", "started_at": 5, "state": "scheduled", "tzdata": "", "stamp": "v1"}
 )
+SESSION = """
+    INSERT INTO plans.sempre_sessions VALUES (%s, 'here', 1, '', '', '', 0, 0, 4000000000000000)
+"""
 TEXTS = {"id": "0000005", "broken": "", "audit_stamp": "v1"}
 PARAMETERS = HOT | {
     "schedules_astray": {"stamp": "v0", "limit": 100},
@@ -82,24 +96,34 @@ PARAMETERS = HOT | {
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_hot_statement_reads_no_whole_table(full: Full, name: str) -> None:
     dialect, connection = full
-    text = "EXPLAIN (FORMAT JSON) " + dialect.statements[name]
+    with connection.transaction(force_rollback=True):
+        connection.execute(dialect.settings)
+        plan = explained(connection, dialect.statements[name], PARAMETERS[name])
 
-    [[found]] = connection.execute(text, with_pairs(PARAMETERS[name])).fetchall()
+    read = [node for node in nodes(plan["Plan"]) if node.get("Relation Name") in LARGE]
+    assert not [node for node in read if reads_all(node)], json.dumps(plan, indent=1)
 
-    [plan] = found if isinstance(found, list) else json.loads(found)
-    whole = [
-        node["Relation Name"]
-        for node in nodes(plan["Plan"])
-        if node["Node Type"] == "Seq Scan" and node["Relation Name"] in LARGE
-    ]
-    assert not whole, json.dumps(plan, indent=1)
+
+@pytest.mark.parametrize("name", ["due", "due_to_take", "overdue", "overdue_to_take", "take"])
+def test_of_all_that_is_due_only_what_is_wanted_is_read(full: Full, name: str) -> None:
+    dialect, connection = full
+    asked = PARAMETERS[name] | {"jobs": json.dumps([f"job{n}" for n in range(50)])}
+    with connection.transaction(force_rollback=True):
+        connection.execute(dialect.settings)
+        connection.execute(SESSION, ("session1",))
+        plan = explained(connection, dialect.statements[name], asked, analyze=True)
+
+    index = "sempre_executions_lane"
+    lanes = [node for node in nodes(plan["Plan"]) if node.get("Index Name") == index]
+    # A look at the first of each lane, and what is wanted of each of its three priorities.
+    assert max(node["Actual Rows"] for node in lanes) <= asked["limit"], json.dumps(plan, indent=1)
 
 
 def test_settling_finds_runs_by_id_however_many_a_session_holds_that_statistics_know_nothing_of(
     full: Full,
 ) -> None:
     dialect, connection = full
-    text = "EXPLAIN (ANALYZE, FORMAT JSON) " + dialect.statements["end_successes"]
+    text = dialect.statements["end_successes"]
     with connection.transaction(force_rollback=True):
         connection.execute(dialect.settings)
         connection.execute(
@@ -112,7 +136,7 @@ def test_settling_finds_runs_by_id_however_many_a_session_holds_that_statistics_
 
 def test_settling_finds_runs_by_id_though_statistics_say_that_next_to_none_runs(full: Full) -> None:
     dialect, connection = full
-    text = "EXPLAIN (ANALYZE, FORMAT JSON) " + dialect.statements["end_successes"]
+    text = dialect.statements["end_successes"]
     with connection.transaction(force_rollback=True):
         connection.execute(dialect.settings)
         connection.execute("CREATE TABLE plans.few (LIKE plans.sempre_executions INCLUDING ALL)")
@@ -129,13 +153,43 @@ def test_settling_finds_runs_by_id_though_statistics_say_that_next_to_none_runs(
 def assert_found_by_id(connection: "psycopg.Connection[Any]", text: str) -> None:
     """Settle five hundred runs of a busy session: no row is compared with a claim in vain."""
     claims = [[f"{number:07}", number] for number in range(1, 501)]
-    asked = with_pairs({"claims": json.dumps(claims), "at": 1, "session": "busy"})
-    [[found]] = connection.execute(text, asked).fetchall()
-    [plan] = found if isinstance(found, list) else json.loads(found)
+    asked = {"claims": json.dumps(claims), "at": 1, "session": "busy"}
+    plan = explained(connection, text, asked, analyze=True)
     compared = sum(node.get("Rows Removed by Join Filter", 0) for node in nodes(plan["Plan"]))
     [changed] = plan["Plan"]["Plans"]
     assert changed["Actual Rows"] == 500
     assert compared == 0, json.dumps(plan, indent=1)
+
+
+def explained(
+    connection: "psycopg.Connection[Any]",
+    text: str,
+    parameters: dict[str, Any],
+    *,
+    analyze: bool = False,
+) -> dict[str, Any]:
+    """Return the plan of a statement that was prepared, as those of the store are."""
+    asked: dict[str, Any] = {}
+    known = with_pairs(parameters)
+
+    def number(found: re.Match[str]) -> str:
+        asked.setdefault(found[1], known[found[1]])
+        return f"${[*asked].index(found[1]) + 1}"
+
+    prepared = re.sub(r"%\((\w+)\)s", number, text).replace("%%", "%")
+    values = sql.SQL(", ").join(sql.Literal(each) for each in asked.values())
+    options = sql.SQL("ANALYZE, FORMAT JSON" if analyze else "FORMAT JSON")
+    execute = sql.SQL("EXECUTE probe ({})").format(values) if asked else sql.SQL("EXECUTE probe")
+    connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    connection.execute(f"PREPARE probe AS {prepared}")
+    try:
+        [[found]] = connection.execute(
+            sql.SQL("EXPLAIN ({}) {}").format(options, execute)
+        ).fetchall()
+    finally:
+        connection.execute("DEALLOCATE probe")
+    [plan] = found if isinstance(found, list) else json.loads(found)
+    return dict(plan)
 
 
 def with_pairs(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class Current:
     def of(
         cls, run: Run, *, began: float, clock: Clock, link: Link, opener: Opener | None = None
     ) -> "Current":
-        """Return what the job of a run may know, which began at a point of the clock's `elapsed`."""
+        """Return what the job of a run may know that began at a point of `elapsed`."""
         execution, timeout = run.execution, run.timeout
         snapshot = execution.snapshot
         made = object.__new__(cls)

@@ -19,7 +19,7 @@ from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import ExecutionQuery, Order, Session, Unique, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.stores.sql.dialects.postgresql import PREPARED_AFTER, Postgresql
 from sempre.stores.sql.dialects.postgresql_connection import Connection
 from sempre.stores.sql.inserting import load_executions
 from sempre.testing.contracts.store.builders import (
@@ -246,6 +246,40 @@ def test_a_connection_that_was_lost_is_replaced(store: SqlStore, server: str) ->
         )
 
     assert store.sessions().value == []
+
+
+def kept_plans(dialect: Postgresql) -> int:
+    """Return how many statements are prepared on the one connection that is open."""
+    dialect.statements["kept"] = "SELECT count(*) FROM pg_prepared_statements WHERE NOT from_sql"
+    return int(dialect.read(lambda transaction: transaction.rows("kept"))[0][0])
+
+
+def look_often(store: SqlStore) -> None:
+    for _ in range(2 * PREPARED_AFTER):
+        store.sessions()
+
+
+def test_the_server_keeps_the_plan_of_a_statement_that_is_used_often(
+    store: SqlStore, dialect: Postgresql
+) -> None:
+    assert kept_plans(dialect) == 0
+
+    look_often(store)
+
+    assert kept_plans(dialect) > 0
+
+
+def test_where_a_kept_plan_is_gone_the_work_is_done_again_and_none_is_kept_any_more(
+    store: SqlStore, dialect: Postgresql
+) -> None:
+    look_often(store)
+    with dialect._connected() as connection:  # noqa: SLF001 - as a pooler may do it
+        connection.pgconn.exec_(b"DEALLOCATE ALL")
+
+    look_often(store)
+
+    assert store.sessions().value == []
+    assert kept_plans(dialect) == 0
 
 
 def test_a_server_that_is_not_there_is_told_without_the_password() -> None:

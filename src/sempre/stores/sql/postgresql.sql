@@ -255,9 +255,9 @@ SELECT pg_advisory_xact_lock(hashtext(:name))
 CREATE SCHEMA IF NOT EXISTS {schema}
 
 -- name: server_settings
--- Whether this server only follows another one, and what may be wrong with it.
+-- Which process answers, whether its server only follows another one, and what may be wrong with it.
 SELECT
-    pg_is_in_recovery(), current_setting('default_transaction_read_only'),
+    pg_backend_pid(), pg_is_in_recovery(), current_setting('default_transaction_read_only'),
     current_setting('fsync'), current_setting('full_page_writes')
 
 -- Many rows at once: one statement for all, not one for each

@@ -1,10 +1,12 @@
 """PostgreSQL: a pool of connections, READ COMMITTED, and the server's clock.
 
-Nothing depends on which connection is used, so a pooler in transaction mode may stand between.
+Nothing depends on which connection is used, so a pooler in transaction mode may stand between:
+statements are prepared only where the server that answers is the one that we are connected to.
 Every transaction sets its own limits, and waits for the disk whatever the server's default is:
 `synchronous_commit` is not asked for, but said. Every statement is made of probes of an index, and
 statistics that are minutes old must not talk the server into reading whole tables instead: of rows
-that have just come into being they know nothing.
+that have just come into being they know nothing. For the same reason plans are made once, whatever
+the values: a limit that it does not know keeps the server from sorting all that is due.
 """
 
 import os
@@ -41,11 +43,15 @@ __all__ = ["Postgresql"]
 
 T = TypeVar("T")
 TRIES = 5
+# How often a statement is used on a connection before the server is asked to keep its plan.
+PREPARED_AFTER = 5
 # The pool's pauses between tries to connect grow with this; each time it is begun anew.
 GIVES_UP_AFTER = 1.0
 # Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
 # repeated, the work finds what the other one wrote.
 _RACES = {"40001", "40P01", "23505"}
+# Prepared here, and unknown or taken there: somebody in between changes servers after all.
+_NOT_KEPT = {"26000", "42P05"}
 _REFUSED = {
     "42P01": "there is no store in it yet; call upgrade() once",
     "3F000": "there is no such schema; call upgrade() once",
@@ -106,6 +112,7 @@ class Postgresql:
         self._weaker: tuple[str, ...] | None = None
         self._answer_after = statement_after * 1.25  # the server gives up first
         self._era = 0
+        self._prepares = True
         self._conninfo = conninfo
         self._schema = check_identifier("schema", schema)
         self._connections = connections
@@ -116,7 +123,7 @@ class Postgresql:
             f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
             f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off; "
             "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
-            "SET LOCAL enable_mergejoin = off"
+            "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
         )
         self._wording = Wording(
             check_identifier("prefix", prefix), self._address, _each, _pairs, _documents, _position
@@ -187,9 +194,10 @@ class Postgresql:
                 if not left:
                     raise self._explained(error.cause) from None
             except psycopg.Error as error:
-                if isinstance(error, Unanswered):
+                if isinstance(error, Unanswered) or error.sqlstate in _NOT_KEPT:
                     self._era += 1
-                if error.sqlstate not in _RACES or not left:
+                    self._prepares = self._prepares and error.sqlstate not in _NOT_KEPT
+                if error.sqlstate not in _RACES | _NOT_KEPT or not left:
                     raise self._explained(error) from None
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
         raise AssertionError
@@ -220,7 +228,9 @@ class Postgresql:
         """Look at the server of a new connection; one that was good may be so again later."""
         if connection.is_examined:
             return
-        [found] = connection.execute(self.statements["server_settings"]).fetchall()
+        [(answering, *found)] = connection.execute(self.statements["server_settings"]).fetchall()
+        if self._prepares and answering == connection.info.backend_pid:
+            connection.prepare_threshold = PREPARED_AFTER
         try:
             self._weaker = self._check(found)
         except StoreRefused as error:
