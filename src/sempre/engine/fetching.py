@@ -29,6 +29,8 @@ FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
 REFUSED_LOOK = 0.1
 LONGEST_WAIT = 60.0
+# For how long slots come after one-off work if there were none; one that is known to come does not.
+SOON = 0.1
 
 
 class Fetcher:
@@ -54,7 +56,7 @@ class Fetcher:
         self._blocked: set[str] = set()
         self._past = 0
         self._turn = False
-        self._none_until = 0.0
+        self._none_until = {False: 0.0, True: 0.0}
         self._fair_at = {False: 0.0, True: 0.0}
         self._behind = False
         self._early = EarlyTickets()
@@ -114,6 +116,8 @@ class Fetcher:
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
         self._sweep_at = sweep if bell.carries else NEVER
         expected = self._agenda.cross_off()
+        if expected:
+            self._none_until[False] = 0.0
         if self.look(session=session, limit=limit) >= limit or self.preparer.knows_more:
             self._behind = True
             self.look_now()
@@ -134,9 +138,8 @@ class Fetcher:
     def _look_in_turn(self, wanted: Wanted, session: str) -> int:
         """Ask for slots and for one-off work, by turns the one or the other first."""
         begun, self._turn = 0, not self._turn
-        # Where there was no one-off work a moment ago, it is asked for if slots leave room.
-        first = self._turn and self._none_until <= self._engine.clock.elapsed()
-        for takes in (first, not first):
+        # What was not there a moment ago is asked for if the other kind leaves room.
+        for takes in sorted((self._turn, not self._turn), key=self._was_missing):
             find = self._find_one_off if takes else self._find_slots
             if begun < wanted.limit and self._is_fair(takes=takes):
                 longest = changed(wanted, limit=1, overdue=2 * self._engine.settings.sweep)
@@ -144,6 +147,9 @@ class Fetcher:
             if begun < wanted.limit:
                 begun += self._take_in(find(changed(wanted, limit=wanted.limit - begun), session))
         return begun
+
+    def _was_missing(self, takes: bool) -> bool:  # noqa: FBT001 - a key to sort by
+        return self._none_until[takes] > self._engine.clock.elapsed()
 
     def _is_fair(self, *, takes: bool) -> bool:
         """Tell whether it is the turn of what has waited longest: once in a sweep for each kind."""
@@ -156,11 +162,13 @@ class Fetcher:
     def _find_one_off(self, wanted: Wanted, session: str) -> Catch:
         catch = self._claims.take(wanted, session=session)
         if not catch.started and wanted.overdue is None:
-            self._none_until = self._engine.clock.elapsed() + FRESH
+            self._none_until[True] = self._engine.clock.elapsed() + FRESH
         return catch
 
     def _find_slots(self, wanted: Wanted, session: str) -> Catch:
         catch = self._look_past(wanted, session)
+        if not catch.started and wanted.overdue is None:
+            self._none_until[False] = self._engine.clock.elapsed() + SOON
         self._blocked = set(catch.blocked)
         if catch.refused:
             # Not at once: if it is our session that is refused, only the next beat tells.

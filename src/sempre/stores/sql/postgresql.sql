@@ -76,17 +76,59 @@ SELECT * FROM begun ORDER BY priority, due_at, id
 -- The same, past rows that others hold.
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
--- name: history_of_all
--- A page of all executions, put together from one of each job.
-WITH RECURSIVE {all_jobs}
-SELECT {row_columns} FROM all_jobs
-CROSS JOIN LATERAL (
-    SELECT e.* FROM {executions} AS e
-    WHERE e.job = all_jobs.job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
-    ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+-- name: history_of_job
+-- A page of a job's executions, put together from those that run and from all others: the index by
+-- job has only these, so that a start need not be written there.
+SELECT {row_columns} FROM (
+    (
+        SELECT e.* FROM {executions} AS e
+        WHERE e.job = :job AND e.state <> 'running' AND (e.run_at, e.id) < (:at, :id)
+            AND {history_condition}
+        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+    )
+    UNION ALL
+    (
+        SELECT e.* FROM {executions} AS e
+        WHERE e.state = 'running' AND e.job = :job AND (e.run_at, e.id) < (:at, :id)
+            AND {history_condition}
+        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+    )
 ) AS e
 {row_joins}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: history_of_all
+-- A page of all executions, put together from those that run and from one of each job.
+WITH RECURSIVE {all_jobs}
+SELECT {row_columns} FROM (
+    SELECT e.* FROM all_jobs
+    CROSS JOIN LATERAL (
+        SELECT e.* FROM {executions} AS e
+        WHERE e.job = all_jobs.job AND e.state <> 'running' AND (e.run_at, e.id) < (:at, :id)
+            AND {history_condition}
+        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+    ) AS e
+    UNION ALL
+    (
+        SELECT e.* FROM {executions} AS e
+        WHERE e.state = 'running' AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+    )
+) AS e
+{row_joins}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: all_jobs
+-- The names of jobs that executions have which do not run: one probe of the index each.
+all_jobs (job) AS (
+    SELECT min(x.job) FROM {executions} AS x WHERE x.state <> 'running'
+    UNION ALL
+    SELECT (
+        SELECT min(x.job) FROM {executions} AS x
+        WHERE x.state <> 'running' AND x.job > all_jobs.job
+    )
+    FROM all_jobs WHERE all_jobs.job IS NOT NULL
+)
 
 -- name: latest_rows
 -- The newest executions of each of these schedules.

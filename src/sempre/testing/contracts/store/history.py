@@ -10,7 +10,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning import plan_delete, plan_disable, plan_edit
 from sempre.domain.states import Kind, State
 from sempre.grids import Every
-from sempre.ports.messages import Birth, ExecutionQuery, ScheduleQuery, View
+from sempre.ports.messages import Birth, ExecutionQuery, ScheduleQuery, Settled, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -25,6 +25,7 @@ from sempre.testing.contracts.store.builders import (
     read,
     row_of,
     session_of,
+    succeed,
     view_of,
     waiting_schedule,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "test_schedules_are_found_by_tag_and_job",
     "test_schedules_come_by_name_in_pages",
     "test_the_latest_rows_of_many_schedules_come_at_once",
+    "test_what_runs_has_its_place_among_the_others_in_every_page",
 ]
 
 
@@ -183,6 +185,25 @@ def test_history_shows_one_off_work_and_what_runs(store: Store) -> None:
     row = claimed(store, due_schedule(store, limit=1).rows[0].id, session_of(store))
 
     assert list(_pages(store)) == [[row, read(store, mail)]]
+
+
+def test_what_runs_has_its_place_among_the_others_in_every_page(store: Store) -> None:
+    """By job or of all, whatever the states of its neighbours are, and when it has ended too."""
+    mails = [enqueued(store, due_in=-number * MINUTE) for number in range(1, 10)]
+    lone = enqueued(store, job="bill", due_in=-5 * MINUTE)
+    session = session_of(store)
+    running = [claimed(store, each, session) for each in (mails[1], mails[4], mails[5], lone)]
+    assert succeed(store, running[1]) is Settled.DONE
+
+    def ids(**query: Any) -> list[str]:  # noqa: ANN401
+        return [row.id for page in _pages(store, limit=2, **query) for row in page]
+
+    assert ids(job="mail") == mails
+    assert ids(job="bill") == [lone]
+    assert [each for each in ids() if each != lone] == mails
+    assert sorted(ids()) == sorted([*mails, lone])
+    assert ids(job="mail", states=frozenset({State.RUNNING})) == [mails[1], mails[5]]
+    assert sorted(ids(states=frozenset({State.RUNNING}))) == sorted([mails[1], mails[5], lone])
 
 
 def test_ranges_come_newest_first(store: Store) -> None:

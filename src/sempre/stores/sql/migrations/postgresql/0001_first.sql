@@ -111,7 +111,8 @@ CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
     WITH (fillfactor = 60) WHERE schedule_id IS NOT NULL;
-CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id) WITH (fillfactor = 60);
+CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id)
+    WITH (fillfactor = 60) WHERE state <> 'running';
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
 -- worker, lost to somebody else, or late, when the execution was no longer that worker's; an orphan
