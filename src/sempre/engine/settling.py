@@ -40,13 +40,9 @@ class Finished(NamedTuple):
     @property
     def is_unread(self) -> bool:
         """Whether its schedule or rows are not known, and matter."""
-        execution = self.started.execution
-        lacks_schedule = self.started.schedule is None and execution.schedule_id is not None
-        return self.crashed or lacks_schedule
-
-    @property
-    def crashed(self) -> bool:
-        """Whether its process ended without an answer."""
+        execution, schedule = self.started
+        if schedule is None and execution.schedule_id is not None:
+            return True
         return self.outcome is not None and self.outcome.ended is Ended.CRASHED
 
 
@@ -101,13 +97,17 @@ class Settler:
         settlements = [settlement for _, settlement in planned]
         answers = self._engine.store.settle(settlements, session=session)
         again, waiting = [], []
+        are_heard = self._engine.events.are_heard(Happened.SUCCEEDED)
         for (each, settlement), answer in zip(planned, answers, strict=True):
-            if answer is Settled.REPLAN:
+            if answer is Settled.DONE and isinstance(settlement, Success):
+                if are_heard:
+                    self._tell(each, settlement, answer)
+            elif answer is Settled.REPLAN:
                 again.append(each)
-                continue
-            self._tell(each, settlement, answer)
-            if not isinstance(settlement, Success):
-                waiting += [each.after for each in settlement.plan.changes if each.after.is_live]
+            else:
+                self._tell(each, settlement, answer)
+                changes = () if isinstance(settlement, Success) else settlement.plan.changes
+                waiting += [change.after for change in changes if change.after.is_live]
         self._ring([each for each, _ in planned], waiting)
         return again
 

@@ -197,7 +197,9 @@ class Success(Settlement):
 
     def __init__(self, execution: Execution, finished_at: datetime, result: Json = None) -> None:
         """Note how an execution ended that runs."""
-        vars(self).update(execution=execution, finished_at=finished_at, result=result, error="")
+        values = {"execution": execution, "finished_at": finished_at, "result": result, "error": ""}
+        # It is frozen, and one of very many.
+        object.__setattr__(self, "__dict__", values)
 
     @cached_property
     def plan(self) -> Plan:
