@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from sempre.clock import SystemClock
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, plan_claim
 from sempre.domain.snapshot import Snapshot
@@ -19,7 +20,7 @@ from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import ExecutionQuery, Order, Session, Unique, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.postgresql import PREPARED_AFTER, Postgresql
+from sempre.stores.sql.dialects.postgresql import PLANS_KEPT, PREPARED_AFTER, Postgresql
 from sempre.stores.sql.dialects.postgresql_connection import Connection
 from sempre.stores.sql.inserting import load_executions
 from sempre.testing.contracts.store.builders import (
@@ -36,6 +37,15 @@ LEASE = timedelta(minutes=5)
 DAY = timedelta(days=1)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WANTED = Wanted(frozenset({"default"}), frozenset({"bill"}), 7)
+
+
+class StillClock(SystemClock):
+    """A steady clock that goes on when it is told to."""
+
+    seconds = 0.0
+
+    def elapsed(self) -> float:
+        return self.seconds
 
 
 @pytest.fixture
@@ -267,6 +277,25 @@ def test_the_server_keeps_the_plan_of_a_statement_that_is_used_often(
     look_often(store)
 
     assert kept_plans(dialect) > 0
+
+
+def test_plans_are_forgotten_after_a_second_since_tables_grow(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = StillClock()
+    dialect = Postgresql(server, schema=f"own_{next(NUMBERS)}", clock=clock)
+    store = SqlStore(dialect)
+    store.upgrade()
+    look_often(store)
+    asked = listened(monkeypatch)
+
+    look_often(store)
+    assert "DISCARD" not in asked
+
+    clock.seconds += PLANS_KEPT
+    look_often(store)
+    assert asked.count("DISCARD") == 1
+    dialect.close()
 
 
 def test_where_a_kept_plan_is_gone_the_work_is_done_again_and_none_is_kept_any_more(

@@ -76,22 +76,51 @@ SELECT * FROM begun ORDER BY priority, due_at, id
 -- The same, past rows that others hold.
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
+-- name: holds_slot
+-- Whether an execution is the one of its slot; the index that arbitrates has these by schedule.
+x.kind = 'scheduled' AND x.state <> 'superseded'
+
+-- name: holds_none
+-- Whether it is any other one of its schedule; another index has these.
+(x.kind <> 'scheduled' OR x.state = 'superseded')
+
+-- name: history_of_schedule
+-- A page of a schedule's executions, newest slot first, put together from those that hold a slot and
+-- all others: so a slot need not be written into two indexes by schedule.
+SELECT {row_columns} FROM (
+    (
+        SELECT x.* FROM {executions} AS x
+        WHERE x.schedule_id = :schedule_id AND {holds_slot} AND (x.run_at, x.id) < (:at, :id)
+            AND {history_condition} AND (:job = '' OR x.job = :job)
+        ORDER BY x.run_at DESC LIMIT :limit
+    )
+    UNION ALL
+    (
+        SELECT x.* FROM {executions} AS x
+        WHERE x.schedule_id = :schedule_id AND {holds_none} AND (x.run_at, x.id) < (:at, :id)
+            AND {history_condition} AND (:job = '' OR x.job = :job)
+        ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
+    )
+) AS e
+{row_joins}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
 -- name: history_of_job
 -- A page of a job's executions, put together from those that run and from all others: the index by
 -- job has only these, so that a start need not be written there.
 SELECT {row_columns} FROM (
     (
-        SELECT e.* FROM {executions} AS e
-        WHERE e.job = :job AND e.state <> 'running' AND (e.run_at, e.id) < (:at, :id)
+        SELECT x.* FROM {executions} AS x
+        WHERE x.job = :job AND x.state <> 'running' AND (x.run_at, x.id) < (:at, :id)
             AND {history_condition}
-        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+        ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
     UNION ALL
     (
-        SELECT e.* FROM {executions} AS e
-        WHERE e.state = 'running' AND e.job = :job AND (e.run_at, e.id) < (:at, :id)
+        SELECT x.* FROM {executions} AS x
+        WHERE x.state = 'running' AND x.job = :job AND (x.run_at, x.id) < (:at, :id)
             AND {history_condition}
-        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+        ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
 ) AS e
 {row_joins}
@@ -101,18 +130,18 @@ ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 -- A page of all executions, put together from those that run and from one of each job.
 WITH RECURSIVE {all_jobs}
 SELECT {row_columns} FROM (
-    SELECT e.* FROM all_jobs
+    SELECT found.* FROM all_jobs
     CROSS JOIN LATERAL (
-        SELECT e.* FROM {executions} AS e
-        WHERE e.job = all_jobs.job AND e.state <> 'running' AND (e.run_at, e.id) < (:at, :id)
+        SELECT x.* FROM {executions} AS x
+        WHERE x.job = all_jobs.job AND x.state <> 'running' AND (x.run_at, x.id) < (:at, :id)
             AND {history_condition}
-        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
-    ) AS e
+        ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
+    ) AS found
     UNION ALL
     (
-        SELECT e.* FROM {executions} AS e
-        WHERE e.state = 'running' AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
-        ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+        SELECT x.* FROM {executions} AS x
+        WHERE x.state = 'running' AND (x.run_at, x.id) < (:at, :id) AND {history_condition}
+        ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
 ) AS e
 {row_joins}
@@ -130,14 +159,42 @@ all_jobs (job) AS (
     FROM all_jobs WHERE all_jobs.job IS NOT NULL
 )
 
+-- name: history_condition
+-- What else can be asked of a row of a page.
+x.run_at >= :since AND x.run_at <= :until
+    AND x.state IN (SELECT value FROM {each:states})
+    AND x.kind IN (SELECT value FROM {each:kinds})
+
 -- name: latest_rows
 -- The newest executions of each of these schedules.
 SELECT {row_columns} FROM {each:ids} AS one
 CROSS JOIN LATERAL (
-    SELECT x.* FROM {executions} AS x
-    WHERE x.schedule_id = one.value ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
+    SELECT found.* FROM (
+        (
+            SELECT x.* FROM {executions} AS x
+            WHERE x.schedule_id = one.value AND {holds_slot} ORDER BY x.run_at DESC LIMIT :limit
+        )
+        UNION ALL
+        (
+            SELECT x.* FROM {executions} AS x
+            WHERE x.schedule_id = one.value AND {holds_none}
+            ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
+        )
+    ) AS found
+    ORDER BY found.run_at DESC, found.id DESC LIMIT :limit
 ) AS e
 {row_joins}
+
+-- name: revision_is_unused
+-- Whether no execution is of a revision, looked up in both indexes by schedule.
+(
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = s.schedule_id AND {holds_slot} AND x.revision = s.revision LIMIT 1
+) IS NULL
+AND (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = s.schedule_id AND {holds_none} AND x.revision = s.revision LIMIT 1
+) IS NULL
 
 -- name: view_rows
 -- The rows that planning looks at, by probes of an index for each schedule. Left to itself, a

@@ -739,10 +739,14 @@ WHERE s.schedule_id = one.word AND s.revision = one.number
         SELECT 1 FROM {schedules} AS c
         WHERE c.id = s.schedule_id AND c.deleted = 0 AND c.revision <= s.revision
     )
-    AND (
-        SELECT e.id FROM {executions} AS e
-        WHERE e.schedule_id = s.schedule_id AND e.revision = s.revision LIMIT 1
-    ) IS NULL
+    AND {revision_is_unused}
+
+-- name: revision_is_unused
+-- Whether no execution is of a revision.
+(
+    SELECT e.id FROM {executions} AS e
+    WHERE e.schedule_id = s.schedule_id AND e.revision = s.revision LIMIT 1
+) IS NULL
 
 -- name: delete_snapshot
 -- Forget what the executions of a revision ran.

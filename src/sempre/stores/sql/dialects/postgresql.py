@@ -18,7 +18,8 @@ from random import random
 from threading import Event, Lock
 from typing import TypeVar
 
-from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.clock import Clock, SystemClock
+from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.statements import Wording, check_identifier, load
@@ -34,6 +35,7 @@ try:
         Unanswered,
         check_server,
     )
+    from sempre.stores.sql.dialects.postgresql_failures import NOT_KEPT, RACES, explained
     from sempre.stores.sql.dialects.postgresql_transaction import PostgresqlTransaction
 except ImportError as error:
     message = "PostgreSQL needs its driver: pip install 'sempre[postgres]'."
@@ -43,31 +45,12 @@ __all__ = ["Postgresql"]
 
 T = TypeVar("T")
 TRIES = 5
-# How often a statement is used on a connection before the server is asked to keep its plan.
+# How often a statement is used on a connection before the server is asked to keep its plan, and for
+# how many seconds it does: a plan for tables that are nearly empty is a bad one when they are full.
 PREPARED_AFTER = 5
+PLANS_KEPT = 1.0
 # The pool's pauses between tries to connect grow with this; each time it is begun anew.
 GIVES_UP_AFTER = 1.0
-# Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
-# repeated, the work finds what the other one wrote.
-_RACES = {"40001", "40P01", "23505"}
-# Prepared here, and unknown or taken there: somebody in between changes servers after all.
-_NOT_KEPT = {"26000", "42P05"}
-_REFUSED = {
-    "42P01": "there is no store in it yet; call upgrade() once",
-    "3F000": "there is no such schema; call upgrade() once",
-    "42501": "this user lacks a right; grant it",
-    "28000": "the server refuses this user; check user and password",
-    "28P01": "the server refuses this user; check user and password",
-    "3D000": "there is no such database; create it",
-}
-_UNAVAILABLE = {
-    "0A000": "it is read-only, as a standby is",
-    "25006": "it is read-only, as a standby is",
-    "53100": "its disk is full; free some space",
-    "53300": "it has no connection left",
-    "55P03": "a lock was not free in time",
-    "57014": "a statement took too long",
-}
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 
@@ -83,6 +66,7 @@ class Postgresql:
             quarter more, a server that does not answer.
         connect_after: after how many seconds waiting for a connection is given up.
         wait: how to pass the seconds between two tries.
+        clock: tells how old plans are.
         any_flush: accept a server that does not wait for the disk.
         read_only: accept a server that is read-only.
     """
@@ -101,6 +85,7 @@ class Postgresql:
         statement_after: float = 8.0,
         connect_after: float = 8.0,
         wait: Callable[[float], object] | None = None,
+        clock: Clock | None = None,
         any_flush: bool = False,
         read_only: bool = False,
     ) -> None:
@@ -118,13 +103,8 @@ class Postgresql:
         self._connections = connections
         self._connect_after = connect_after
         self._wait = wait or Event().wait
-        limit = int(statement_after * 1000)
-        self.settings = (
-            f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
-            f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off; "
-            "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
-            "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
-        )
+        self._clock = clock or SystemClock()
+        self.settings = _settings(int(statement_after * 1000))
         self._wording = Wording(
             check_identifier("prefix", prefix), self._address, _each, _pairs, _documents, _position
         )
@@ -192,13 +172,13 @@ class Postgresql:
             except _NotBegun as error:
                 self._era += 1
                 if not left:
-                    raise self._explained(error.cause) from None
+                    raise explained(error.cause, self._place) from None
             except psycopg.Error as error:
-                if isinstance(error, Unanswered) or error.sqlstate in _NOT_KEPT:
+                if isinstance(error, Unanswered) or error.sqlstate in NOT_KEPT:
                     self._era += 1
-                    self._prepares = self._prepares and error.sqlstate not in _NOT_KEPT
-                if error.sqlstate not in _RACES | _NOT_KEPT or not left:
-                    raise self._explained(error) from None
+                    self._prepares = self._prepares and error.sqlstate not in NOT_KEPT
+                if error.sqlstate not in RACES | NOT_KEPT or not left:
+                    raise explained(error, self._place) from None
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
         raise AssertionError
 
@@ -210,6 +190,7 @@ class Postgresql:
     ) -> T:
         try:
             self._examine(connection)
+            self._plan_anew(connection)
             connection.execute(f"{begin}; {self.settings}")
         except Unanswered:
             raise
@@ -239,6 +220,15 @@ class Postgresql:
             raise StoreUnavailable(str(error)) from None
         connection.is_examined = True
 
+    def _plan_anew(self, connection: Connection) -> None:
+        """Let the server forget the plans of a connection that have become old."""
+        if connection.prepare_threshold is None:
+            return
+        elapsed = self._clock.elapsed()
+        if elapsed - connection.planned_at >= PLANS_KEPT:
+            connection.execute("DISCARD PLANS")
+            connection.planned_at = elapsed
+
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Lend a connection, but none that was opened before another was found lost or silent."""
@@ -260,6 +250,7 @@ class Postgresql:
     def _configure(self, connection: Connection) -> None:
         connection.answer_after = self._answer_after
         connection.era = self._era
+        connection.planned_at = self._clock.elapsed()
 
     def _opened(self) -> "ConnectionPool[Connection]":
         """Return the pool of this process; a forked child has none of its parent's."""
@@ -288,17 +279,6 @@ class Postgresql:
                 )
             return self._pool
 
-    def _explained(self, error: psycopg.Error) -> StoreError:
-        state = error.sqlstate or ""
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if state in _REFUSED:
-            return StoreRefused(f"{self._place} cannot be used: {_REFUSED[state]} ({told}).")
-        if state in _UNAVAILABLE:
-            return StoreUnavailable(f"{self._place} failed: {_UNAVAILABLE[state]} ({told}).")
-        if isinstance(error, psycopg.IntegrityError):
-            return StoreError(f"{self._place} refused a write that breaks its rules: {told}.")
-        return StoreUnavailable(f"{self._place} failed: {told}.")
-
 
 class _NotBegun(Exception):
     """The connection was lost before anything was asked of it."""
@@ -320,6 +300,16 @@ def _try_anew(pool: "ConnectionPool[Connection]") -> None:
     if pool.get_stats().get("requests_waiting"):
         with suppress(PoolTimeout, PoolClosed):
             pool.putconn(pool.getconn(timeout=0.01))
+
+
+def _settings(limit: int) -> str:
+    """Return what every transaction sets; a statement may take so many milliseconds."""
+    return (
+        f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
+        f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off; "
+        "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
+        "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
+    )
 
 
 def _describe(conninfo: str) -> str:

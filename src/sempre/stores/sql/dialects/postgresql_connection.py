@@ -30,11 +30,13 @@ class Connection(psycopg.Connection[Any]):
         answer_after: for how many seconds an answer is waited for.
         is_examined: whether its server was looked at.
         era: how often connections had been found lost or silent when it was opened.
+        planned_at: from when the oldest plans are that the server may have kept for it.
     """
 
     answer_after = 10.0
     is_examined = False
     era = 0
+    planned_at = 0.0
 
     def wait(self, gen: PQGen[T], interval: float = PAUSE, timeout: float | None = None) -> T:
         """Run what the driver wants to be run; close the connection if no answer comes."""

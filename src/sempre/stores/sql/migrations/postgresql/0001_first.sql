@@ -110,7 +110,7 @@ CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_
     WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
-    WITH (fillfactor = 60) WHERE schedule_id IS NOT NULL;
+    WHERE schedule_id IS NOT NULL AND (kind <> 'scheduled' OR state = 'superseded');
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id)
     WITH (fillfactor = 60) WHERE state <> 'running';
 

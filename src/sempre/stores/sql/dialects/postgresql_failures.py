@@ -1,0 +1,42 @@
+"""What PostgreSQL's failures mean: which go away by themselves, and what to do about the others."""
+
+import psycopg
+
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+
+__all__ = ["NOT_KEPT", "RACES", "explained"]
+
+# Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
+# repeated, the work finds what the other one wrote.
+RACES = {"40001", "40P01", "23505"}
+# Prepared here, and unknown or taken there: somebody in between changes servers after all.
+NOT_KEPT = {"26000", "42P05"}
+_REFUSED = {
+    "42P01": "there is no store in it yet; call upgrade() once",
+    "3F000": "there is no such schema; call upgrade() once",
+    "42501": "this user lacks a right; grant it",
+    "28000": "the server refuses this user; check user and password",
+    "28P01": "the server refuses this user; check user and password",
+    "3D000": "there is no such database; create it",
+}
+_UNAVAILABLE = {
+    "0A000": "it is read-only, as a standby is",
+    "25006": "it is read-only, as a standby is",
+    "53100": "its disk is full; free some space",
+    "53300": "it has no connection left",
+    "55P03": "a lock was not free in time",
+    "57014": "a statement took too long",
+}
+
+
+def explained(error: psycopg.Error, place: str) -> StoreError:
+    """Return a failure of the server in our words, with what to do next."""
+    state = error.sqlstate or ""
+    told = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if state in _REFUSED:
+        return StoreRefused(f"{place} cannot be used: {_REFUSED[state]} ({told}).")
+    if state in _UNAVAILABLE:
+        return StoreUnavailable(f"{place} failed: {_UNAVAILABLE[state]} ({told}).")
+    if isinstance(error, psycopg.IntegrityError):
+        return StoreError(f"{place} refused a write that breaks its rules: {told}.")
+    return StoreUnavailable(f"{place} failed: {told}.")
