@@ -108,7 +108,7 @@ CREATE INDEX {prefix}executions_keyed ON {executions} (unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
 CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
     WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
-CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX {prefix}executions_ended ON {executions} (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
     WHERE schedule_id IS NOT NULL AND (kind <> 'scheduled' OR state = 'superseded');
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id)
