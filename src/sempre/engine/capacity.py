@@ -2,8 +2,9 @@
 
 A worker with very short jobs asks for more than it has hands for, as many as are likely to be
 done within a second, so that it need not ask the store for each. It asks again when half of them
-are done: a question costs as much for one as for a hundred. What then waits longer than a second,
-because a job turned out long, is given back.
+are done: a question costs as much for one as for a hundred. With nothing at hand it asks for few,
+then for twice what is left: nobody should wait until thousands are claimed. What then waits longer
+than a second, because a job turned out long, is given back.
 
 It asks for nothing while too much that has ended waits to be recorded: if it died now, all of that
 would be run once more.
@@ -16,9 +17,10 @@ from threading import Condition, Lock
 from sempre.clock import Clock
 from sempre.engine.claiming import Started
 
-__all__ = ["MOST_UNRECORDED", "Capacity"]
+__all__ = ["FEW", "MOST_PARKED", "MOST_UNRECORDED", "Capacity"]
 
 PARKED_SECONDS = 1.0
+FEW = 100
 MOST_PARKED = 2000
 MOST_UNRECORDED = 2000
 WEIGHT = 0.2
@@ -61,7 +63,8 @@ class Capacity:
         if self._typical is None or self._typical >= PARKED_SECONDS:
             return self.free if not self._parked else 0
         soon = int(self._nimble * PARKED_SECONDS / max(self._typical, 0.001))
-        return max(0, self.free + min(soon, MOST_PARKED) - len(self._parked))
+        parked = len(self._parked)
+        return max(0, self.free + min(min(soon, MOST_PARKED) - parked, max(FEW, 2 * parked)))
 
     @property
     def is_hungry(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
-from sempre.engine.capacity import MOST_UNRECORDED, Capacity
+from sempre.engine.capacity import FEW, MOST_PARKED, MOST_UNRECORDED, Capacity
 from sempre.engine.claiming import Started
 from tests.unit.engine.test_breaker import Steady
 
@@ -55,6 +55,20 @@ def test_with_short_jobs_it_asks_for_what_is_done_within_a_second(capacity: Capa
     capacity.admit([started("e1")])
     capacity.finish(1, 0.1)
     assert capacity.appetite == 2 + 20
+
+
+def test_with_very_short_jobs_it_asks_for_few_and_then_for_twice_what_is_left(
+    capacity: Capacity,
+) -> None:
+    capacity.admit([started("e1")])
+    capacity.finish(1, 0.001)
+    assert capacity.appetite == 2 + FEW
+
+    capacity.admit([started(f"e{number}") for number in range(2, 302)])
+    parked = 300 - 2
+    assert capacity.appetite == 2 * parked
+    capacity.admit([started(f"e{number}") for number in range(302, 302 + 2 * parked)])
+    assert capacity.appetite == MOST_PARKED - 3 * parked
 
 
 def test_with_long_jobs_it_never_asks_for_more_than_its_free_hands(capacity: Capacity) -> None:

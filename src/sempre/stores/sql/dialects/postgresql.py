@@ -47,7 +47,7 @@ T = TypeVar("T")
 TRIES = 5
 # How often a statement is used on a connection before the server is asked to keep its plan, and for
 # how many seconds it does: a plan for tables that are nearly empty is a bad one when they are full.
-PREPARED_AFTER = 5
+PREPARED_AFTER = 1
 PLANS_KEPT = 1.0
 # The pool's pauses between tries to connect grow with this; each time it is begun anew.
 GIVES_UP_AFTER = 1.0
