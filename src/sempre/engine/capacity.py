@@ -2,9 +2,9 @@
 
 A worker with very short jobs asks for more than it has hands for, as many as are likely to be
 done within a second, so that it need not ask the store for each. It asks again when half of them
-are done: a question costs as much for one as for a hundred. With nothing at hand it asks for few,
-then for twice what is left: nobody should wait until thousands are claimed. What then waits longer
-than a second, because a job turned out long, is given back.
+are done: a question costs as much for one as for a hundred. It asks for few at first, and then for
+twice what came: nobody should wait until thousands are claimed. What then waits longer than a
+second, because a job turned out long, is given back.
 
 It asks for nothing while too much that has ended waits to be recorded: if it died now, all of that
 would be run once more.
@@ -43,6 +43,7 @@ class Capacity:
         self._waiting = 0
         self._running: dict[int, tuple[float, Started]] = {}
         self._parked: deque[tuple[float, Started]] = deque()
+        self._recent = 0
         self._typical: float | None = None
         self._stuck = 0
         self._unrecorded = 0
@@ -63,8 +64,8 @@ class Capacity:
         if self._typical is None or self._typical >= PARKED_SECONDS:
             return self.free if not self._parked else 0
         soon = int(self._nimble * PARKED_SECONDS / max(self._typical, 0.001))
-        parked = len(self._parked)
-        return max(0, self.free + min(min(soon, MOST_PARKED) - parked, max(FEW, 2 * parked)))
+        room = min(soon, MOST_PARKED) - len(self._parked)
+        return max(0, self.free + min(room, max(FEW, 2 * self._recent)))
 
     @property
     def is_hungry(self) -> bool:
@@ -112,6 +113,8 @@ class Capacity:
         with self._lock:
             at, free = self._clock.elapsed(), self.free
             now, later = started[:free], started[free:]
+            # What came alone, since it had waited longest, says little about what comes next.
+            self._recent = max(len(started), self._recent // 2)
             self._running.update({each.execution.fence: (at, each) for each in now})
             self._parked.extend([(at, each) for each in later])
             return now

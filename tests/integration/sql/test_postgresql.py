@@ -272,11 +272,11 @@ def look_often(store: SqlStore) -> None:
 def test_the_server_keeps_the_plan_of_a_statement_that_is_used_often(
     store: SqlStore, dialect: Postgresql
 ) -> None:
-    assert kept_plans(dialect) == 0
+    before = kept_plans(dialect)
 
     look_often(store)
 
-    assert kept_plans(dialect) > 0
+    assert kept_plans(dialect) > before
 
 
 def test_plans_are_forgotten_after_a_second_since_tables_grow(

@@ -57,7 +57,7 @@ def test_with_short_jobs_it_asks_for_what_is_done_within_a_second(capacity: Capa
     assert capacity.appetite == 2 + 20
 
 
-def test_with_very_short_jobs_it_asks_for_few_and_then_for_twice_what_is_left(
+def test_with_very_short_jobs_it_asks_for_few_and_then_for_twice_what_came(
     capacity: Capacity,
 ) -> None:
     capacity.admit([started("e1")])
@@ -65,10 +65,11 @@ def test_with_very_short_jobs_it_asks_for_few_and_then_for_twice_what_is_left(
     assert capacity.appetite == 2 + FEW
 
     capacity.admit([started(f"e{number}") for number in range(2, 302)])
-    parked = 300 - 2
-    assert capacity.appetite == 2 * parked
-    capacity.admit([started(f"e{number}") for number in range(302, 302 + 2 * parked)])
-    assert capacity.appetite == MOST_PARKED - 3 * parked
+    assert capacity.appetite == 2 * 300
+    capacity.admit([started("e302")])
+    assert capacity.appetite == 300
+    capacity.admit([started(f"e{number}") for number in range(303, 1303)])
+    assert capacity.appetite == MOST_PARKED - 300 - 1 - 1000 + 2
 
 
 def test_with_long_jobs_it_never_asks_for_more_than_its_free_hands(capacity: Capacity) -> None:
