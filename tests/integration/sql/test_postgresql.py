@@ -76,9 +76,9 @@ def listened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     execute = Connection.execute
 
-    def count(connection: Connection, text: Any, *arguments: Any) -> Any:  # noqa: ANN401
+    def count(connection: Connection, text: Any, *given: Any, **options: Any) -> Any:  # noqa: ANN401
         asked.append(str(text).split()[0].strip(";"))
-        return execute(connection, text, *arguments)
+        return execute(connection, text, *given, **options)
 
     monkeypatch.setattr(Connection, "execute", count)
     return asked

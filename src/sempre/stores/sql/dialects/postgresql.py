@@ -198,10 +198,10 @@ class Postgresql:
             raise _NotBegun(error) from error
         try:
             answer = work(PostgresqlTransaction(connection, self.statements))
-            connection.execute("COMMIT")
+            connection.execute("COMMIT", prepare=False)
         except BaseException:
             with suppress(psycopg.Error):
-                connection.execute("ROLLBACK")
+                connection.execute("ROLLBACK", prepare=False)
             raise
         return answer
 
@@ -226,7 +226,7 @@ class Postgresql:
             return
         elapsed = self._clock.elapsed()
         if elapsed - connection.planned_at >= PLANS_KEPT:
-            connection.execute("DISCARD PLANS")
+            connection.execute("DISCARD PLANS", prepare=False)
             connection.planned_at = elapsed
 
     @contextmanager
