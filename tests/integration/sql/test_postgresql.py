@@ -311,6 +311,20 @@ def test_where_a_kept_plan_is_gone_the_work_is_done_again_and_none_is_kept_any_m
     assert kept_plans(dialect) == 0
 
 
+def test_after_a_change_of_the_schema_statements_are_prepared_anew(
+    store: SqlStore, dialect: Postgresql, server: str
+) -> None:
+    look_often(store)
+    table = dialect.complete("{sessions}")
+    with psycopg.connect(server, autocommit=True) as other:
+        other.execute(f"ALTER TABLE {table} ALTER COLUMN release_number TYPE integer")
+
+    with pytest.raises(StoreUnavailable, match="schema was changed"):
+        store.sessions()
+
+    assert store.sessions().value == []
+
+
 def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
     conninfo = "postgresql://ann:s3cret@127.0.0.1:1/jobs"
     store = SqlStore(Postgresql(conninfo, connect_after=0.2, wait=lambda _: None))

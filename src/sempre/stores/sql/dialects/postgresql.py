@@ -35,7 +35,12 @@ try:
         Unanswered,
         check_server,
     )
-    from sempre.stores.sql.dialects.postgresql_failures import NOT_KEPT, RACES, explained
+    from sempre.stores.sql.dialects.postgresql_failures import (
+        NOT_KEPT,
+        OUTDATED,
+        RACES,
+        explained,
+    )
     from sempre.stores.sql.dialects.postgresql_transaction import PostgresqlTransaction
 except ImportError as error:
     message = "PostgreSQL needs its driver: pip install 'sempre[postgres]'."
@@ -174,7 +179,7 @@ class Postgresql:
                 if not left:
                     raise explained(error.cause, self._place) from None
             except psycopg.Error as error:
-                if isinstance(error, Unanswered) or error.sqlstate in NOT_KEPT:
+                if isinstance(error, Unanswered) or error.sqlstate in NOT_KEPT | OUTDATED:
                     self._era += 1
                     self._prepares = self._prepares and error.sqlstate not in NOT_KEPT
                 if error.sqlstate not in RACES | NOT_KEPT or not left:

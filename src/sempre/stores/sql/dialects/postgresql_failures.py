@@ -4,13 +4,16 @@ import psycopg
 
 from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 
-__all__ = ["NOT_KEPT", "RACES", "explained"]
+__all__ = ["NOT_KEPT", "OUTDATED", "RACES", "explained"]
 
 # Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
 # repeated, the work finds what the other one wrote.
 RACES = {"40001", "40P01", "23505"}
 # Prepared here, and unknown or taken there: somebody in between changes servers after all.
 NOT_KEPT = {"26000", "42P05"}
+# The server has become a standby, or a statement was prepared before the schema changed: another
+# connection may do.
+OUTDATED = {"0A000"}
 _REFUSED = {
     "42P01": "there is no store in it yet; call upgrade() once",
     "3F000": "there is no such schema; call upgrade() once",
@@ -20,7 +23,7 @@ _REFUSED = {
     "3D000": "there is no such database; create it",
 }
 _UNAVAILABLE = {
-    "0A000": "it is read-only, as a standby is",
+    "0A000": "it is read-only, as a standby is, or its schema was changed just now",
     "25006": "it is read-only, as a standby is",
     "53100": "its disk is full; free some space",
     "53300": "it has no connection left",

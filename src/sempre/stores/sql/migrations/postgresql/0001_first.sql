@@ -109,6 +109,8 @@ CREATE INDEX {prefix}executions_keyed ON {executions} (unique_key)
 CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
     WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
 CREATE INDEX {prefix}executions_ended ON {executions} (ended_at) WHERE ended_at IS NOT NULL;
+-- History is put together: of a schedule from its slots and from all else, of a job from what runs and
+-- from all else. So a slot is in one index by schedule, and a start writes none by job.
 CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
     WHERE schedule_id IS NOT NULL AND (kind <> 'scheduled' OR state = 'superseded');
 CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id)
