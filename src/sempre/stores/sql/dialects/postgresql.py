@@ -196,7 +196,7 @@ class Postgresql:
         try:
             self._examine(connection)
             self._plan_anew(connection)
-            connection.execute(f"{begin}; {self.settings}")
+            connection.execute(f"{begin}; {self.settings}", prepare=False)
         except Unanswered:
             raise
         except psycopg.OperationalError as error:
