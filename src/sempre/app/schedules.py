@@ -30,7 +30,7 @@ from sempre.domain.planning import (
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
 from sempre.engine.core import Engine, born_by
-from sempre.engine.ids import new_id
+from sempre.engine.ids import new_id, new_ids
 from sempre.errors import NotFound, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -324,7 +324,12 @@ class Schedules:
     def _create(self, some: Sequence[Declared], release: int | None) -> list[bool]:
         reading = self._engine.store.last_pass()
         self._engine.read(reading)
-        births = [self._birth(each, reading.now, release) for each in some]
+        moment = Moment(reading.now, self._engine.tzdata)
+        ids = new_ids(reading.now, len(some))
+        births = [
+            self._birth(each, identity, moment, release)
+            for each, identity in zip(some, ids, strict=True)
+        ]
         answers = self._engine.store.create(births)
         rows = [
             row for birth, made in zip(births, answers, strict=True) if made for row in birth.rows
@@ -332,17 +337,19 @@ class Schedules:
         self._engine.bell.ring(rows, reading.now)
         return answers
 
-    def _birth(self, wanted: Declared, now: datetime, release: int | None) -> Birth:
+    def _birth(
+        self, wanted: Declared, identity: str, moment: Moment, release: int | None
+    ) -> Birth:
+        now, engine = moment.now, self._engine
         declared = "" if release is None else declaration_of(wanted.definition, release)
         schedule = Schedule(
-            id=new_id(now),
+            id=identity,
             name=wanted.name,
             definition=wanted.definition,
             created_at=now,
             cursor=now,
             declared=declared,
         )
-        moment = Moment(now, self._engine.tzdata)
         plan = plan_start(schedule, (), moment, actor=self._actor)
-        order = self._engine.order(plan)
-        return Birth(plan.schedule or schedule, tuple(born_by(order, now)))
+        rows = [draft.born(new_id(now), now) for draft in engine.told(plan.creates)]
+        return Birth(plan.schedule or schedule, tuple(rows))

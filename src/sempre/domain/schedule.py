@@ -7,6 +7,7 @@ from operator import itemgetter
 from sempre.domain.arguments import are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.snapshot import Snapshot
+from sempre.domain.values import made
 
 __all__ = ["Pause", "Schedule"]
 
@@ -99,7 +100,8 @@ class Schedule:
         declared = self.definition
         if known is not None and self._is_told_by(known):
             return known
-        return Snapshot(
+        return made(
+            Snapshot,
             name=self.name,
             revision=self.revision,
             job=declared.job,
@@ -113,6 +115,7 @@ class Schedule:
             overlap=declared.overlap,
             deadline=declared.deadline,
             jitter=declared.jitter,
+            tags=(),
         )
 
     def _is_told_by(self, known: Snapshot) -> bool:
