@@ -29,6 +29,9 @@ __all__ = ["Running", "start_processes", "work"]
 logger = logging.getLogger("sempre")
 # A service manager tells every process, and a supervisor passes on what it is told: that is one.
 ONE_SIGNAL = 1.0
+# After how many new objects the collector looks at them, by default of Python, and here.
+USUAL_YOUNG = (700, 2000)
+YOUNG = 10_000
 
 
 class Running:
@@ -204,8 +207,7 @@ def work(
         worker = running.begin().worker
         if worker is not None:
             worker.leave = leave
-        # What was loaded by now stays: the collector need not look at it again and again.
-        gc.freeze()
+        _collect_seldom()
         if leash is not None:
             Thread(target=_wait_for_end, args=(leash, wishes), daemon=True).start()
         first = wishes.next()
@@ -216,6 +218,16 @@ def work(
             signal.signal(each, handler)
         app.close()
     return 0
+
+
+def _collect_seldom() -> None:
+    """Let the collector leave alone what was loaded by now, and look at what is new by the thousand.
+
+    What a worker holds comes and goes in batches. How often the user's own code said to look stays.
+    """
+    gc.freeze()
+    if gc.get_threshold()[0] in USUAL_YOUNG:
+        gc.set_threshold(YOUNG)
 
 
 def _end(running: Running, wishes: Wishes, heard_at: float | None) -> None:

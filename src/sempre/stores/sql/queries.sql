@@ -369,16 +369,20 @@ x.lane = lanes.lane AND x.priority = lanes.priority
     AND x.job IN (SELECT value FROM {each:jobs})
 
 -- name: due_condition
--- The same, if it is not stopped by a switch: manual ones never are.
+-- The same, if it is not stopped by a switch: manual ones never are. A schedule is looked at for its
+-- tags only if any tag is stopped.
 {free_condition}
     AND (
         x.kind = 'manual' OR (
             x.job NOT IN (SELECT value FROM {each:stopped_jobs})
             AND x.name NOT IN (SELECT value FROM {each:stopped_names})
             AND {name_before_shard} NOT IN (SELECT value FROM {each:stopped_shards})
-            AND NOT EXISTS (
-                SELECT 1 FROM {each:stopped_tags} AS tag
-                JOIN {schedules} AS c ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
+            AND (
+                NOT EXISTS (SELECT 1 FROM {each:stopped_tags})
+                OR NOT EXISTS (
+                    SELECT 1 FROM {each:stopped_tags} AS tag JOIN {schedules} AS c
+                        ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
+                )
             )
         )
     )
