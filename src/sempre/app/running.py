@@ -221,7 +221,7 @@ def work(
 
 
 def _collect_seldom() -> None:
-    """Let the collector leave alone what was loaded by now, and look at what is new by the thousand.
+    """Let the collector leave alone what was loaded by now, and look seldom at what is new.
 
     What a worker holds comes and goes in batches. How often the user's own code said to look stays.
     """

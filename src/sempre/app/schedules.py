@@ -337,9 +337,7 @@ class Schedules:
         self._engine.bell.ring(rows, reading.now)
         return answers
 
-    def _birth(
-        self, wanted: Declared, identity: str, moment: Moment, release: int | None
-    ) -> Birth:
+    def _birth(self, wanted: Declared, identity: str, moment: Moment, release: int | None) -> Birth:
         now, engine = moment.now, self._engine
         declared = "" if release is None else declaration_of(wanted.definition, release)
         schedule = Schedule(

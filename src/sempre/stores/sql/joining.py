@@ -65,6 +65,10 @@ class _Joined:
         """The store's now."""
         return self._inner.now
 
+    def send(self, name: str, /) -> None:
+        """Let a statement run before the next one."""
+        self._inner.send(name)
+
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows."""
         found = self._inner.rows(name, **parameters)

@@ -37,7 +37,7 @@ def start_slots(
     plain = _plain(orders)
     if not plain:
         return {}
-    transaction.run("lock_switches")
+    transaction.send("lock_switches")
     *begun, (_, moved, lease) = transaction.rows("start_slots", session=session, **_written(plain))
     if len(begun) != moved:
         raise Unclear

@@ -118,7 +118,7 @@ def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
     Only within `with_switches`, which ends those whose time is over.
     """
     if lock:
-        transaction.run("lock_switches")
+        transaction.send("lock_switches")
     switches = list(map(read_switch, transaction.rows("all_switches")))
     return Stops(check_in_time(switches, transaction.now))
 

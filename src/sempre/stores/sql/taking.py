@@ -71,7 +71,7 @@ def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Tak
     asked = Stops().to_take(wanted)
     if asked is None:
         return None
-    transaction.run("lock_switches")
+    transaction.send("lock_switches")
     rows = transaction.rows("take", session=session, limit=wanted.limit, **asked)
     if not rows:
         return None

@@ -21,6 +21,10 @@ class Transaction(Protocol):
         """The store's now: asked for once, when first needed, after whatever was waited for."""
         ...
 
+    def send(self, name: str, /) -> None:
+        """Let a statement run before the next one; nobody waits for its answer."""
+        ...
+
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows; a list is handed over as a JSON array of texts."""
         ...

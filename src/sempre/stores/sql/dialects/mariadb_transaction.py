@@ -33,6 +33,10 @@ class MariadbTransaction:
         """The server's now."""
         return instant_of(self.rows("now")[0][0])
 
+    def send(self, name: str, /) -> None:
+        """Run a statement at once."""
+        self.run(name)
+
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows."""
         if name in ("due", "due_to_take"):

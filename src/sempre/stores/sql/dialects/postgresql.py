@@ -1,12 +1,14 @@
 """PostgreSQL: a pool of connections, READ COMMITTED, and the server's clock.
 
-Nothing depends on which connection is used, so a pooler in transaction mode may stand between:
-statements are prepared only where the server that answers is the one that we are connected to.
-Every transaction sets its own limits, and waits for the disk whatever the server's default is:
-`synchronous_commit` is not asked for, but said. Every statement is made of probes of an index, and
-statistics that are minutes old must not talk the server into reading whole tables instead: of rows
-that have just come into being they know nothing. For the same reason plans are made once, whatever
-the values: a limit that it does not know keeps the server from sorting all that is due.
+Nothing depends on which connection is used, so a pooler in transaction mode may stand between. Only
+where the server that answers is the one that we are connected to, statements are prepared, and what
+a connection is set to stays; elsewhere every transaction sets its own limits. It waits for the disk
+whatever the server's default is: `synchronous_commit` is not asked for, but said.
+
+Every statement is made of probes of an index, and statistics that are minutes old must not talk the
+server into reading whole tables instead: of rows that have just come into being they know nothing.
+For the same reason plans are made once, whatever the values: a limit that it does not know keeps
+the server from sorting all that is due.
 """
 
 import os
@@ -102,7 +104,7 @@ class Postgresql:
         self._weaker: tuple[str, ...] | None = None
         self._answer_after = statement_after * 1.25  # the server gives up first
         self._era = 0
-        self._prepares = True
+        self._keeps = True
         self._conninfo = conninfo
         self._schema = check_identifier("schema", schema)
         self._connections = connections
@@ -181,42 +183,46 @@ class Postgresql:
             except psycopg.Error as error:
                 if isinstance(error, Unanswered) or error.sqlstate in NOT_KEPT | OUTDATED:
                     self._era += 1
-                    self._prepares = self._prepares and error.sqlstate not in NOT_KEPT
+                    self._keeps = self._keeps and error.sqlstate not in NOT_KEPT
                 if error.sqlstate not in RACES | NOT_KEPT or not left:
                     raise explained(error, self._place) from None
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
         raise AssertionError
 
-    def _once(
-        self,
-        connection: Connection,
-        begin: str,
-        work: Callable[[Transaction], T],
-    ) -> T:
+    def _once(self, connection: Connection, begin: str, work: Callable[[Transaction], T]) -> T:
+        transaction: PostgresqlTransaction | None = None
         try:
-            self._examine(connection)
-            self._plan_anew(connection)
-            connection.execute(f"{begin}; {self.settings}", prepare=False)
-        except Unanswered:
-            raise
-        except psycopg.OperationalError as error:
-            raise _NotBegun(error) from error
-        try:
-            answer = work(PostgresqlTransaction(connection, self.statements))
-            connection.execute("COMMIT", prepare=False)
-        except BaseException:
+            transaction = self._transaction(connection, begin)
+            answer = work(transaction)
+            if transaction.is_begun:
+                connection.execute("COMMIT", prepare=False)
+        except BaseException as error:
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK", prepare=False)
+            is_begun = transaction is not None and transaction.is_begun
+            if isinstance(error, psycopg.OperationalError) and not is_begun:
+                _check_begun(error, connection)
             raise
         return answer
+
+    def _transaction(self, connection: Connection, begin: str) -> PostgresqlTransaction:
+        self._examine(connection)
+        if connection.is_direct:
+            self._plan_anew(connection)
+            return PostgresqlTransaction(connection, self.statements, begin=begin)
+        connection.execute(f"{begin}; {self.settings}", prepare=False)
+        return PostgresqlTransaction(connection, self.statements)
 
     def _examine(self, connection: Connection) -> None:
         """Look at the server of a new connection; one that was good may be so again later."""
         if connection.is_examined:
             return
         [(answering, *found)] = connection.execute(self.statements["server_settings"]).fetchall()
-        if self._prepares and answering == connection.info.backend_pid:
+        is_direct = answering == connection.info.backend_pid and psycopg.Pipeline.is_supported()
+        if is_direct and self._keeps:
+            connection.execute(self.settings.replace("SET LOCAL", "SET"), prepare=False)
             connection.prepare_threshold = PREPARED_AFTER
+            connection.is_direct = True
         try:
             self._weaker = self._check(found)
         except StoreRefused as error:
@@ -227,8 +233,6 @@ class Postgresql:
 
     def _plan_anew(self, connection: Connection) -> None:
         """Let the server forget the plans of a connection that have become old."""
-        if connection.prepare_threshold is None:
-            return
         elapsed = self._clock.elapsed()
         if elapsed - connection.planned_at >= PLANS_KEPT:
             connection.execute("DISCARD PLANS", prepare=False)
@@ -286,10 +290,16 @@ class Postgresql:
 
 
 class _NotBegun(Exception):
-    """The connection was lost before anything was asked of it."""
+    """The connection was lost before it answered anything: nothing can have been committed."""
 
     def __init__(self, cause: psycopg.Error) -> None:
         self.cause = cause
+
+
+def _check_begun(error: psycopg.OperationalError, connection: Connection) -> None:
+    """Raise _NotBegun if a connection is gone; one that was silent for too long is another case."""
+    if connection.closed and not isinstance(error, Unanswered):
+        raise _NotBegun(error) from error
 
 
 # Pools of a parent process, kept from being closed by the garbage collection of a child.

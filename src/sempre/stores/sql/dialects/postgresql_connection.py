@@ -29,12 +29,14 @@ class Connection(psycopg.Connection[Any]):
     Attributes:
         answer_after: for how many seconds an answer is waited for.
         is_examined: whether its server was looked at.
+        is_direct: whether it leads to one server, which keeps what it is told.
         era: how often connections had been found lost or silent when it was opened.
         planned_at: from when the oldest plans are that the server may have kept for it.
     """
 
     answer_after = 10.0
     is_examined = False
+    is_direct = False
     era = 0
     planned_at = 0.0
 

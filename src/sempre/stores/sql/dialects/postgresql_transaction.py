@@ -1,10 +1,17 @@
-"""A transaction of PostgreSQL: how statements are called."""
+"""A transaction of PostgreSQL: how statements are called.
+
+What begins a transaction travels with its first statement, and so does every statement whose answer
+nobody needs: each answer that is waited for costs a round trip, and the interpreter, which other
+threads have meanwhile.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any
+
+from psycopg import Cursor
 
 from sempre.grids.instants import instant_of
 from sempre.stores.sql.dialects.postgresql_connection import Connection
@@ -14,34 +21,55 @@ __all__ = ["PostgresqlTransaction"]
 
 
 class PostgresqlTransaction:
-    """A transaction on a connection of the pool."""
+    """A transaction on a connection.
 
-    def __init__(self, connection: Connection, statements: Mapping[str, str]) -> None:
-        """Wrap a connection that is in a transaction."""
+    Args:
+        connection: one that is in a transaction already, or is to be.
+        statements: what can be called, by name.
+        begin: what begins the transaction, if it is still to be.
+
+    Attributes:
+        is_begun: whether the server has answered so far; before, there is nothing to commit.
+    """
+
+    def __init__(
+        self, connection: Connection, statements: Mapping[str, str], *, begin: str = ""
+    ) -> None:
+        """Ask nothing yet."""
         self._connection = connection
         self._statements = statements
+        self._unsent = [begin] if begin else []
+        self.is_begun = not begin
 
     @cached_property
     def now(self) -> datetime:
         """The server's now."""
         return instant_of(self.rows("now")[0][0])
 
+    def send(self, name: str, /) -> None:
+        """Let a statement run before the next one; nobody waits for its answer."""
+        if self.is_begun:
+            self.run(name)
+        else:
+            self._unsent.append(self._statements[name])
+
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows."""
-        return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
+        return self._execute(self._statements[name], _bound(parameters)).fetchall()
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed."""
-        return self._connection.execute(self._statements[name], _bound(parameters)).rowcount
+        return self._execute(self._statements[name], _bound(parameters)).rowcount
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
         """Run a statement for each of many rows, in one go."""
         text = self._statements[name]
+        if "%(rows)s" in text:
+            self._execute(text, {"rows": json_text(list(rows))})
+            return
+        self._begin()
         if text.startswith("COPY"):
             self._copy(text, rows)
-            return
-        if "%(rows)s" in text:
-            self._connection.execute(text, {"rows": json_text(list(rows))})
             return
         with self._connection.cursor() as cursor:
             cursor.executemany(text, list(rows))
@@ -54,7 +82,27 @@ class PostgresqlTransaction:
 
     def script(self, text: str) -> None:
         """Run the statements of a migration."""
+        self._begin()
         self._connection.execute(text)
+
+    def _execute(self, text: str, parameters: dict[str, Any]) -> Cursor[Any]:
+        if self.is_begun:
+            return self._connection.execute(text, parameters)
+        with self._connection.pipeline():
+            self._send_all()
+            cursor = self._connection.execute(text, parameters)
+        self.is_begun = True
+        return cursor
+
+    def _begin(self) -> None:
+        if not self.is_begun:
+            with self._connection.pipeline():
+                self._send_all()
+            self.is_begun = True
+
+    def _send_all(self) -> None:
+        for text in self._unsent:
+            self._connection.execute(text, prepare=False)
 
 
 @cache

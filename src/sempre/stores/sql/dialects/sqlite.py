@@ -221,6 +221,10 @@ class SqliteTransaction:
         """The host's now."""
         return self._clock.now()
 
+    def send(self, name: str, /) -> None:
+        """Run a statement at once."""
+        self.run(name)
+
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows."""
         return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
