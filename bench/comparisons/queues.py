@@ -35,7 +35,7 @@ def postgresql(place: Place) -> Comparison:
     fresh = partial(_database, place)
     queue = partial(_queue, place, fresh)
     others = [
-        queue("pgqueuer, batch 1000", "pgqueuer", count=30_000, least=5000, batch=1000),
+        queue("pgqueuer, batch 1000", "pgqueuer", count=60_000, least=5000, batch=1000),
         queue("pgqueuer, default", "pgqueuer", count=10_000),
         queue("Procrastinate", "procrastinate", count=2_000, quick=False),
         queue(
@@ -57,7 +57,7 @@ def postgresql(place: Place) -> Comparison:
         Target("T4", "pgqueuer, default", "drain by 2", 3.0),
         Target("T4", "bare psycopg", "drain", 0.6),
     )
-    ours = queue("Sempre", "ours", count=30_000, least=5000)
+    ours = queue("Sempre", "ours", count=60_000, least=5000)
     return Comparison("One-off jobs on PostgreSQL", FIGURES, ours, others, targets, NOTE)
 
 

@@ -119,6 +119,23 @@ def test_of_all_that_is_due_only_what_is_wanted_is_read(full: Full, name: str) -
     assert max(node["Actual Rows"] for node in lanes) <= asked["limit"], json.dumps(plan, indent=1)
 
 
+@pytest.mark.parametrize("name", ["due", "overdue"])
+@pytest.mark.parametrize("tags", [[], ["slow"]])
+def test_what_is_due_is_looked_up_by_tag_only_if_a_tag_is_stopped(
+    full: Full, name: str, tags: list[str]
+) -> None:
+    dialect, connection = full
+    asked = PARAMETERS[name] | {"stopped_tags": json.dumps(tags)}
+    with connection.transaction(force_rollback=True):
+        connection.execute(dialect.settings)
+        plan = explained(connection, dialect.statements[name], asked, analyze=True)
+
+    schedules = [
+        node for node in nodes(plan["Plan"]) if node.get("Relation Name") == "sempre_schedules"
+    ]
+    assert any(node["Actual Loops"] for node in schedules) == bool(tags), json.dumps(plan, indent=1)
+
+
 def test_settling_finds_runs_by_id_however_many_a_session_holds_that_statistics_know_nothing_of(
     full: Full,
 ) -> None:
