@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sempre.app.schedules import Declared
+from sempre.app.creating import Declared
 from sempre.domain.definition import define
 from sempre.domain.states import Kind, State
 from sempre.engine.early import EarlyTickets

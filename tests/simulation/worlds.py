@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sempre.app.creating import Declared
 from sempre.app.declaring import Declarations
-from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.app.schedules import ScheduleHandle, Schedules
 from sempre.config import Settings
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution

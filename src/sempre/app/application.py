@@ -7,6 +7,7 @@ from datetime import datetime
 from getpass import getuser
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
+from sempre.app.creating import Declared
 from sempre.app.declaring import Declarations, Synced, task_of
 from sempre.app.hooks import Hooks
 from sempre.app.jobs import AsyncJob, Call, Job, check_unique, is_async
@@ -21,7 +22,7 @@ from sempre.app.options import (
     WorkOptions,
 )
 from sempre.app.running import Running, start_processes
-from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.app.schedules import ScheduleHandle, Schedules
 from sempre.app.sending import Sends
 from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.app.creating import Declared
+from sempre.app.schedules import ScheduleHandle, Schedules
 from sempre.domain.declaration import plan_declare
 from sempre.domain.names import check_name
 from sempre.domain.planning import Moment, Plan

@@ -1,16 +1,13 @@
 """Schedules as users operate them: by name, each verb one commit, its reconcile included."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import islice
 from typing import Unpack
 
+from sempre.app.creating import Creator, Declared
 from sempre.app.options import Duration, ScheduleOptions
-from sempre.domain.declaration import declaration_of
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
-from sempre.domain.names import check_name
 from sempre.domain.planning import (
     Moment,
     Plan,
@@ -30,7 +27,6 @@ from sempre.domain.planning import (
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
 from sempre.engine.core import Engine, born_by
-from sempre.engine.ids import new_id, new_ids
 from sempre.errors import NotFound, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -38,24 +34,11 @@ from sempre.grids.grid import Grid, following
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 from sempre.grids.points import read_point
-from sempre.ports.messages import Birth, ExecutionQuery, Order, ScheduleQuery, View
+from sempre.ports.messages import ExecutionQuery, Order, ScheduleQuery, View
 
-__all__ = ["Declared", "ScheduleHandle", "Schedules"]
+__all__ = ["ScheduleHandle", "Schedules"]
 
-BATCH = 1000
 PAGE = 500
-
-
-@dataclass(frozen=True)
-class Declared:
-    """A schedule to be created: its name, NamingError if it is none, and what it is."""
-
-    name: str
-    definition: Definition
-
-    def __post_init__(self) -> None:
-        """Refuse a name that not every store, log and terminal could show."""
-        check_name("schedule", self.name)
 
 
 class ScheduleHandle:
@@ -315,39 +298,4 @@ class Schedules:
         Returns:
             For each in order whether it was created: False where the name is taken.
         """
-        created: list[bool] = []
-        rest = iter(wanted)
-        while some := list(islice(rest, BATCH)):
-            created += self._create(some, release)
-        return created
-
-    def _create(self, some: Sequence[Declared], release: int | None) -> list[bool]:
-        reading = self._engine.store.last_pass()
-        self._engine.read(reading)
-        moment = Moment(reading.now, self._engine.tzdata)
-        ids = new_ids(reading.now, len(some))
-        births = [
-            self._birth(each, identity, moment, release)
-            for each, identity in zip(some, ids, strict=True)
-        ]
-        answers = self._engine.store.create(births)
-        rows = [
-            row for birth, made in zip(births, answers, strict=True) if made for row in birth.rows
-        ]
-        self._engine.bell.ring(rows, reading.now)
-        return answers
-
-    def _birth(self, wanted: Declared, identity: str, moment: Moment, release: int | None) -> Birth:
-        now, engine = moment.now, self._engine
-        declared = "" if release is None else declaration_of(wanted.definition, release)
-        schedule = Schedule(
-            id=identity,
-            name=wanted.name,
-            definition=wanted.definition,
-            created_at=now,
-            cursor=now,
-            declared=declared,
-        )
-        plan = plan_start(schedule, (), moment, actor=self._actor)
-        rows = [draft.born(new_id(now), now) for draft in engine.told(plan.creates)]
-        return Birth(plan.schedule or schedule, tuple(rows))
+        return Creator(self._engine, actor=self._actor, release=release).create_many(wanted)

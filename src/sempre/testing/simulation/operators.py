@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from sempre.app.creating import Declared
 from sempre.app.declaring import Declarations
-from sempre.app.schedules import Declared, ScheduleHandle, Schedules
+from sempre.app.schedules import ScheduleHandle, Schedules
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot

@@ -5,7 +5,8 @@
 from typing import Any
 
 from sempre.app.application import Sempre
-from sempre.app.schedules import Declared, Schedules
+from sempre.app.creating import Declared
+from sempre.app.schedules import Schedules
 from sempre.domain.definition import define
 from sempre.domain.states import State
 from sempre.grids import Every
