@@ -93,7 +93,7 @@ def test_slots_on_time_are_claimed_by_one_statement(
 
     begun = store.claim(orders, session=session)
 
-    assert asked == ["BEGIN", "LOCK", "WITH", "COMMIT"]
+    assert asked == ["BEGIN", "SET", "LOCK", "WITH", "COMMIT"]
     assert [each and each.state for each in begun] == [State.RUNNING] * 3
     assert store.running(session).value == sorted(begun, key=lambda row: row.fence if row else 0)
 
@@ -107,7 +107,7 @@ def test_one_off_work_is_claimed_by_one_statement(
 
     taken = store.take(wanted(), session=session).value
 
-    assert asked == ["BEGIN", "LOCK", "WITH", "COMMIT"]
+    assert asked == ["BEGIN", "SET", "LOCK", "WITH", "COMMIT"]
     assert sorted(row.id for row in taken) == ids
     assert store.running(session).value == sorted(taken, key=lambda row: row.fence)
 
@@ -151,7 +151,7 @@ def test_a_beat_is_one_statement_in_one_transaction(
 
     assert store.tick("worker", WANTED, lease=LEASE).value.alive
 
-    assert asked == ["BEGIN", "WITH", "COMMIT"]
+    assert asked == ["BEGIN", "SET", "WITH", "COMMIT"]
 
 
 def piece(number: int, unique: Unique | None = None) -> Work:

@@ -127,3 +127,14 @@ def test_a_transaction_that_asks_nothing_is_none(
 
     assert store.uuid
     assert round_trips(dialect, nothing, tmp_path / "trace") == 0
+
+
+def test_a_commit_waits_for_the_disk_though_somebody_in_between_has_set_the_connection_otherwise(
+    dialect: Postgresql, store: SqlStore
+) -> None:
+    assert store.uuid
+    dialect.statements["shown"] = "SELECT current_setting('synchronous_commit')"
+    with dialect._connected() as connection:  # noqa: SLF001 - as a pooler may do it
+        connection.pgconn.exec_(b"SET synchronous_commit = off")
+
+    assert dialect.write(lambda transaction: transaction.rows("shown")) == [("on",)]

@@ -2,8 +2,8 @@
 
 Nothing depends on which connection is used, so a pooler in transaction mode may stand between. Only
 where the server that answers is the one that we are connected to, statements are prepared, and what
-a connection is set to stays; elsewhere every transaction sets its own limits. It waits for the disk
-whatever the server's default is: `synchronous_commit` is not asked for, but said.
+a connection is set to stays; elsewhere every transaction sets its own limits. Each waits for the
+disk whatever the server's default is: `synchronous_commit` is not asked for, but said.
 
 Every statement is made of probes of an index, and statistics that are minutes old must not talk the
 server into reading whole tables instead: of rows that have just come into being they know nothing.
@@ -13,7 +13,7 @@ the server from sorting all that is due.
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from random import random
@@ -24,6 +24,7 @@ from sempre.clock import Clock, SystemClock
 from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.postgresql_wording import documents, each, pairs, position
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
 try:
@@ -56,6 +57,10 @@ TRIES = 5
 # how many seconds it does: a plan for tables that are nearly empty is a bad one when they are full.
 PREPARED_AFTER = 1
 PLANS_KEPT = 1.0
+# What begins a transaction. That it waits for the disk is said each time, whoever stands between.
+DURABLE = "SET LOCAL synchronous_commit = on"
+READ = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", DURABLE)
 # The pool's pauses between tries to connect grow with this; each time it is begun anew.
 GIVES_UP_AFTER = 1.0
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
@@ -113,7 +118,7 @@ class Postgresql:
         self._clock = clock or SystemClock()
         self.settings = _settings(int(statement_after * 1000))
         self._wording = Wording(
-            check_identifier("prefix", prefix), self._address, _each, _pairs, _documents, _position
+            check_identifier("prefix", prefix), self._address, each, pairs, documents, position
         )
         pieces = load(self.name)
         completed = {key: self.complete(pieces[key].text) for key in pieces}
@@ -127,11 +132,11 @@ class Postgresql:
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Run reading work on one state of the database."""
-        return self._transact("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work)
+        return self._transact(READ, work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it to disk."""
-        return self._transact("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", work)
+        return self._transact(WRITE, work)
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
         """Run writing work that changes the schema, one process at a time."""
@@ -170,7 +175,7 @@ class Postgresql:
     def _address(self, table: str) -> str:
         return f"{self._schema}.{table}"
 
-    def _transact(self, begin: str, work: Callable[[Transaction], T]) -> T:
+    def _transact(self, begin: Sequence[str], work: Callable[[Transaction], T]) -> T:
         """Run a transaction, again if it lost a race or its connection before it began."""
         for left in reversed(range(TRIES)):
             try:
@@ -189,7 +194,9 @@ class Postgresql:
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
         raise AssertionError
 
-    def _once(self, connection: Connection, begin: str, work: Callable[[Transaction], T]) -> T:
+    def _once(
+        self, connection: Connection, begin: Sequence[str], work: Callable[[Transaction], T]
+    ) -> T:
         transaction: PostgresqlTransaction | None = None
         try:
             transaction = self._transaction(connection, begin)
@@ -205,12 +212,12 @@ class Postgresql:
             raise
         return answer
 
-    def _transaction(self, connection: Connection, begin: str) -> PostgresqlTransaction:
+    def _transaction(self, connection: Connection, begin: Sequence[str]) -> PostgresqlTransaction:
         self._examine(connection)
         if connection.is_direct:
             self._plan_anew(connection)
             return PostgresqlTransaction(connection, self.statements, begin=begin)
-        connection.execute(f"{begin}; {self.settings}", prepare=False)
+        connection.execute("; ".join((*begin, self.settings)), prepare=False)
         return PostgresqlTransaction(connection, self.statements)
 
     def _examine(self, connection: Connection) -> None:
@@ -318,9 +325,9 @@ def _try_anew(pool: "ConnectionPool[Connection]") -> None:
 
 
 def _settings(limit: int) -> str:
-    """Return what every transaction sets; a statement may take so many milliseconds."""
+    """Return what is set for every transaction; a statement may take so many milliseconds."""
     return (
-        f"SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = {limit}; "
+        f"SET LOCAL statement_timeout = {limit}; "
         f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off; "
         "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
         "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
@@ -336,21 +343,3 @@ def _describe(conninfo: str) -> str:
         raise StoreRefused(message) from None
     host, port = known.get("host", "localhost"), known.get("port", 5432)
     return f"PostgreSQL at {host}:{port}/{known.get('dbname', '')}"
-
-
-def _each(parameter: str) -> str:
-    return f"json_array_elements_text(CAST(:{parameter} AS json))"
-
-
-def _pairs(parameter: str) -> str:
-    words = f"json_array_elements_text(CAST(:{parameter}_words AS json)) AS word"
-    return f"(SELECT {words}, unnest(CAST(:{parameter}_numbers AS bigint[])) AS number)"
-
-
-def _documents(parameter: str) -> str:
-    columns = "key AS word, CAST(value AS text) AS document"
-    return f"(SELECT {columns} FROM json_each(CAST(:{parameter} AS json)))"  # noqa: S608
-
-
-def _position(whole: str, part: str) -> str:
-    return f"strpos({whole}, {part})"

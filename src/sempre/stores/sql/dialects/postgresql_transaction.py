@@ -33,13 +33,13 @@ class PostgresqlTransaction:
     """
 
     def __init__(
-        self, connection: Connection, statements: Mapping[str, str], *, begin: str = ""
+        self, connection: Connection, statements: Mapping[str, str], *, begin: Iterable[str] = ()
     ) -> None:
         """Ask nothing yet."""
         self._connection = connection
         self._statements = statements
-        self._unsent = [begin] if begin else []
-        self.is_begun = not begin
+        self._unsent = list(begin)
+        self.is_begun = not self._unsent
 
     @cached_property
     def now(self) -> datetime:
