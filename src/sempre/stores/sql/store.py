@@ -1,30 +1,23 @@
 """The SQL store: the operations of the port, each as one transaction of its dialect."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import count
-from typing import TypeVar
 
 from sempre.domain.arguments import Json
-from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.schedule import Schedule
+from sempre.domain.execution import Execution
 from sempre.domain.values import changed
-from sempre.errors import StoreRefused
 from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import (
-    Attempt,
     Birth,
     Cancelled,
     Candidate,
-    ExecutionQuery,
     Order,
     Page,
     Pass,
     Reading,
     Receipt,
     Report,
-    Rollup,
-    ScheduleQuery,
     Session,
     Settled,
     Settlement,
@@ -40,17 +33,17 @@ from sempre.ports.transactional import Effects
 from sempre.stores.sql import (
     encoding,
     maintenance,
-    migrations,
     reading,
     records,
     ringing,
     settling,
     work,
 )
-from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.joining import enqueue_within
+from sempre.stores.sql.looking import Looking
 from sempre.stores.sql.starting import Unclear
 from sempre.stores.sql.switches import (
     Stops,
@@ -64,42 +57,9 @@ from sempre.stores.sql.ticking import tick
 
 __all__ = ["SqlStore"]
 
-T = TypeVar("T")
 
-
-class SqlStore:
+class SqlStore(Looking):
     """A store in an SQL database. Call `upgrade` once before anything else."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        """Use a database; nothing is opened yet."""
-        self.capabilities = dialect.capabilities
-        self._dialect = dialect
-        self._uuid = ""
-
-    @property
-    def uuid(self) -> str:
-        """The store's own identity, made once when it is set up."""
-        if not self._uuid:
-            version, uuid = self._dialect.read(self._meta)
-            migrations.check_version(version)
-            self._uuid = uuid
-        return self._uuid
-
-    @property
-    def weaker_promises(self) -> tuple[str, ...]:
-        """What this database, as it is set up, promises less than others: a sentence each."""
-        return self._dialect.weaker_promises()
-
-    def upgrade(self, *, as_copy: bool = False) -> None:
-        """Set the store up, or bring its schema to this version."""
-        migrations.upgrade(self._dialect)
-        if as_copy:
-            self._dialect.write(migrations.give_identity)
-            self._uuid = ""
-
-    def close(self) -> None:
-        """Give back every connection."""
-        self._dialect.close()
 
     # Schedules
 
@@ -325,57 +285,6 @@ class SqlStore:
         """Delete rows that ended before an instant."""
         return self._write(lambda transaction: maintenance.purge(transaction, before, limit))
 
-    # Looking
-
-    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
-        """Return a page of history."""
-        return self._read(lambda transaction: reading.executions(transaction, query))
-
-    def latest(
-        self, schedule_ids: Sequence[str], *, limit: int
-    ) -> Reading[dict[str, tuple[Execution, ...]]]:
-        """Return the newest executions of each of these schedules."""
-        return self._read(lambda transaction: reading.latest(transaction, schedule_ids, limit))
-
-    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
-        """Return a page of schedules."""
-        return self._read(lambda transaction: reading.schedules(transaction, query))
-
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest stretches of slots that passed without a row."""
-
-        def ask(transaction: Transaction) -> list[SlotRange]:
-            found = transaction.rows("latest_ranges", schedule_id=schedule_id, limit=limit)
-            return list(map(records.read_range, found))
-
-        return self._read(ask)
-
-    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution."""
-
-        def ask(transaction: Transaction) -> list[Attempt]:
-            return list(map(records.read_attempt, transaction.rows("attempts_of", id=execution_id)))
-
-        return self._read(ask)
-
-    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
-        """Return the last report of each of these executions."""
-
-        def ask(transaction: Transaction) -> list[Report]:
-            found = transaction.rows("reports_of", ids=sorted(set(ids)))
-            return list(map(records.read_report, found))
-
-        return self._read(ask)
-
-    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows."""
-
-        def ask(transaction: Transaction) -> list[Rollup]:
-            found = transaction.rows("rollups_of", schedule_id=schedule_id)
-            return list(map(records.read_rollup, found))
-
-        return self._read(ask)
-
     # Switches
 
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
@@ -390,33 +299,3 @@ class SqlStore:
     def switches(self) -> Reading[list[Switch]]:
         """Return the switches that are off."""
         return self._read(switches_in_force)
-
-    # Transactions
-
-    def _read(self, ask: Callable[[Transaction], T]) -> Reading[T]:
-        """Answer with the store's now, by which whoever asked goes on planning."""
-
-        def answer(transaction: Transaction) -> Reading[T]:
-            return Reading(transaction.now, ask(transaction))
-
-        return self._checked().read(answer)
-
-    def _write(self, order: Callable[[Transaction], T]) -> T:
-        return self._checked().write(order)
-
-    def _write_with_switches(self, order: Callable[[Transaction], T]) -> T:
-        return with_switches(lambda: self._write(order), self._dialect)
-
-    def _checked(self) -> Dialect:
-        """Return the database, once it is known to have the schema that this code expects."""
-        if not self._uuid:
-            _ = self.uuid
-        return self._dialect
-
-    def _meta(self, transaction: Transaction) -> tuple[int, str]:
-        # Another process may have just made the table, and not yet its row.
-        found = transaction.rows("read_meta") if self._dialect.has_meta(transaction) else []
-        if not found:
-            raise StoreRefused("the store is not set up yet; call upgrade() once.")
-        [(version, uuid)] = found
-        return version, uuid
