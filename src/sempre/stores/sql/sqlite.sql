@@ -50,6 +50,10 @@ UPDATE {meta} SET fence = fence + :count RETURNING fence
 -- Nothing: whoever turns a switch waits for this transaction.
 SELECT 1
 
+-- name: any_table
+-- Whether there is any table at all.
+SELECT 1 FROM sqlite_master LIMIT 1
+
 -- name: has_meta
 -- Whether the store was ever set up.
 SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table

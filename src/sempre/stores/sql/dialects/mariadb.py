@@ -124,9 +124,11 @@ class Mariadb:
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database."""
+        """Run reading work on one state of the database, which is that of its beginning."""
         level = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
-        return self._transact((level, "START TRANSACTION READ ONLY"), work)
+        return self._transact(
+            (level, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), work
+        )
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it to disk."""
