@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects import Dialect
 from tests.integration.sql.mariadb_server import mariadb_server
 from tests.integration.sql.postgresql_server import postgresql_server
 
@@ -18,3 +20,11 @@ def server() -> Iterator[str]:
 def mariadb() -> Iterator[str]:
     with mariadb_server() as path:
         yield path
+
+
+@pytest.fixture
+def store(dialect: Dialect) -> SqlStore:
+    """A store that is set up in the database of the test."""
+    opened = SqlStore(dialect)
+    opened.upgrade()
+    return opened

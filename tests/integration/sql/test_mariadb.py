@@ -47,13 +47,6 @@ def dialect(url: str) -> Iterator[Mariadb]:
     opened.close()
 
 
-@pytest.fixture
-def store(dialect: Mariadb) -> SqlStore:
-    opened = SqlStore(dialect)
-    opened.upgrade()
-    return opened
-
-
 def piece(number: int, unique: Unique | None = None) -> Work:
     row = Execution(
         id=f"p{number}",

@@ -36,10 +36,9 @@ def dialect(
     opened.close()
 
 
-def test_what_is_read_is_no_newer_than_the_time_that_is_told_with_it(dialect: Dialect) -> None:
-    store = SqlStore(dialect)
-    store.upgrade()
-
+def test_what_is_read_is_no_newer_than_the_time_that_is_told_with_it(
+    dialect: Dialect, store: SqlStore
+) -> None:
     def ask(transaction: Transaction) -> tuple[Any, Sequence[Any]]:
         now = transaction.now
         # In a thread, as SQLite has a connection for each.

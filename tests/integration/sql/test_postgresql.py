@@ -10,7 +10,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from sempre.clock import SystemClock
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, plan_claim
 from sempre.domain.snapshot import Snapshot
@@ -31,6 +30,7 @@ from sempre.testing.contracts.store.builders import (
     view_of,
     wanted,
 )
+from tests.unit.engine.test_breaker import Steady
 
 NUMBERS = count()
 LEASE = timedelta(minutes=5)
@@ -39,27 +39,11 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WANTED = Wanted(frozenset({"default"}), frozenset({"bill"}), 7)
 
 
-class StillClock(SystemClock):
-    """A steady clock that goes on when it is told to."""
-
-    seconds = 0.0
-
-    def elapsed(self) -> float:
-        return self.seconds
-
-
 @pytest.fixture
 def dialect(server: str) -> Iterator[Postgresql]:
     opened = Postgresql(server, schema=f"own_{next(NUMBERS)}", wait=lambda _: None)
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def store(dialect: Postgresql) -> SqlStore:
-    opened = SqlStore(dialect)
-    opened.upgrade()
-    return opened
 
 
 def on_time(store: SqlStore, names: str) -> list[Order]:
@@ -282,7 +266,7 @@ def test_the_server_keeps_the_plan_of_a_statement_that_is_used_often(
 def test_plans_are_forgotten_after_a_second_since_tables_grow(
     server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = StillClock()
+    clock = Steady()
     dialect = Postgresql(server, schema=f"own_{next(NUMBERS)}", clock=clock)
     store = SqlStore(dialect)
     store.upgrade()

@@ -1,50 +1,32 @@
 """How often PostgreSQL is waited for, and what becomes of a connection that is lost meanwhile."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
 import pytest
+from psycopg._pipeline_base import BasePipeline
 from psycopg.pq import Trace
 
-from sempre.clock import SystemClock
-from sempre.domain.planning import Moment, plan_claim
 from sempre.errors import StoreUnavailable
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import Postgresql
-from sempre.testing.contracts.store.builders import (
-    due_schedule,
-    enqueued,
-    order_of,
-    session_of,
-    wanted,
-)
+from sempre.testing.contracts.store.builders import enqueued, session_of, wanted
+from tests.integration.sql.test_postgresql import on_time
+from tests.unit.engine.test_breaker import Steady
 
 NUMBERS = count()
-
-
-class StillClock(SystemClock):
-    """No plan becomes old."""
-
-    def elapsed(self) -> float:
-        return 0.0
+DIE = "SELECT pg_terminate_backend(pg_backend_pid())"
 
 
 @pytest.fixture
 def dialect(server: str) -> Iterator[Postgresql]:
     schema = f"trips_{next(NUMBERS)}"
-    opened = Postgresql(server, schema=schema, wait=lambda _: None, clock=StillClock())
+    opened = Postgresql(server, schema=schema, wait=lambda _: None, clock=Steady())
+    opened.statements |= {"die": DIE, "live": "SELECT 1"}
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def store(dialect: Postgresql) -> SqlStore:
-    opened = SqlStore(dialect)
-    opened.upgrade()
-    return opened
 
 
 def round_trips(dialect: Postgresql, deed: Callable[[], object], trace: Path) -> int:
@@ -74,15 +56,11 @@ def test_one_off_work_is_claimed_in_two_round_trips(
 def test_slots_are_claimed_in_two_round_trips(
     store: SqlStore, dialect: Postgresql, tmp_path: Path
 ) -> None:
-    row = due_schedule(store, "a", tolerance=timedelta(days=1)).rows[0]
-    reading = store.candidates([row.id])
-    [(row, view)] = [(each.execution, each.view) for each in reading.value]
-    assert view is not None
-    plan = plan_claim(view.schedule, row, view.rows, Moment(reading.now)).plan
+    orders = on_time(store, "abc")
     session = session_of(store)
 
     def claim() -> None:
-        assert all(store.claim([order_of(plan)], session=session))
+        assert all(store.claim(orders, session=session))
 
     assert round_trips(dialect, claim, tmp_path / "trace") == 2
 
@@ -90,8 +68,6 @@ def test_slots_are_claimed_in_two_round_trips(
 def test_work_whose_connection_was_lost_before_it_answered_is_done_again(
     dialect: Postgresql,
 ) -> None:
-    dialect.statements["die"] = "SELECT pg_terminate_backend(pg_backend_pid())"
-    dialect.statements["live"] = "SELECT 1"
     tries = []
 
     def work(transaction: Transaction) -> object:
@@ -105,8 +81,6 @@ def test_work_whose_connection_was_lost_before_it_answered_is_done_again(
 def test_work_whose_connection_was_lost_half_way_is_left_to_the_caller(
     dialect: Postgresql,
 ) -> None:
-    dialect.statements["die"] = "SELECT pg_terminate_backend(pg_backend_pid())"
-    dialect.statements["live"] = "SELECT 1"
     tries = []
 
     def work(transaction: Transaction) -> None:
@@ -138,3 +112,21 @@ def test_a_commit_waits_for_the_disk_though_somebody_in_between_has_set_the_conn
         connection.pgconn.exec_(b"SET synchronous_commit = off")
 
     assert dialect.write(lambda transaction: transaction.rows("shown")) == [("on",)]
+
+
+def test_an_interruption_comes_through_and_takes_its_connection_with_it(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert store.uuid
+    interruptions = iter([KeyboardInterrupt()])
+
+    def interrupt(*_: object, **_flush: object) -> None:
+        raise next(interruptions)
+
+    # When all was sent, and before anything has been answered.
+    with monkeypatch.context() as patched:
+        patched.setattr(BasePipeline, "_fetch_gen", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            store.sessions()
+
+    assert store.sessions().value == []

@@ -41,12 +41,17 @@ class Connection(psycopg.Connection[Any]):
     planned_at = 0.0
 
     def wait(self, gen: PQGen[T], interval: float = PAUSE, timeout: float | None = None) -> T:
-        """Run what the driver wants to be run; close the connection if no answer comes."""
+        """Run what the driver wants to be run; close the connection if no answer comes.
+
+        Also if whoever waits is interrupted: nobody knows what is still to come then, and the
+        driver would tell of that, not of the interruption.
+        """
         patience = self.answer_after if timeout is None else timeout
         try:
             return super().wait(_within(gen, int(patience / interval) + 1, patience), interval)
-        except Unanswered:
-            self.close()
+        except BaseException as error:
+            if isinstance(error, Unanswered) or not isinstance(error, psycopg.Error):
+                self.close()
             raise
 
 
