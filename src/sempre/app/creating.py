@@ -47,7 +47,10 @@ class Creator:
         self._release = release
 
     def create_many(self, wanted: Iterable[Declared]) -> list[bool]:
-        """Create schedules with their first executions; tell for each whether its name was free."""
+        """Create schedules with their first executions; tell for each whether its name was free.
+
+        If one is refused, or the store does not answer, those of the thousands before stay.
+        """
         created: list[bool] = []
         rest = iter(wanted)
         while some := list(islice(rest, BATCH)):
@@ -71,7 +74,8 @@ class Creator:
         first = some[0].definition
         pattern = Schedule(id="", name="", definition=first, created_at=now, cursor=now)
         pairs = zip(some, new_ids(now, len(some)), strict=True)
-        return [self._birth(self._new(pattern, each, name), moment) for each, name in pairs]
+        schedules = (self._new(pattern, each, identity) for each, identity in pairs)
+        return [self._birth(schedule, moment) for schedule in schedules]
 
     def _new(self, pattern: Schedule, wanted: Declared, identity: str) -> Schedule:
         definition, release = wanted.definition, self._release

@@ -50,8 +50,8 @@ UPDATE {meta} SET fence = fence + :count RETURNING fence
 -- Nothing: whoever turns a switch waits for this transaction.
 SELECT 1
 
--- name: any_table
--- Whether there is any table at all.
+-- name: settle_on_state
+-- Whatever it is: with the first look at the file a transaction settles on the state that it reads.
 SELECT 1 FROM sqlite_master LIMIT 1
 
 -- name: has_meta

@@ -22,7 +22,7 @@ class Transaction(Protocol):
         ...
 
     def send(self, name: str, /) -> None:
-        """Let a statement run before the next one; nobody waits for its answer."""
+        """Let a statement run before the next one, which tells if it failed; it answers nothing."""
         ...
 
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
@@ -137,7 +137,7 @@ class Dialect(Protocol):
         ...
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database."""
+        """Run reading work on one state of the database: none newer than the transaction's now."""
         ...
 
     def write(self, work: Callable[[Transaction], T]) -> T:

@@ -124,7 +124,7 @@ class Mariadb:
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database, which is that of its beginning."""
+        """Run reading work on one state of the database: that of its beginning."""
         level = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
         return self._transact(
             (level, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), work

@@ -131,7 +131,7 @@ class Postgresql:
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database."""
+        """Run reading work on one state of the database: that of its first statement."""
         return self._transact(READ, work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:

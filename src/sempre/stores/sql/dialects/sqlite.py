@@ -103,11 +103,11 @@ class Sqlite:
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the file, which is that of its beginning."""
+        """Run reading work on one state of the file: that of its beginning."""
 
         def begun(transaction: Transaction) -> T:
-            # SQLite settles on a state when it first reads; who asks may look at the clock before.
-            transaction.rows("any_table")
+            # Before anybody looks at the clock, which is not the file's.
+            transaction.rows("settle_on_state")
             return work(transaction)
 
         return self._transact("BEGIN", begun)
