@@ -1,11 +1,14 @@
-"""What servers were asked to do: statements, rows and buffers of PostgreSQL, commands of Redis."""
+"""What servers were asked to do: statements of PostgreSQL and MariaDB, commands of Redis."""
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import psycopg
 import redis
 
-__all__ = ["Work", "asked_postgresql", "asked_redis", "work_done"]
+__all__ = ["Work", "asked_mariadb", "asked_postgresql", "asked_redis", "work_done"]
+
+ASKED = ("Com_select", "Com_insert", "Com_update", "Com_delete", "Com_replace")
 
 TRANSACTION = r"^\s*(begin|start transaction|commit|rollback|savepoint|release|set|discard)\M"
 
@@ -47,6 +50,17 @@ def work_done(url: str) -> Work:
 def asked_postgresql(url: str) -> int:
     """Return how many statements a database was asked so far."""
     return work_done(url).statements
+
+
+def asked_mariadb(url: str) -> int:
+    """Return how many statements a MariaDB was asked so far, without those of transactions."""
+    from pymysql import connect  # type: ignore[import-untyped]  # noqa: PLC0415 - only where used
+
+    parts = urlsplit(url)
+    with connect(host=parts.hostname, port=parts.port, user=parts.username) as connection:
+        cursor = connection.cursor()
+        cursor.execute(f"SHOW GLOBAL STATUS WHERE Variable_name IN {ASKED}")
+        return sum(int(value) for _, value in cursor.fetchall())
 
 
 def asked_redis(url: str) -> int:

@@ -20,8 +20,10 @@ from threading import Event
 from time import perf_counter
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import psycopg
+import pymysql  # type: ignore[import-untyped]
 import redis
 
 from bench.measuring import Failed
@@ -84,6 +86,14 @@ class Place:
             client.flushall()
         return url
 
+    def fresh_mariadb(self) -> str:
+        """Return the URL of an empty MariaDB database."""
+        url, name = self.server("mariadb"), f"bench_{next(NUMBERS)}"
+        host = urlsplit(url)
+        with pymysql.connect(host=host.hostname, port=host.port, user="root") as connection:
+            connection.query(f"CREATE DATABASE {name}")
+        return f"{url}/{name}"
+
     def fresh_beanstalkd(self) -> str:
         """Return the address of a Beanstalkd that holds nothing yet."""
         return self._ends.enter_context(_beanstalkd(self.fresh_folder()))
@@ -91,7 +101,7 @@ class Place:
     def server(self, name: str) -> str:
         """Return how to reach a server that is started when it is first asked for."""
         if name not in self._urls:
-            begin = {"postgresql": _postgresql, "redis": _redis}[name]
+            begin = {"postgresql": _postgresql, "mariadb": _mariadb, "redis": _redis}[name]
             self._urls[name] = self._ends.enter_context(begin(self.fresh_folder()))
         return self._urls[name]
 
@@ -121,6 +131,19 @@ def _answers_postgresql(url: str) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+@contextmanager
+def _mariadb(folder: Path) -> Iterator[str]:
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    data, port = folder / "data", _free_port()
+    place = [f"--datadir={data}", f"--tmpdir={folder}", f"--user={user}"]
+    login = ["--auth-root-authentication-method=normal", "--skip-test-db"]
+    _run("mariadb-install-db", "--no-defaults", *place, *login, user=None)
+    network = ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder / 'socket'}"]
+    command = [_found("mariadbd"), "--no-defaults", *place, *network]
+    with _serving(command, folder, lambda: _listens(port)):
+        yield f"mariadb://root@127.0.0.1:{port}"
 
 
 @contextmanager

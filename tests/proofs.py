@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.contract.conftest import KNOWN
 
-__all__ = ["ROOT", "check_proof"]
+__all__ = ["ROOT", "assertions_of", "check_proof"]
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTRACTS = "src/sempre/testing/contracts/"
@@ -29,11 +29,30 @@ def check_proof(proof: str) -> None:
 
 
 @cache
+def assertions_of(proof: str) -> tuple[str, ...]:
+    """Return the texts of a test's own assertions: `assert`, and `with pytest.raises`."""
+    path, _, name = proof.partition("::")
+    test = _functions_in(path)[name]
+    asserted = [node.test for node in ast.walk(test) if isinstance(node, ast.Assert)]
+    items = (node.items for node in ast.walk(test) if isinstance(node, ast.With | ast.AsyncWith))
+    contexts = [item.context_expr for each in items for item in each]
+    return (
+        *map(ast.unparse, asserted),
+        *(text for text in map(ast.unparse, contexts) if text.startswith("pytest.raises")),
+    )
+
+
+@cache
 def _marks_in(path: str) -> dict[str, list[str]]:
     """Return the functions of a file by name, with the last words of their decorators."""
-    tree = ast.parse((ROOT / path).read_text())
-    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    functions = _functions_in(path).values()
     return {each.name: [_last_word(mark) for mark in each.decorator_list] for each in functions}
+
+
+@cache
+def _functions_in(path: str) -> dict[str, ast.FunctionDef]:
+    tree = ast.parse((ROOT / path).read_text())
+    return {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
 
 
 def _last_word(decorator: ast.expr) -> str:

@@ -12,6 +12,7 @@ from bench.comparisons import (
     recovery,
     recurring,
     starting,
+    waking,
 )
 from bench.measuring import Comparison
 from bench.servers import Place
@@ -26,6 +27,10 @@ COMPARISONS: dict[str, Callable[[Place], Comparison]] = {
     "redis": queues.redis,
     "redis-store": queues.redis_store,
     "beanstalkd": queues.beanstalkd,
+    "waking-postgresql": waking.postgresql,
+    "waking-sqlite": waking.sqlite,
+    "waking-redis": waking.redis,
+    "waking-mariadb": waking.mariadb,
     "burst-1k": partial(recurring.burst, 1_000),
     "burst-10k": partial(recurring.burst, 10_000),
     "burst-100k": partial(recurring.burst, 100_000),

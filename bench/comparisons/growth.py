@@ -16,7 +16,7 @@ from bench.counting import work_done
 from bench.measuring import Comparison, Contestant, Failed, Figure, Numbers, Target, check_count
 from bench.servers import Place
 from sempre import Cron, Sempre
-from sempre.engine.watchdog import Report
+from sempre.engine.pass_report import Report
 
 __all__ = ["bursting", "idling", "passes"]
 

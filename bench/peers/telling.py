@@ -8,14 +8,17 @@ import os
 import struct
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from random import Random
 from threading import Event
 from time import perf_counter, time
 from typing import Any
 
-__all__ = ["await_end", "gathered", "mark", "say", "timed", "told"]
+__all__ = ["await_end", "gathered", "mark", "say", "timed", "told", "trickle"]
 
 MARK = struct.calcsize("d")
 PAUSE, LONGEST = 0.02, 15_000
+# For how long a worker is idle before a job is enqueued, and how often to see if it has started.
+IDLE, BRIEFLY, PATIENCE = (0.1, 1.5), 0.001, 60.0
 _TOLD: dict[str, Any] = json.loads(os.environ.get("BENCH", "{}"))
 _FILES: dict[int, int] = {}
 
@@ -62,6 +65,22 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
     begin = perf_counter()
     work()
     return {"seconds": perf_counter() - begin}
+
+
+def trickle(send: Callable[[], object], count: int) -> dict[str, list[float]]:
+    """Enqueue one job at a time, while the worker is idle; say when each call was made."""
+    # The same pauses for everybody.
+    chance, pause, sent = Random(count), Event(), []  # noqa: S311
+    for number in range(count):
+        pause.wait(chance.uniform(*IDLE))
+        sent.append(time())
+        send()
+        until = sent[-1] + PATIENCE
+        while _starts() <= number:
+            if time() > until:
+                raise SystemExit(f"a job has not started within {PATIENCE} s")
+            pause.wait(BRIEFLY)
+    return {"sent": sent}
 
 
 async def gathered(

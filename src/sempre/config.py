@@ -15,6 +15,8 @@ from typing import Any
 
 from sempre.domain.names import check_word
 from sempre.domain.policies import check_count
+from sempre.domain.redaction import read_redact
+from sempre.domain.results import RESULT_LIMIT
 from sempre.errors import InvalidInput, nearest
 from sempre.grids.intervals import read_duration
 
@@ -23,6 +25,7 @@ __all__ = ["Settings", "SettingsError", "read_settings"]
 SECOND = timedelta(seconds=1)
 RETENTION_IN_MEMORY = timedelta(hours=1)
 PREFIX = "SEMPRE_"
+LEAST_RESULT, LARGEST_RESULT = 1024, 2 * 2**20
 
 
 class SettingsError(InvalidInput):
@@ -47,6 +50,10 @@ class Settings:
             month of them would have no room, and which a restart forgets anyway.
         timeout: how long an execution may run if nothing else is said.
         drain: how long a worker that is asked to stop waits for what it runs.
+        result_limit: the most bytes of JSON that are stored of what a job returns, from 1,024 to
+            2,097,152; a larger result is not stored.
+        redact: whole names whose values are masked before results and errors are stored, and
+            wherever arguments are shown; with `*` and `?` as wildcards.
         release: of the code's declarations; the higher one wins.
         owner: which code base declares schedules; those it no longer declares are disabled.
     """
@@ -63,6 +70,8 @@ class Settings:
     retention: timedelta = timedelta(days=30)
     timeout: timedelta = timedelta(hours=12)
     drain: timedelta = timedelta(seconds=25)
+    result_limit: int = RESULT_LIMIT
+    redact: tuple[str, ...] = ()
     release: int = 0
     owner: str | None = None
 
@@ -152,6 +161,21 @@ def _count(name: str, value: object) -> int:
     return check_count(name, int(str(value)) if is_number else value, least=0)
 
 
+def _result_limit(name: str, value: object) -> int:
+    limit = _count(name, value)
+    if LEAST_RESULT <= limit <= LARGEST_RESULT:
+        return limit
+    allowed = f"bytes, from {LEAST_RESULT:,} to {LARGEST_RESULT:,}"
+    raise SettingsError(name, value, allowed=allowed)
+
+
+def _redact(_name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        # As the environment has it: SEMPRE_REDACT="iban, card_number".
+        value = [each.strip() for each in value.split(",") if each.strip()]
+    return read_redact(value)
+
+
 _READERS: dict[str, Callable[[str, object], object]] = {
     **{each.name: _positive for each in fields(Settings) if isinstance(each.default, timedelta)},
     "drain": read_duration,
@@ -159,6 +183,8 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "store": _text,
     "broker": _text,
     "watchdog_priority": _count,
+    "result_limit": _result_limit,
+    "redact": _redact,
     "release": _count,
     "owner": check_word,
 }

@@ -15,8 +15,9 @@ or as many as `?connections=` says.
 Brokers:
 
     store://                              the store itself; an empty text means the same
-    store://?listen=1                     PostgreSQL also tells other processes, by a connection
-                                          that no pooler may stand before
+    store://?listen=0                     PostgreSQL without LISTEN, or Redis without SUBSCRIBE:
+                                          workers query it instead
+    store://?listen=1                     LISTEN behind a pooler too, if it keeps sessions
     beanstalkd://host:11300               or beanstalkd:///run/beanstalkd.sock
     redis://host:6379/0?prefix=jobs       also rediss://
     memory://                             this process only
@@ -29,7 +30,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from sempre.errors import InvalidInput, MissingExtra, nearest
@@ -40,6 +41,7 @@ __all__ = ["UrlError", "masked", "open_broker", "open_store"]
 
 T = TypeVar("T")
 _POSTGRESQL_FLAGS = ("any_flush", "read_only")
+_REDIS_FLAGS = ("allow_eviction", "allow_no_aof", "allow_replica")
 _POSTGRESQL_TEXTS = ("schema", "prefix", "connections")
 
 
@@ -59,17 +61,22 @@ def open_store(url: str) -> Store:
     return _chosen("store", parts, _STORES)(parts)
 
 
-def open_broker(url: str, *, store_url: str = "") -> Broker:
+def open_broker(url: str, *, store_url: str = "", store: Store | None = None) -> Broker:
     """Return the broker of a URL; nothing is connected before it is used.
 
-    Where the store is its own broker, its URL decides how other processes are heard.
+    Where the store is its own broker, its URL decides how workers of other processes are woken.
+
+    Args:
+        url: of the broker.
+        store_url: of the store.
+        store: what `open_store` has returned for that URL; by default another one is opened.
 
     Raises:
         UrlError: the URL cannot be read, or has an unknown scheme or option.
         MissingExtra: the driver is not installed; it names what to install.
     """
     parts = _read("broker", url or "store://", example="beanstalkd://127.0.0.1:11300")
-    itself = partial(_open_store_broker, store=urlsplit(store_url))
+    itself = partial(_open_store_broker, store_url=store_url, opened=store)
     return _chosen("broker", parts, {"store": itself} | _BROKERS)(parts)
 
 
@@ -147,8 +154,7 @@ def _open_mariadb(parts: SplitResult) -> Store:
 
 
 def _open_redis(parts: SplitResult) -> Store:
-    flags = ("allow_eviction", "allow_no_aof", "allow_replica")
-    options, url = _take_store_options(parts, ("prefix",), flags)
+    options, url = _take_store_options(parts, ("prefix",), _REDIS_FLAGS)
     module = _module("sempre.stores.redis", driver="redis", extra="redis")
     store: Store = module.RedisStore(url, **options)
     return store
@@ -183,30 +189,46 @@ def _sql_store(dialect: object) -> Store:
 # Brokers
 
 
-def _open_store_broker(parts: SplitResult, store: SplitResult) -> Broker:
+def _open_store_broker(parts: SplitResult, store_url: str, opened: Store | None) -> Broker:
     options, _ = _take_options(parts, ("listen",), field="broker")
-    _refuse_place("broker", parts, allowed="store:// or store://?listen=1")
-    broker: Broker = _module("sempre.brokers.store").StoreBroker(_watch_of(store, options))
+    _refuse_place("broker", parts, allowed="store://, store://?listen=0 or store://?listen=1")
+    listen, store = options.get("listen"), urlsplit(store_url)
+    if listen not in {None, "0", "1"} or (listen == "1" and store.scheme != "postgresql"):
+        allowed = "0, or 1 if the store is a PostgreSQL database"
+        raise UrlError("broker option listen", listen, allowed=allowed)
+    watch: object = None
+    if store.scheme == "sqlite":
+        options, _ = _take_options(store, ("prefix", "any_filesystem"))
+        path, is_local = unquote(store.path.removeprefix("/")), options.get("any_filesystem") != "1"
+        watch = _module("sempre.brokers.bell_file").BellFile(path, events=is_local)
+    elif store.scheme in {"postgresql", "redis", "rediss"} and listen != "0":
+        woken_by = _postgresql_watch if store.scheme == "postgresql" else _redis_watch
+        watch = woken_by(store, opened or open_store(store_url), through_poolers=listen == "1")
+    broker: Broker = _module("sempre.brokers.store").StoreBroker(watch)
     return broker
 
 
-def _watch_of(store: SplitResult, options: dict[str, str]) -> object:
-    """Return what the store's processes are heard by; None for this process only."""
-    listen = options.get("listen", "0")
-    if listen not in {"0", "1"} or (listen == "1" and store.scheme != "postgresql"):
-        allowed = "0, or 1 if the store is a PostgreSQL database"
-        raise UrlError("broker option listen", listen, allowed=allowed)
-    if store.scheme == "sqlite":
-        path = unquote(store.path.removeprefix("/"))
-        return cast("object", _module("sempre.brokers.bell_file").BellFile(path))
-    if listen == "1":
-        names = (*_POSTGRESQL_TEXTS, *_POSTGRESQL_FLAGS)
-        known, conninfo = _take_options(store, names, passes_on=True)
-        module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
-        channel = f"{known.get('schema', 'sempre')}.{known.get('prefix', 'sempre_')}bell"
-        # The server takes no longer names; where two become one, somebody looks once too often.
-        return cast("object", module.Listener(conninfo, channel=channel[:63]))
-    return None
+def _postgresql_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> object:  # noqa: ANN401 - of an adapter
+    """Return what hears the notifications of a store in PostgreSQL."""
+    names = (*_POSTGRESQL_TEXTS, *_POSTGRESQL_FLAGS)
+    known, conninfo = _take_options(parts, names, passes_on=True)
+    module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
+    # The server takes no longer names; where two become one, a worker is woken for nothing.
+    channel = f"{known.get('schema', 'sempre')}.{known.get('prefix', 'sempre_')}bell"[:63]
+    notifier = store.notifier(channel)
+    made = module.Listener(
+        conninfo, channel=channel, notifier=notifier, through_poolers=through_poolers
+    )
+    return cast("object", made)
+
+
+def _redis_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> object:  # noqa: ANN401, ARG001 - as above
+    """Return what hears the messages of a store in Redis."""
+    known, url = _take_options(parts, ("prefix", *_REDIS_FLAGS), passes_on=True)
+    channel = f"{{{known.get('prefix', 'sempre')}}}:bell"
+    module = _module("sempre.brokers.redis.watch", driver="redis", extra="redis")
+    made = module.RedisWatch(url, channel=channel, notifier=store.notifier(channel))
+    return cast("object", made)
 
 
 def _open_memory_broker(parts: SplitResult) -> Broker:

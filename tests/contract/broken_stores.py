@@ -33,6 +33,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.stores.memory import MemoryStore
+from sempre.stores.memory.work import is_alive
 
 HOUR = timedelta(hours=1)
 
@@ -121,13 +122,52 @@ class LetsZombiesSettle(MemoryStore):
         return [Settled.DONE] * len(settlements)
 
 
-class RenewsTheDead(MemoryStore):
-    """Lets an expired session come back."""
+class RenewsTheRetired(MemoryStore):
+    """Lets a session come back that was retired."""
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        if session in self._tables.sessions:
-            self.register(self._tables.sessions[session], lease=HOUR)
+        self._tables.sessions.setdefault(session, Session(session))
         return super().tick(session, wanted, lease=lease)
+
+
+class BuriesTheLiving(MemoryStore):
+    """Renews no session that a clock has made expire."""
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        known = self._tables.sessions.get(session)
+        if known is not None and not is_alive(known, self._clock.now()):
+            self.retire(session)
+        return super().tick(session, wanted, lease=lease)
+
+
+class TakesFromTheLiving(MemoryStore):
+    """Applies a rescue that was planned before the session showed life again."""
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        sessions, self._tables.sessions = self._tables.sessions, {}
+        try:
+            return super().apply(orders)
+        finally:
+            self._tables.sessions = sessions
+
+
+class KeepsWhatPassed(MemoryStore):
+    """Forgets nothing of slots that are still to come."""
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        plans = [replace(each.plan, retracts_after=None) for each in orders]
+        kept = [replace(each, plan=plan) for each, plan in zip(orders, plans, strict=True)]
+        return super().apply(kept)
+
+
+class TrustsItsClock(MemoryStore):
+    """Finds no schedule that is ahead of the clock."""
+
+    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+        found = super().astray(tzdata=tzdata, limit=limit)
+        return replace(
+            found, value=[each for each in found.value if each.schedule.cursor <= found.now]
+        )
 
 
 class ChecksThenInserts(MemoryStore):

@@ -5,14 +5,18 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from types import ModuleType
 
 import pytest
 
 from sempre.domain.execution import Execution
 from sempre.domain.values import changed
+from sempre.engine.tickets import WatchdogCall
+from sempre.engine.watchdog_message import WatchdogMessage
+from sempre.ports.broker import Delivery
 from sempre.ports.executor import Outcome
-from sempre.ports.messages import Order
+from sempre.ports.messages import Order, Pass
 from sempre.ports.store import Store
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts import engine as contracts
@@ -20,7 +24,7 @@ from tests.contract.broken_stores import (
     ForgetsPriority,
     LetsZombiesSettle,
     PassesAlways,
-    RenewsTheDead,
+    RenewsTheRetired,
     TellsNobodyOfLeases,
 )
 
@@ -62,7 +66,7 @@ BROKEN_STORES: list[tuple[type[MemoryStore], str]] = [
     (LosesRanges, "test_a_held_slot_begins_when_the_switch_is_on_again"),
     (LosesSuccessors, "test_a_timeout_counts_as_a_failure"),
     (PassesAlways, "test_a_pass_is_run_by_one_of_many_workers"),
-    (RenewsTheDead, "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew"),
+    (RenewsTheRetired, "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew"),
     (TellsNobodyOfLeases, "test_what_a_dead_worker_ran_is_run_by_another_one"),
 ]
 
@@ -85,6 +89,17 @@ def never_fair(_fetcher: object, **_: object) -> bool:
     return False
 
 
+def by_its_own_interval(message: WatchdogMessage, delivery: Delivery, call: WatchdogCall) -> None:
+    """Put a message back as it is, for as long as it says."""
+    bell = message._engine.bell  # noqa: SLF001 - a bug sits where nobody else reaches
+    bell.tell(lambda broker: broker.put_back([delivery], delay=float(call.interval)))
+
+
+def only_when_its_time_has_come(row: Pass, now: datetime, _every: timedelta) -> bool:
+    """Believe every due date, however far ahead it is."""
+    return row.due_at <= now
+
+
 def none_rescued(_sweeper: object) -> int:
     """Leave the work of the dead to the dead."""
     return 0
@@ -92,7 +107,7 @@ def none_rescued(_sweeper: object) -> int:
 
 BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
     (
-        "sempre.domain.planning.claiming._last_dropped",
+        "sempre.domain.planning.claiming.last_dropped",
         none_dropped,
         "test_without_catching_up_the_waiting_slot_runs_and_the_rest_is_one_range",
     ),
@@ -142,16 +157,36 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_how_far_a_run_has_come_is_told_with_the_beat",
     ),
     (
-        "sempre.engine.fetching.Fetcher._put_back",
+        "sempre.engine.watchdog_message.WatchdogMessage.answer",
         nothing,
         "test_a_call_of_the_watchdog_is_answered_and_put_back",
+    ),
+    (
+        "sempre.engine.watchdog_message.WatchdogMessage.answer",
+        by_its_own_interval,
+        "test_a_message_of_other_settings_is_replaced",
+    ),
+    (
+        "sempre.engine.watchdog_message.WatchdogMessage.answer",
+        by_its_own_interval,
+        "test_a_message_that_finds_another_waiting_ends",
+    ),
+    (
+        "sempre.ports.messages.Pass.is_due",
+        only_when_its_time_has_come,
+        "test_a_due_date_that_no_interval_explains_is_healed_by_the_next_beat",
     ),
 ]
 
 
+# Its contracts need a fixture of their own, and are imported by name.
+APART = {"unreadable"}
+
+
 def themes() -> Iterator[ModuleType]:
     for each in pkgutil.iter_modules(contracts.__path__):
-        yield importlib.import_module(f"{contracts.__name__}.{each.name}")
+        if each.name not in APART:
+            yield importlib.import_module(f"{contracts.__name__}.{each.name}")
 
 
 def contracts_of(theme: ModuleType) -> dict[str, Contract]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-__all__ = ["PAGE", "ROOT", "Promise", "page_of", "promises"]
+__all__ = ["PAGE", "ROOT", "Promise", "asserted", "page_of", "promises"]
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).with_name("promises.toml")
@@ -67,6 +67,11 @@ def promises() -> list[Promise]:
         for section, sentences in sections.items()
         for words, kept_by in sentences.items()
     ]
+
+
+def asserted() -> dict[str, list[str]]:
+    """Return what the proofs of some promises must assert, by the words of the promise."""
+    return tomllib.loads(DATA.with_name("asserted.toml").read_text())
 
 
 def page_of(table: Iterable[Promise]) -> str:

@@ -1,5 +1,6 @@
 """Allora's README: one schedule on many machines, and a daemon that comes back."""
 
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,42 @@ from tests.promises.machines import machine
 
 BEFORE_MIDNIGHT = datetime(2026, 11, 15, 23, 58, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+# Any block will do
+
+
+def test_what_a_block_returns_does_not_matter() -> None:
+    app = Sempre("memory://")
+    calls: list[int] = []
+
+    def empty_cache() -> subprocess.CompletedProcess[str]:
+        calls.append(1)
+        return subprocess.CompletedProcess(["rake", "cache:clear"], 0)
+
+    app.add("empty_cache", Every("1h"), empty_cache, retry=3)
+    with app.testing(NOON) as t:
+        t.travel("1h")
+
+        [row] = [each for each in t.executions("empty_cache") if each.started_at]
+    assert (row.state, row.attempt, calls) == (State.SUCCEEDED, 1, [1])
+
+
+def test_a_job_that_the_store_does_not_know_gets_its_first_time_when_a_worker_starts() -> None:
+    clock = Hand()
+    app = Sempre(MemoryStore(clock), broker=StoreBroker(), clock=clock)
+    app.add("old", Every("1h"), lambda: None)
+    with app.running(burst=True):
+        [first] = app.schedule("old").executions()
+    app.add("new", Every("2h"), lambda: None)
+    assert [each.name for each in app.schedules] == ["old"]
+
+    with app.running(burst=True):
+        pass
+
+    [row] = app.schedule("new").executions()
+    assert (row.run_at, row.is_live) == (NOON + timedelta(hours=2), True)
+    assert app.schedule("old").executions() == [first]
 
 
 # On many machines

@@ -3,6 +3,7 @@
 Everything happens on virtual time: a table says what is wanted, a worker runs whatever is due.
 """
 
+import logging
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -13,6 +14,7 @@ from sempre.cli.desk import Desk
 from sempre.cli.pairs import PairHealth, pairs_of
 from sempre.cli.printing import Output
 from sempre.domain.states import Kind, State
+from sempre.engine.events import Event, Happened
 from sempre.testing import TimeTravel
 
 NOON = "2026-11-15 12:00:00Z"
@@ -122,6 +124,33 @@ def test_each_pair_has_a_cadence_of_its_own(shop: Shop) -> None:
 
         assert len(t.executions("pair:create")) == 10
         assert len(t.executions("pair:back_up")) == 2
+
+
+def test_a_pair_can_run_on_a_cron_in_a_time_zone(shop: Shop) -> None:
+    @shop.app.job
+    def back_up(number: int) -> None: ...
+
+    back_up.pair(cron="*/20 2 * * *", timezone="Europe/Rome")(list)
+    with shop.app.testing(NOON) as t:
+        t.travel("24h")
+
+        looks = [row for row in t.executions("pair:back_up") if row.state is State.SUCCEEDED]
+        assert [f"{row.run_at:%H:%M}" for row in looks] == ["01:00", "01:20", "01:40"]
+
+
+def test_work_that_only_the_contract_finds_is_a_warning_and_reaches_listeners(
+    shop: Shop, t: TimeTravel, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[Event] = []
+    shop.app.on(Happened.PAIR_UNCOVERED)(heard.append)
+    shop.app.narrate()
+    shop.wanted = {2: "partially_pending"}
+
+    t.travel("1m")
+
+    assert [event.facts["scan"].uncovered_work for event in heard] == [['create:{"number":2}']]
+    [warning] = [each for each in caplog.records if each.levelno == logging.WARNING]
+    assert 'pair:create misses 1 that its contract finds: create:{"number":2}' in warning.message
 
 
 def test_a_pair_that_somebody_has_killed_and_forgotten_is_told_of(

@@ -172,6 +172,53 @@ def test_an_execution_is_put_on_the_delayed_queue_as_soon_as_it_is_created(
     app.close()
 
 
+def test_an_execution_beyond_the_horizon_is_put_on_the_delayed_queue_by_a_pass_inside_it(
+    server: BeanstalkdServer, clock: Hand
+) -> None:
+    app = Sempre(MemoryStore(clock), broker=server.broker(), clock=clock, horizon="24h")
+    schedule = schedule_on(app, Every("48h", anchor=hour(48)), queue="far")
+
+    [row] = schedule.executions()
+    assert row.state is State.PENDING
+    assert peek(server, app.queue_name("far")) is None
+
+    clock.move(hours=23)
+    assert app.watchdog.perform().orphans_enqueued == 0
+    assert peek(server, app.queue_name("far")) is None
+
+    clock.move(hours=1)
+    assert app.watchdog.perform().orphans_enqueued == 1
+    found = peek(server, app.queue_name("far"))
+    assert found is not None
+    assert found.said == [app.engine.store.uuid, row.id, 0]
+    assert found.delay == 24 * 3600 - 1
+    assert [each.state for each in schedule.executions()] == [State.SCHEDULED]
+    app.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "queue", "priority"),
+    [({}, "mail", 7), ({"queue": "slow"}, "slow", 7), ({"priority": 3}, "mail", 3)],
+)
+def test_queue_and_priority_of_a_schedule_are_those_of_its_job_unless_it_has_its_own(
+    server: BeanstalkdServer, clock: Hand, own: dict[str, Any], queue: str, priority: int
+) -> None:
+    app = Sempre(MemoryStore(clock), broker=server.broker(), clock=clock)
+
+    @app.job(queue="mail", priority=7)
+    def send() -> None: ...
+
+    app.add("newsletter", Every("1h"), send, **own)
+    app.sync()
+
+    [row] = app.schedule("newsletter").executions()
+    found = peek(server, app.queue_name(queue))
+    assert found is not None
+    assert found.said == [app.engine.store.uuid, row.id, 0]
+    assert found.priority == priority
+    app.close()
+
+
 def test_an_attempt_puts_the_next_execution_on_the_delayed_queue_without_any_pass(
     server: BeanstalkdServer, clock: Hand
 ) -> None:
@@ -333,8 +380,11 @@ def test_an_edit_replaces_the_future_execution_by_one_that_is_right(
     assert old.reason.startswith(("drift", "edited"))
 
 
-def test_disabling_leaves_no_future_execution_and_enabling_one(app: Sempre) -> None:
-    schedule = schedule_on(app, Every("1h"))
+@pytest.mark.parametrize("created", [True, False], ids=["created enabled", "created disabled"])
+def test_disabling_leaves_no_future_execution_and_enabling_one(
+    app: Sempre, *, created: bool
+) -> None:
+    schedule = schedule_on(app, Every("1h"), enabled=created)
 
     schedule.disable()
     assert live(schedule) == []
@@ -342,6 +392,20 @@ def test_disabling_leaves_no_future_execution_and_enabling_one(app: Sempre) -> N
 
     schedule.enable()
     assert [row.run_at for row in live(schedule)] == [hour(1)]
+    assert schedule.definition.enabled
+
+    schedule.edit(enabled=False)
+    assert live(schedule) == []
+
+    schedule.edit(enabled=True)
+    assert [row.run_at for row in live(schedule)] == [hour(1)]
+
+
+def test_enabling_and_disabling_return_whether_that_changed_anything(app: Sempre) -> None:
+    schedule = schedule_on(app, Every("1h"))
+
+    assert [schedule.enable(), schedule.disable(), schedule.disable()] == [False, True, False]
+    assert [schedule.enable(), schedule.enable()] == [True, False]
 
 
 def test_reconciling_is_idempotent_and_leaves_what_is_past_or_runs_alone(

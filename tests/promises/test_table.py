@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.promises.table import PAGE, ROOT, SEEDS, Promise, page_of, promises
-from tests.proofs import check_proof
+from tests.promises.table import PAGE, ROOT, SEEDS, Promise, asserted, page_of, promises
+from tests.proofs import assertions_of, check_proof
 
 PROVEN = sorted({each.kept_by for each in promises() if each.is_proven})
 DEPARTED = sorted({each.kept_by for each in promises() if each.is_departed_from})
@@ -33,6 +33,22 @@ def test_only_pairs_are_for_later() -> None:
 @pytest.mark.parametrize("proof", PROVEN)
 def test_a_named_test_exists_and_is_run(proof: str) -> None:
     check_proof(proof)
+
+
+@pytest.mark.parametrize("words", asserted())
+def test_a_proof_asserts_what_its_row_says(words: str) -> None:
+    [kept_by] = [each.kept_by for each in promises() if each.words == words]
+
+    said = "\n".join(assertions_of(kept_by))
+
+    assert [each for each in asserted()[words] if each not in said] == []
+
+
+def test_a_proof_that_asserts_something_else_would_be_found() -> None:
+    proof = "tests/promises/test_table.py::test_the_page_is_up_to_date"
+
+    assert "schedules_failed" not in "\n".join(assertions_of(proof))
+    assert "PAGE.read_text()" in "\n".join(assertions_of(proof))
 
 
 @pytest.mark.parametrize("decision", DEPARTED)

@@ -1,19 +1,25 @@
 """Postburner's Scheduler: the message in a real tube, the checks for it, and the pass."""
 
 import json
+import logging
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from threading import Event as Signal
 from threading import Thread
 
 import pytest
 
-from sempre import Every, Sempre
+from sempre import Every, Grid, Sempre
 from sempre.brokers.memory import MemoryBroker
+from sempre.domain.definition import define
+from sempre.domain.schedule import Schedule
 from sempre.engine.events import Event, Happened
 from sempre.errors import StoreUnavailable
+from sempre.ports.messages import Birth
 from sempre.stores.memory import MemoryStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.telemetry.logs import Narrator
 from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
 from tests.integration.brokers.waiting import eventually
 from tests.integration.sql.postgresql_server import postgresql_server
@@ -68,6 +74,18 @@ def tube_of(app: Sempre, queue: str = "scheduler") -> str:
     return app.engine.bell.lane(queue)
 
 
+def kick_all(server: BeanstalkdServer, app: Sempre) -> None:
+    with server.wire() as wire:
+        wire.ask([f"use {tube_of(app)}\r\n".encode(), b"kick 10\r\n"])
+
+
+def counted(server: BeanstalkdServer, app: Sempre) -> int:
+    with server.wire() as wire:
+        [stats] = wire.ask([f"stats-tube {tube_of(app)}\r\n".encode()])
+    states = ("ready", "delayed", "reserved", "buried")
+    return sum(int(stats.fields()[f"current-jobs-{state}"]) for state in states)
+
+
 def watchdog_of(server: BeanstalkdServer, app: Sempre, state: str = "delayed") -> Found | None:
     return peek(server, tube_of(app), state)
 
@@ -117,6 +135,77 @@ def test_enqueueing_the_watchdog_answers_with_its_id(server: BeanstalkdServer, a
     found = watchdog_of(server, app)
     assert found is not None
     assert handle == found.handle
+
+
+def test_the_queues_of_the_watchdog_and_of_work_have_public_names(
+    server: BeanstalkdServer, app: Sempre
+) -> None:
+    app.watchdog.enqueue()
+    worker_of(app)
+
+    with server.wire() as wire:
+        [tubes] = wire.ask([b"list-tubes\r\n"])
+    assert app.watchdog.queue_name == tube_of(app)
+    assert app.watchdog.queue_name in tubes.body.decode()
+    assert app.queue_name("default") == tube_of(app, "default")
+    assert app.queue_name("scheduler") == app.watchdog.queue_name
+
+
+def test_inserting_a_watchdog_is_logged_with_its_id_interval_time_and_tube(
+    app: Sempre, caplog: pytest.LogCaptureFixture
+) -> None:
+    app.events.listen(Narrator(app.clock))
+
+    with caplog.at_level(logging.INFO, "sempre"):
+        handle = app.watchdog.enqueue(interval=90)
+
+    [line] = [each.getMessage() for each in caplog.records if "watchdog" in each.getMessage()]
+    assert f"message {handle} in {tube_of(app)} runs at 2026-11-15T12:01:30Z" in line
+    assert "every 90s" in line
+
+
+# A message decides nothing
+
+
+@pytest.mark.parametrize(("interval", "priority"), [(12, 100), (300, 0)])
+def test_a_changed_setting_counts_at_the_next_message(
+    server: BeanstalkdServer, clock: Hand, interval: int, priority: int
+) -> None:
+    app = app_on(server, clock)
+    worker = worker_of(app)
+    worker.turn()
+    old = app.watchdog.enqueue(interval=interval, priority=priority)
+    kick_all(server, app)
+
+    worker.turn()
+
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert found.handle != old
+    assert (found.said["interval"], found.priority, found.delay) == (300, 100, 300)
+    assert counted(server, app) == 1
+    app.close()
+
+
+def test_extra_messages_end_at_their_next_turn(server: BeanstalkdServer, clock: Hand) -> None:
+    app = app_on(server, clock)
+    worker = worker_of(app)
+    worker.turn()
+    for interval in (300, 300, 3, 86_400 * 365):
+        app.watchdog.enqueue(interval=interval)
+    assert counted(server, app) == 4
+    kick_all(server, app)
+
+    worker.turn()
+    worker.maintain()
+
+    assert counted(server, app) == 1
+    found = watchdog_of(server, app)
+    assert found is not None
+    assert (found.said["interval"], found.delay) == (300, 300)
+    due_at = app.engine.store.last_pass().value.due_at
+    assert due_at <= clock.now() + timedelta(seconds=300)
+    app.close()
 
 
 # watchdog_exists?
@@ -246,6 +335,37 @@ def test_a_pass_tells_that_it_begins_and_then_what_it_did(app: Sempre) -> None:
     assert json.dumps(dict(ended.facts))
 
 
+class Moody(Grid, name="promises: moody"):
+    """A rule of the user's own that raises whenever it is asked."""
+
+    def after(self, t: datetime) -> datetime | None:
+        raise ZeroDivisionError(f"no slot after {t}")
+
+
+def test_one_schedule_that_fails_harms_no_other_and_is_counted(app: Sempre, clock: Hand) -> None:
+    told: list[Event] = []
+    app.events.listen(told.append, Happened.PERFORMED)
+    grids: dict[str, Grid] = {"bad": Moody(), "good": Every("1h"), "well": Every("2h")}
+    for name, grid in grids.items():
+        schedule = Schedule(
+            id=name,
+            name=name,
+            definition=define(job="bill", grid=grid),
+            created_at=clock.now(),
+            cursor=clock.now(),
+            started=True,
+        )
+        assert app.engine.store.create([Birth(schedule)]) == [True]
+
+    report = app.watchdog.perform()
+
+    assert (report.schedules_failed, report.executions_created) == (1, 2)
+    assert [event.facts["schedules_failed"] for event in told] == [1]
+    assert app.schedule("good").row.next_run_at == clock.now() + timedelta(hours=1)
+    assert app.schedule("well").row.next_run_at == clock.now() + timedelta(hours=2)
+    assert app.schedule("bad").row.next_run_at is None
+
+
 def test_a_pass_that_another_has_begun_is_skipped_and_says_so(app: Sempre, clock: Hand) -> None:
     assert app.watchdog.perform().lock_acquired
     assert not app.watchdog.perform().lock_acquired
@@ -261,8 +381,7 @@ def test_a_watchdog_that_comes_twice_passes_once(server: BeanstalkdServer, clock
     worker.turn()
     for _ in range(2):
         app.watchdog.enqueue(interval=300)
-    with server.wire() as wire:
-        wire.ask([f"use {tube_of(app)}\r\n".encode(), b"kick 10\r\n"])
+    kick_all(server, app)
 
     for _ in range(2):
         worker.turn()
@@ -279,7 +398,7 @@ def test_the_watchdog_is_in_its_queue_again_though_the_pass_failed(
     app = app_on(server, clock)
     worker = worker_of(app)
     worker.turn()
-    handle = app.watchdog.enqueue(interval=60)
+    handle = app.watchdog.enqueue()
     with server.wire() as wire:
         wire.ask([f"kick-job {handle}\r\n".encode()])
 
@@ -294,7 +413,7 @@ def test_the_watchdog_is_in_its_queue_again_though_the_pass_failed(
     assert told.facts["error"] == "the store is down."
     found = watchdog_of(server, app)
     assert found is not None
-    assert (found.handle, found.said["interval"], found.delay) == (handle, 60, 60)
+    assert (found.handle, found.said["interval"], found.delay) == (handle, 300, 300)
     assert (found.priority, found.time_to_run) == (100, 120)
     app.close()
 

@@ -11,7 +11,7 @@ import pytest
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Plan, claiming, plan_crash
-from sempre.domain.planning.sheet import Sheet
+from sempre.domain.planning.sheet import Change, Sheet
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import changed
@@ -22,6 +22,7 @@ from sempre.engine.claiming import Catch, Started
 from sempre.engine.core import Engine, born_by
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
+from sempre.engine.pass_turn import PassTurn
 from sempre.engine.settling import Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
@@ -95,6 +96,7 @@ def a_rescue_ignores_the_lease(patch: Patch) -> None:
 
     patch.setattr(MemoryStore, "expired", expired)
     patch.setattr(sweeping, "plan_rescue", plan_crash)
+    patch.setattr(Change, "is_rescue", False)
 
 
 @bug
@@ -125,9 +127,7 @@ def a_ticket_is_let_go_of_before_its_claim(patch: Patch) -> None:
 
 @bug
 def the_watchdogs_message_is_not_put_back(patch: Patch) -> None:
-    patch.setattr(
-        Fetcher, "_answer_watchdog", lambda self, _delivery, call: self._called(call.interval)
-    )
+    patch.setattr(Fetcher, "_answer_watchdog", lambda self, _delivery, _call: self._called())
 
 
 @bug
@@ -189,7 +189,7 @@ def the_attempt_is_the_fence(patch: Patch) -> None:
 
 @bug
 def a_pass_waits_for_its_message(patch: Patch) -> None:
-    patch.setattr(Worker, "_is_pass_due", lambda _self: False)
+    patch.setattr(PassTurn, "has_come", lambda _self, _tick: False)
     patch.setattr(Watchdog, "ensure", lambda _self: None)
 
 

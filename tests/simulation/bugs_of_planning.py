@@ -12,6 +12,7 @@ from sempre.domain.planning import (
     Moment,
     Plan,
     claiming,
+    lateness,
     plan_enable,
     plan_reconcile,
     settling,
@@ -20,7 +21,7 @@ from sempre.domain.planning import (
     verbs,
 )
 from sempre.domain.planning.reconciling import reconcile
-from sempre.domain.planning.sheet import TICK, Sheet
+from sempre.domain.planning.sheet import Sheet
 from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
@@ -93,10 +94,12 @@ def a_manual_run_moves_the_cursor(patch: Patch) -> None:
 
 @bug
 def catch_up_begins_at_now(patch: Patch) -> None:
-    def last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
-        return claiming._last_before(schedule, row, now - TICK)
+    def last(
+        schedule: Schedule, row: Execution, _others: list[Execution], now: datetime
+    ) -> datetime | None:
+        return lateness._last_due_before(schedule, row, now)
 
-    patch.setattr(claiming, "_last_dropped", last_dropped)
+    patch.setattr(claiming, "last_dropped", last)
 
 
 @bug
@@ -219,10 +222,12 @@ def a_pause_until_an_instant_never_resumes(patch: Patch) -> None:
 
 @bug
 def tolerance_counts_for_nothing(patch: Patch) -> None:
-    original = claiming._last_dropped
+    original = lateness.last_dropped
 
-    def last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
+    def last(
+        schedule: Schedule, row: Execution, others: list[Execution], now: datetime
+    ) -> datetime | None:
         strict = changed(schedule.definition, tolerance=timedelta(0))
-        return original(changed(schedule, definition=strict), row, now)
+        return original(changed(schedule, definition=strict), row, others, now)
 
-    patch.setattr(claiming, "_last_dropped", last_dropped)
+    patch.setattr(claiming, "last_dropped", last)

@@ -13,7 +13,19 @@ from time import process_time
 import pytest
 
 from sempre.testing.simulation import Failure, simulate
-from tests.simulation import bugs_of_planning
+from tests.simulation import (
+    bugs_of_brokers,
+    bugs_of_clocks,
+    bugs_of_declarations,
+    bugs_of_ends,
+    bugs_of_lateness,
+    bugs_of_planning,
+    bugs_of_unreadable_rows,
+    stories_of_brokers,
+    stories_of_clocks,
+    stories_of_ends,
+    stories_of_unreadable_rows,
+)
 from tests.simulation.bugs import BUGS
 from tests.simulation.stories import STORIES
 
@@ -21,7 +33,18 @@ __all__ = ["Catch", "hunt", "main"]
 
 SECONDS = 60.0
 STEPS = 1000
-assert bugs_of_planning  # its bugs are kept by being imported
+# Bugs and stories are kept by being imported.
+assert bugs_of_brokers
+assert bugs_of_declarations
+assert bugs_of_ends
+assert bugs_of_clocks
+assert stories_of_clocks
+assert bugs_of_lateness
+assert bugs_of_planning
+assert stories_of_brokers
+assert stories_of_ends
+assert bugs_of_unreadable_rows
+assert stories_of_unreadable_rows
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from sempre.domain.states import Kind, State
 from sempre.ports.executor import Ended
 from sempre.ports.messages import Candidate, Reading
 from sempre.testing.simulation.executors import Script
+from tests.simulation.stories_of_declarations import STORIES_OF_DECLARATIONS
+from tests.simulation.stories_of_lateness import STORIES_OF_LATENESS
 from tests.simulation.worlds import LONG, SmallWorld
 
 __all__ = ["STORIES"]
@@ -173,6 +175,8 @@ def a_slot_that_runs_needs_no_backfill() -> None:
 
 
 STORIES: dict[str, Callable[[], None]] = {
+    **STORIES_OF_DECLARATIONS,
+    **STORIES_OF_LATENESS,
     "the watchdog is seen to only when idle": a_fleet_that_is_never_idle_still_has_its_passes,
     "a disable forgets the row that is due": a_disable_takes_the_row_that_is_due_with_it,
     "a retry is born after a disable": what_fails_after_a_disable_is_not_tried_again,

@@ -146,7 +146,7 @@ def test_what_is_parked_when_the_session_is_lost_is_given_back_and_not_begun() -
     lost = worker.worker.heart.session
     assert (world.starts() - before, len(world.rows(State.RUNNING))) == (1, 3)
 
-    world.stage.step_clock(world.stage.settings.lease * 2)
+    world.store.retire(lost)
     world.stage.timeline.call(worker.loops["heart"])
     world.pass_for(60)
 

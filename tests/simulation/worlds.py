@@ -27,23 +27,33 @@ HANGING = Script(100.0, Ended.SUCCEEDED, obeys=False)
 class SmallWorld(World):
     """One schedule on every full minute; the world begins half a minute before."""
 
-    def __init__(self, *, carries: bool = True, workers: int = 1, hands: int = 4) -> None:
-        scene = Scene(settings=Settings(), carries=carries, workers=workers, hands=hands)
+    def __init__(
+        self,
+        *,
+        carries: bool = True,
+        workers: int = 1,
+        hands: int = 4,
+        settings: Settings | None = None,
+    ) -> None:
+        chosen = settings or Settings()
+        scene = Scene(settings=chosen, carries=carries, workers=workers, hands=hands)
         super().__init__(Chance(1), scene)
         self.stage.faults = Faults()
         self.premises.script = lambda _run: QUICK
 
-    def create(self, name: str = "bill", **policies: object) -> ScheduleHandle:
-        definition = define(job="bill", grid=Every(60), **policies)
+    def create(self, name: str = "bill", *, every: int = 60, **policies: object) -> ScheduleHandle:
+        definition = define(job="bill", grid=Every(every), **policies)
         Schedules(self.person.engine).create_many([Declared(name, definition)])
         return ScheduleHandle(self.person.engine, name)
 
-    def declare(self, declared: Declared, *, release: int) -> None:
-        """Let code of a release start that declares a schedule."""
+    def declare(self, *declared: Declared, release: int, owner: str | None = None) -> None:
+        """Let code of a release start that declares schedules."""
         engine = self.person.engine
         declarations = Declarations()
-        declarations.add_schedule(declared)
-        declarations.sync(replace(engine, settings=replace(engine.settings, release=release)))
+        for each in declared:
+            declarations.add_schedule(each)
+        settings = replace(engine.settings, release=release, owner=owner)
+        declarations.sync(replace(engine, settings=settings))
 
     def pass_for(self, seconds: float) -> None:
         self.stage.timeline.run_for(seconds)

@@ -6,6 +6,7 @@ from typing import Any
 from huey import PostgresHuey, RedisHuey, SqliteHuey
 
 from bench.peers.telling import mark, timed, told
+from bench.peers.telling import trickle as trickled
 
 
 def opened() -> Any:  # noqa: ANN401 - the library ships no types
@@ -33,6 +34,10 @@ def prepare() -> None:
 
 def enqueue(count: int) -> dict[str, float]:
     return timed(lambda: [noop() for _ in range(count)])
+
+
+def trickle(count: int) -> dict[str, list[float]]:
+    return trickled(noop, count)
 
 
 def work() -> None:

@@ -1,6 +1,7 @@
 """Sempre with its defaults: bulk enqueue, and a supervised worker of one process."""
 
 from bench.peers.telling import await_end, mark, timed, told
+from bench.peers.telling import trickle as trickled
 from sempre import Sempre
 
 app = Sempre(told("url"), broker=told("broker"))
@@ -20,6 +21,11 @@ def enqueue(count: int) -> dict[str, float]:
     said = timed(lambda: app.enqueue_many(noop.bind() for _ in range(count)))
     app.close()
     return said
+
+
+def trickle(count: int) -> dict[str, list[float]]:
+    _ = app.engine
+    return trickled(noop.enqueue, count)
 
 
 def work() -> None:

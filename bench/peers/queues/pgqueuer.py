@@ -9,6 +9,7 @@ from pgqueuer.db import AsyncpgDriver, AsyncpgPoolDriver
 from pgqueuer.queries import Queries
 
 from bench.peers.telling import await_end, mark, told
+from bench.peers.telling import trickle as trickled
 
 
 def prepare() -> None:
@@ -31,6 +32,13 @@ def enqueue(count: int) -> dict[str, float]:
         return {"seconds": perf_counter() - begin}
 
     return asyncio.run(send())
+
+
+def trickle(count: int) -> dict[str, list[float]]:
+    loop = asyncio.new_event_loop()
+    connection = loop.run_until_complete(asyncpg.connect(told("url")))
+    queries = Queries(AsyncpgDriver(connection))
+    return trickled(lambda: loop.run_until_complete(queries.enqueue("noop", None)), count)
 
 
 def work() -> None:

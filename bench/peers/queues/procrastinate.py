@@ -6,6 +6,7 @@ from time import perf_counter
 from procrastinate import App, PsycopgConnector
 
 from bench.peers.telling import mark, told
+from bench.peers.telling import trickle as trickled
 
 app = App(connector=PsycopgConnector(conninfo=told("url")))
 
@@ -34,6 +35,12 @@ def enqueue(count: int) -> dict[str, float]:
             return {"seconds": perf_counter() - begin}
 
     return asyncio.run(send())
+
+
+def trickle(count: int) -> dict[str, list[float]]:
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(app.open_async().__aenter__())
+    return trickled(lambda: loop.run_until_complete(noop.defer_async()), count)
 
 
 def work() -> None:

@@ -2,25 +2,20 @@
 
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable
 from getpass import getuser
-from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+from typing import Any, Unpack
 
-from sempre.app.creating import Declared
-from sempre.app.declaring import Declarations, Synced, task_of
+from sempre.app.declaring import Declarations
+from sempre.app.deploying import Synced
 from sempre.app.hooks import Hooks
-from sempre.app.jobs import AsyncJob, Call, Job, check_unique, is_async
+from sempre.app.jobs import Call, Job
 from sempre.app.middleware import Middleware
 from sempre.app.options import (
-    Duration,
-    GridOptions,
-    JobOptions,
-    PolicyOptions,
     ScheduleOptions,
     SettingOptions,
-    WorkOptions,
 )
+from sempre.app.registration import Registration
 from sempre.app.running import Running, start_processes
 from sempre.app.schedules import ScheduleHandle, Schedules
 from sempre.app.sending import Sends
@@ -28,15 +23,10 @@ from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
 from sempre.config import read_settings
-from sempre.domain.definition import Definition, define, read_fields
-from sempre.domain.values import changed
-from sempre.domain.work import read_policy
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
 from sempre.engine.watchdog import Watchdog
-from sempre.grids.cron import Cron
-from sempre.grids.every import Every
 from sempre.grids.grid import Grid
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
@@ -45,25 +35,10 @@ from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
 from sempre.urls import open_broker, open_store
 
-__all__ = ["Decorator", "Sempre"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-JOB_OPTIONS = frozenset(JobOptions.__annotations__)
-SCHEDULE_OPTIONS = frozenset({*WorkOptions.__annotations__, *PolicyOptions.__annotations__})
-GRID_OPTIONS = ("timezone", "gap", "fold")
+__all__ = ["Sempre"]
 
 
-class Decorator(Protocol):
-    """Turns a function into a job that keeps its signature."""
-
-    @overload
-    def __call__(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> AsyncJob[P, R]: ...
-    @overload
-    def __call__(self, function: Callable[P, R], /) -> Job[P, R]: ...
-
-
-class Sempre(Sends, Hooks, TimeTraveller):
+class Sempre(Registration, Sends, Hooks, TimeTraveller):
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")
@@ -104,49 +79,6 @@ class Sempre(Sends, Hooks, TimeTraveller):
         self._engine: tuple[int, Engine] | None = None
         self._narrated = False
 
-    # Declaring
-
-    @overload
-    def job(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> AsyncJob[P, R]: ...
-    @overload
-    def job(self, function: Callable[P, R], /) -> Job[P, R]: ...
-    @overload
-    def job(self, **options: Unpack[JobOptions]) -> Decorator: ...
-    def job(  # type: ignore[misc]  # mypy does not see that **options takes every option
-        self, function: Callable[..., Any] | None = None, /, **options: object
-    ) -> object:
-        """Register a function under a name, by default its own."""
-        if function is not None:
-            return self._job(function, options)
-        return lambda given: self._job(given, options)
-
-    def every(
-        self,
-        interval: Duration | int,
-        unit: str | None = None,
-        *,
-        anchor: datetime | str | None = None,
-        **options: Unpack[GridOptions],
-    ) -> Decorator:
-        """Register a function and run it at anchor + N * interval."""
-        grid = Every(interval, unit, anchor=anchor, **_grid_options(options))
-        return self._scheduled(grid, options)
-
-    def cron(self, text: str, **options: Unpack[GridOptions]) -> Decorator:
-        """Register a function and run it on a cron grid."""
-        return self._scheduled(Cron(text, **_grid_options(options)), options)
-
-    def add(
-        self,
-        name: str,
-        grid: Grid,
-        call: Call[Any] | Job[..., Any] | Callable[[], Any],
-        **options: Unpack[ScheduleOptions],
-    ) -> None:
-        """Declare a schedule of a job with its arguments, or of a function without any."""
-        bound = self._bound(name, call)
-        self.declarations.add_schedule(self._declared(name, grid, bound, options))
-
     # Operating
 
     @property
@@ -159,7 +91,7 @@ class Sempre(Sends, Hooks, TimeTraveller):
     @property
     def schedules(self) -> Schedules:
         """All schedules of the store."""
-        return Schedules(self.engine, actor=_actor())
+        return Schedules(self.engine, actor=_actor(), tasks=self.declarations.tasks)
 
     @property
     def watchdog(self) -> Watchdog:
@@ -177,7 +109,7 @@ class Sempre(Sends, Hooks, TimeTraveller):
 
     def schedule(self, name: str) -> ScheduleHandle:
         """Return one schedule of the store, to be looked at or operated."""
-        return ScheduleHandle(self.engine, name, actor=_actor())
+        return self.schedules[name]
 
     def switch(self, named: str | Job[..., Any]) -> SwitchHandle:
         """Return a switch: `app.switch("provisioning").off("incident 42", until="2h")`.
@@ -204,10 +136,14 @@ class Sempre(Sends, Hooks, TimeTraveller):
         Returns:
             For each whether it was created: False where the name is taken.
         """
-        return self.schedules.create_many(self._declared_alike(wanted, options))
+        return self.schedules.create_many(self.declared_alike(wanted, options))
 
     def sync(self) -> Synced:
-        """Bring the store to what this code declares; workers do it when they start."""
+        """Bring the store to what this code declares; workers do it when they start.
+
+        What a deploy disables, enables again or finds orphaned is logged.
+        """
+        self.narrate()
         return self.declarations.sync(self.engine)
 
     def narrate(self) -> None:
@@ -270,73 +206,15 @@ class Sempre(Sends, Hooks, TimeTraveller):
 
     # How
 
-    def _job(self, function: Callable[..., Any], options: Mapping[str, object]) -> Job[..., Any]:
-        if isinstance(function, Job):
-            return function
-        asynchronous = is_async(function)
-        chosen = str(options.get("name", function.__name__))
-        task = task_of(function, name=chosen, is_async=asynchronous, options=options)
-        job: Job[..., Any] = (AsyncJob if asynchronous else Job)(task, self)
-        policy = read_policy(options)
-        check_unique(job, policy.unique)
-        self.declarations.add_task(task, policy)
-        return job
-
-    def _scheduled(self, grid: Grid, options: GridOptions) -> Decorator:
-        own = {key: value for key, value in options.items() if key in JOB_OPTIONS}
-        others = {*JOB_OPTIONS, *GRID_OPTIONS} - SCHEDULE_OPTIONS
-        policies = {key: value for key, value in options.items() if key not in others}
-
-        def decorate(function: Callable[..., Any]) -> Job[..., Any]:
-            job = self._job(function, own)
-            name = str(own.get("name", job.name))
-            self.declarations.add_schedule(self._declared(name, grid, job.bind(), policies))
-            return job
-
-        return cast("Decorator", decorate)
-
-    def _bound(self, name: str, call: Call[Any] | Job[..., Any] | Callable[[], Any]) -> Call[Any]:
-        if isinstance(call, Call):
-            return call
-        job = call if isinstance(call, Job) else self._job(call, {"name": name})
-        return job.bind()
-
-    def _declared(
-        self, name: str, grid: Grid, call: Call[Any], policies: Mapping[str, Any]
-    ) -> Declared:
-        defaults = {"tolerance": self.settings.tolerance, "owner": self.settings.owner}
-        definition: Definition = define(
-            job=call.job.name, grid=grid, args=call.args, **{**defaults, **policies}
-        )
-        return Declared(name, definition)
-
-    def _declared_alike(
-        self,
-        wanted: Iterable[tuple[str, Grid, Call[Any] | Job[..., Any]]],
-        policies: Mapping[str, Any],
-    ) -> Iterator[Declared]:
-        """Yield what is declared of schedules that share their policies, which are read once."""
-        common: Definition | None = None
-        for name, grid, call in wanted:
-            bound = self._bound(name, call)
-            if common is None:
-                common = self._declared(name, grid, bound, policies).definition
-            own = {"job": bound.job.name, "grid": grid, "args": bound.args}
-            yield Declared(name, changed(common, **read_fields(own)))
-
     def _compose(self) -> Engine:
         store = self._given_store or open_store(self.settings.store)
         store.upgrade()
         url = "" if self._given_store else self.settings.store
-        broker = self._given_broker or open_broker(self.settings.broker, store_url=url)
+        broker = self._given_broker or open_broker(self.settings.broker, store_url=url, store=store)
         bell = Bell(
             store, broker, horizon=self.settings.horizon, clock=self.clock, events=self.events
         )
         return Engine(store, bell, self.settings, self.clock, self.events, tzdata_version())
-
-
-def _grid_options(options: GridOptions) -> dict[str, Any]:
-    return {key: value for key, value in options.items() if key in GRID_OPTIONS}
 
 
 def _actor() -> str:

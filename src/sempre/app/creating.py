@@ -11,6 +11,7 @@ from sempre.domain.planning import Moment, plan_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import changed
 from sempre.engine.core import Engine
+from sempre.engine.events import Happened
 from sempre.engine.ids import new_id, new_ids
 from sempre.ports.messages import Birth
 
@@ -66,7 +67,17 @@ class Creator:
             row for birth, made in zip(births, answers, strict=True) if made for row in birth.rows
         ]
         self._engine.bell.ring(rows, reading.now)
+        self._tell_broken(
+            birth.schedule for birth, made in zip(births, answers, strict=True) if made
+        )
         return answers
+
+    def _tell_broken(self, created: Iterable[Schedule]) -> None:
+        """Report schedules that cannot go on from the start."""
+        for schedule in created:
+            if schedule.broken:
+                facts = {"schedule": schedule.name, "error": schedule.broken}
+                self._engine.events.tell(Happened.SCHEDULE_BROKEN, **facts)
 
     def _births(self, some: Sequence[Declared], moment: Moment) -> list[Birth]:
         now = moment.now

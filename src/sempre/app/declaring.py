@@ -1,34 +1,25 @@
 """Declaring: jobs and schedules as code states them, and bringing the store to them at start."""
 
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sempre.app.creating import Declared
-from sempre.app.schedules import ScheduleHandle, Schedules
-from sempre.domain.declaration import plan_declare
+from sempre.app.deploying import Deploy, Synced
+from sempre.app.jobs import is_async as is_async_function
+from sempre.config import Settings
 from sempre.domain.names import check_name
-from sempre.domain.planning import Moment, Plan
+from sempre.domain.redaction import read_redact
 from sempre.domain.work import WorkPolicy
 from sempre.engine.core import Engine
-from sempre.errors import NamingError, PolicyError
+from sempre.errors import ArgumentsError, NamingError, PolicyError
 from sempre.ports.executor import Isolation, Task
 
-__all__ = ["Declarations", "Synced", "read_memory", "task_of"]
+__all__ = ["Declarations", "read_memory", "task_of"]
 
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
-
-
-@dataclass(frozen=True)
-class Synced:
-    """What a sync did, by name of schedule."""
-
-    created: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    disabled: tuple[str, ...] = ()
-    orphaned: tuple[str, ...] = ()
-    """In the store by the same owner's declaration, no longer in the code, and left alone."""
 
 
 @dataclass
@@ -59,63 +50,35 @@ class Declarations:
 
     def sync(self, engine: Engine) -> Synced:
         """Bring the store to what the code declares, where that has changed; say what was done."""
-        created = self._create_missing(engine)
-        rest = [each for each in self.schedules.values() if each.name not in created]
-        edited = [each.name for each in rest if _declare(engine, each)]
-        disabled = self._disable_gone(engine) if engine.settings.owner else []
-        return Synced(tuple(created), tuple(edited), tuple(disabled))
-
-    def _create_missing(self, engine: Engine) -> list[str]:
-        wanted = list(self.schedules.values())
-        known = {view.schedule.name for view in engine.store.views(list(self.schedules)).value}
-        missing = [each for each in wanted if each.name not in known]
-        made = Schedules(engine, actor="code").create_many(missing, release=engine.settings.release)
-        return [each.name for each, done in zip(missing, made, strict=True) if done]
-
-    def _disable_gone(self, engine: Engine) -> list[str]:
-        """Disable what our owner declared once and declares no more."""
-        gone = []
-        for schedule in Schedules(engine):
-            declared = schedule.definition
-            ours = declared.owner == engine.settings.owner and schedule.declared
-            if ours and declared.enabled and schedule.name not in self.schedules:
-                ScheduleHandle(engine, schedule.name, actor="code").disable()
-                gone.append(schedule.name)
-        return gone
-
-
-def _declare(engine: Engine, declared: Declared) -> bool:
-    """Apply what has changed of one declaration; False if nothing has."""
-
-    def plan() -> Plan | None:
-        reading = engine.store.views([declared.name])
-        views = engine.read(reading)
-        if not views:
-            return None
-        view, moment = views[0], Moment(reading.now, engine.tzdata)
-        release = engine.settings.release
-        return plan_declare(
-            view.schedule, view.rows, moment, to=declared.definition, release=release
-        )
-
-    return engine.carry_out(plan) is not None
+        return Deploy(engine, self.schedules, self.tasks).carry_out()
 
 
 def task_of(
-    function: Callable[..., Any], *, name: str, is_async: bool, options: Mapping[str, Any]
+    function: Callable[..., Any], *, name: str, options: Mapping[str, Any], settings: Settings
 ) -> Task:
-    """Return a task from what a user wrote."""
+    """Return a task from what a user wrote, and what the settings say of every job."""
+    _refuse_generator(function)
+    is_async = is_async_function(function)
     isolation: Isolation = options.get("isolation", "async" if is_async else "thread")
     if isolation not in ("thread", "async", "process"):
         raise PolicyError("isolation", isolation, allowed="thread, async or process")
     if isolation == "async" and not is_async:
         allowed = "thread or process for a def; async is for an async def"
         raise PolicyError("isolation", isolation, allowed=allowed)
-    redact: Iterable[str] = options.get("redact", ())
+    redact = (*settings.redact, *read_redact(options.get("redact", ())))
     memory = read_memory(options.get("memory"))
     if memory is not None and isolation != "process":
         raise PolicyError("memory", memory, allowed='a limit only with isolation="process"')
-    return Task(name, function, isolation, memory, tuple(redact))
+    return Task(name, function, isolation, memory, redact, settings.result_limit)
+
+
+def _refuse_generator(function: Callable[..., Any]) -> None:
+    """Refuse a function whose call runs nothing of its body."""
+    inner = inspect.unwrap(function)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        hint = "The body of a generator would never run: return a list, or loop inside of the job."
+        allowed = "a function that returns"
+        raise ArgumentsError("job", _place(function), allowed=allowed, hint=hint)
 
 
 def read_memory(value: object) -> int | None:

@@ -149,6 +149,8 @@ class Enqueuer:
             self._ring(engine, works, answers, now)
             return answers
         answers = transactional(engine.store).enqueue_within(joined.connection, works)
+        if joined.is_silent:
+            engine.bell.ring_within(joined.connection, self._born(engine, works, answers), now)
         joined.after_commit(lambda: self._ring(engine, works, answers, now))
         return answers
 
@@ -172,15 +174,20 @@ class Enqueuer:
         answers: Sequence[messages.Receipt],
         now: datetime,
     ) -> None:
+        engine.bell.ring(self._born(engine, works, answers), now)
+
+    def _born(
+        self, engine: Engine, works: Collection[Work], answers: Sequence[messages.Receipt]
+    ) -> list[Execution]:
+        """Return the rows that have come into being, or one of many where one is enough."""
         if isinstance(works, Alike) and not engine.bell.carries:
-            # Whoever looks finds them all, and one tells when to look.
+            # A worker that queries finds them all, and one tells when to query.
             works, answers = [next(iter(works))], answers[:1]
-        born = [
+        return [
             work.execution
             for work, answer in zip(works, answers, strict=True)
             if answer.created and answer.id == work.execution.id
         ]
-        engine.bell.ring(born, now)
 
     def _receipts(self, answers: Sequence[messages.Receipt]) -> list[Receipt[Any]]:
         engine = self._engine

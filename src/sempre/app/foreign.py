@@ -34,8 +34,13 @@ class CallerTransaction(Protocol):
         """The driver's own connection, for `Transactional.enqueue_within`."""
         ...
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing says when the transaction commits."""
+        ...
+
     def after_commit(self, ring: Ring) -> None:
-        """Call something once the transaction has committed, if anybody says when that is.
+        """Call something once the transaction has committed, if anything says when that is.
 
         What it raises is logged: the rows are committed whatever becomes of the bell.
         """
@@ -100,6 +105,7 @@ class _Raw(NamedTuple):
     """A connection of a driver, which does not say when it has committed: the sweep finds it."""
 
     connection: object
+    is_silent: bool = True
 
     def after_commit(self, ring: Ring) -> None:
         """Nobody will say."""
@@ -110,6 +116,7 @@ class _OfSession(NamedTuple):
 
     connection: object
     session: Any
+    is_silent: bool = False
 
     def after_commit(self, ring: Ring) -> None:
         """Ring when the session has committed; not for a savepoint, and not if it rolls back."""
@@ -143,6 +150,7 @@ class _OfConnection(NamedTuple):
 
     connection: object
     owner: Any
+    is_silent: bool = False
 
     def after_commit(self, ring: Ring) -> None:
         """Ring after the next commit, as soon as the connection is closed or used again."""
@@ -191,6 +199,7 @@ class _OfDjango(NamedTuple):
 
     connection: object
     wrapper: Any
+    is_silent: bool = False
 
     def after_commit(self, ring: Ring) -> None:
         """Ring after the outermost block; never, if it or the savepoint around this rolls back."""

@@ -3,9 +3,15 @@
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
-from sempre.app.options import PairOptions, Sending, SendOptions
+from sempre.app.options import (
+    CronPairOptions,
+    EveryPairOptions,
+    PairOptions,
+    Sending,
+    SendOptions,
+)
 from sempre.app.receipts import Receipt
 from sempre.domain.arguments import Json, check_arguments
 from sempre.domain.unique import Unique
@@ -107,14 +113,19 @@ class Job(Generic[P, R]):
         """Return the same job, whose `enqueue` goes by these options."""
         return type(self)(self.task, self._sender, Sending(**options))
 
-    def pair(self, **options: Unpack[PairOptions]) -> Callable[[Q], Q]:
+    @overload
+    def pair(self, **options: Unpack[EveryPairOptions]) -> Callable[[Q], Q]: ...
+    @overload
+    def pair(self, **options: Unpack[CronPairOptions]) -> Callable[[Q], Q]: ...
+    def pair(self, **options: Any) -> Callable[[Q], Q]:
         """Declare the query that derives from your tables which runs of this job should exist.
 
             @create_database.pair(every="1m")
             def pending_databases():
                 return connection.execute("SELECT id FROM databases WHERE state = 'pending'")
 
-        It is run by workers on a schedule `pair:<job>`, and puts in what is missing: unique, in
+        It is run by workers on a schedule `pair:<job>`, every so often or on a cron
+        (`cron="*/5 9-17 * * *", timezone="Europe/Rome"`), and puts in what is missing: unique, in
         bulk, in bounded memory. It may return or yield calls, tuples, mappings or single values;
         a cursor, a select of SQLAlchemy, a queryset of Django; or the text of an SQL query.
 
@@ -124,7 +135,7 @@ class Job(Generic[P, R]):
         """
 
         def declare(query: Q) -> Q:
-            self._sender.pair(self, query, options)
+            self._sender.pair(self, query, cast("PairOptions", options))
             return query
 
         return declare

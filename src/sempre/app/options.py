@@ -10,7 +10,9 @@ from sempre.domain.unique import Unique
 from sempre.ports.executor import Isolation
 
 __all__ = [
+    "CronPairOptions",
     "Duration",
+    "EveryPairOptions",
     "FunctionOptions",
     "GridOptions",
     "JobOptions",
@@ -34,7 +36,8 @@ UniqueOption = bool | Sequence[str] | Unique
 class WorkOptions(TypedDict, total=False):
     """What jobs and schedules have in common; docs/concepts/schedules.md explains each.
 
-    Given to a job, they hold for work that is put in by itself; a schedule has its own.
+    Given to a job, they hold for all of its runs; a schedule's own value overrides, and its own
+    tags are added to those of the job.
     """
 
     queue: str
@@ -51,7 +54,9 @@ class FunctionOptions(TypedDict, total=False):
     name: under which it is registered; by default the function's own.
     isolation: "thread" (default for def), "async" (for async def) or "process", a child per run.
     memory: the most memory a child process may have, as bytes or text such as "512MB".
-    redact: further names of arguments and keys whose values are never stored.
+    redact: whole names, such as "iban" or "card_*": their values are masked in results, errors and
+        notes of progress before those are stored. Arguments are stored as they are, and masked
+        where they are shown.
     unique: of which work there may be one at a time, among what is put in by itself.
     """
 
@@ -96,9 +101,8 @@ class GridOptions(WorkOptions, FunctionOptions, PolicyOptions, total=False):
 
 
 class PairOptions(WorkOptions, PolicyOptions, total=False):
-    """What `job.pair` takes besides the options of its schedule.
+    """What `job.pair` takes besides its rule and the options of its schedule.
 
-    every: the time between two runs of the query, such as "1m".
     spread: over how long the starts of what it finds are spread.
     batch: how many are read and put in at a time; by default 1000.
     shards: among how many schedules the finding is divided; the query then takes `shard`, a number
@@ -112,7 +116,6 @@ class PairOptions(WorkOptions, PolicyOptions, total=False):
         by default the store's own database.
     """
 
-    every: Required[Duration]
     spread: Duration | None
     batch: int
     shards: int
@@ -120,6 +123,19 @@ class PairOptions(WorkOptions, PolicyOptions, total=False):
     contract: Callable[..., object] | None
     slo: Duration | None
     database: object
+
+
+class EveryPairOptions(PairOptions, total=False):
+    """What `job.pair` takes with `every`, the time between two runs of the query, such as "1m"."""
+
+    every: Required[Duration]
+
+
+class CronPairOptions(PairOptions, total=False):
+    """What `job.pair` takes with `cron`, a cron text; its `timezone` is UTC unless given."""
+
+    cron: Required[str]
+    timezone: str
 
 
 class SendOptions(TypedDict, total=False):
@@ -165,5 +181,7 @@ class SettingOptions(TypedDict, total=False):
     retention: Duration
     timeout: Duration
     drain: Duration
+    result_limit: int
+    redact: Sequence[str]
     release: int
     owner: str | None

@@ -12,17 +12,22 @@ can then tell what should run.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from sempre.app.enqueuing import Enqueuer, Manner
 from sempre.app.jobs import Call, Job, is_async
-from sempre.app.options import PairOptions, ScheduleOptions, Sending
+from sempre.app.options import (
+    CronPairOptions,
+    EveryPairOptions,
+    ScheduleOptions,
+    Sending,
+)
 from sempre.app.receipts import Receipt
 from sempre.app.sources import Database, Source, call_of
 from sempre.app.transactions import transactional
 from sempre.domain.arguments import Json
-from sempre.domain.pair import POISON_AFTER, Scan, pair_name
+from sempre.domain.pair import POISON_AFTER, Scan, cadence_of, pair_name
 from sempre.domain.policies import check_count
 from sempre.domain.states import Kind
 from sempre.domain.unique import Unique
@@ -30,7 +35,9 @@ from sempre.engine.events import Happened
 from sempre.engine.ids import made_at
 from sempre.errors import PolicyError, Skip
 from sempre.executors.current import current
+from sempre.grids.cron import Cron
 from sempre.grids.every import Every
+from sempre.grids.grid import Grid
 from sempre.grids.intervals import read_duration
 from sempre.ports.messages import Backoff
 
@@ -42,7 +49,9 @@ __all__ = ["PAIR_OPTIONS", "Pair", "Query", "Scanner", "declare_pair", "read_pai
 Query = Callable[..., object]
 LONGEST_WAIT = timedelta(hours=1)
 SECOND = timedelta(seconds=1)
-PAIR_OPTIONS = frozenset(PairOptions.__annotations__) - frozenset(ScheduleOptions.__annotations__)
+PAIR_OPTIONS = frozenset(
+    {*EveryPairOptions.__annotations__, *CronPairOptions.__annotations__}
+) - frozenset(ScheduleOptions.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class Pair:
 
     Attributes:
         query: returns what should run; with `shard` and `shards`, if it takes them.
-        every: the time between two runs of it.
+        grid: when it is run.
         spread: over how long the starts of what it finds are spread.
         batch: how many are read and put in at a time.
         shards: among how many schedules the work of finding is divided.
@@ -62,7 +71,7 @@ class Pair:
 
     job: Job[..., Any]
     query: Query
-    every: timedelta
+    grid: Grid
     spread: timedelta = timedelta(0)
     batch: int = 1000
     shards: int = 1
@@ -86,10 +95,9 @@ class Pair:
             return [pair_name(self.job.name)]
         return [pair_name(self.job.name, shard) for shard in range(self.shards)]
 
-    @property
-    def backoff(self) -> Backoff:
-        """How long a key is left alone after it has failed."""
-        return Backoff(min(self.every, LONGEST_WAIT), LONGEST_WAIT)
+    def backoff(self, at: datetime) -> Backoff:
+        """Return how long a key is left alone after it has failed, for a run at an instant."""
+        return Backoff(min(cadence_of(self.grid, at), LONGEST_WAIT), LONGEST_WAIT)
 
     def ask(self, query: Query, shard: int) -> object:
         """Ask a query for what belongs to a shard."""
@@ -100,9 +108,7 @@ class Pair:
 
 def read_pair(job: Job[..., Any], query: Query, given: Mapping[str, Any]) -> Pair:
     """Return a pair from what a user wrote; InvalidInput names the option."""
-    if given.get("every") is None:
-        raise PolicyError("every", None, allowed='the time between two runs, such as "1m"')
-    read: dict[str, Any] = {"every": read_duration("every", given["every"], least=SECOND)}
+    read: dict[str, Any] = {"grid": _read_grid(given)}
     for name in ("spread", "slo"):
         if given.get(name) is not None:
             read[name] = read_duration(name, given[name])
@@ -111,6 +117,20 @@ def read_pair(job: Job[..., Any], query: Query, given: Mapping[str, Any]) -> Pai
             read[name] = check_count(name, given[name], least=1)
     read |= {name: given[name] for name in ("contract", "database") if name in given}
     return Pair(job, query, **read)
+
+
+def _read_grid(given: Mapping[str, Any]) -> Grid:
+    """Return when a pair runs, from `every` or from `cron` and `timezone`."""
+    every, cron, zone = (given.get(name) for name in ("every", "cron", "timezone"))
+    if every is None and cron is None:
+        raise PolicyError("pair", None, allowed='every="1m" or cron="*/5 * * * *"')
+    if every is not None and cron is not None:
+        raise PolicyError("cron", cron, allowed="every= or cron=, not both")
+    if cron is not None:
+        return Cron(cron, **({} if zone is None else {"timezone": zone}))
+    if zone is not None:
+        raise PolicyError("timezone", zone, allowed="a time zone for cron= only")
+    return Every(read_duration("every", every, least=SECOND))
 
 
 def declare_pair(
@@ -129,7 +149,7 @@ def declare_pair(
         declared.done[name] = done
     scan = app.job(name=pair_name(name))(Scanner(app, pair).run)
     for shard, schedule in enumerate(pair.names):
-        app.add(schedule, Every(pair.every), scan.bind(shard) if shard else scan, **options)
+        app.add(schedule, pair.grid, scan.bind(shard) if shard else scan, **options)
 
 
 class Scanner:
@@ -150,19 +170,31 @@ class Scanner:
         if shard >= pair.shards:
             name = pair_name(pair.job.name, shard)
             raise Skip(f"there are only {pair.shards} shards by now: sempre disable {name}")
-        began, scan = clock.elapsed(), Scan(cadence_s=pair.every.total_seconds())
+        cadence = cadence_of(pair.grid, current().slot)
+        began, scan = clock.elapsed(), Scan(cadence_s=cadence.total_seconds())
         seen = self._derive(scan, shard)
         if pair.contract is not None:
             self._check_contract(scan, pair.contract, shard, seen)
         scan.seconds = round(clock.elapsed() - began, 3)
-        name = pair.names[shard]
-        self._app.events.tell(Happened.PAIR_SCANNED, pair=name, scan=scan)
+        self._report(pair.names[shard], scan)
         return scan.to_json()
+
+    def _report(self, name: str, scan: Scan) -> None:
+        """Send what was found as an event, and each thing that is wrong as one more."""
+        alarms = {
+            Happened.PAIR_SCANNED: True,
+            Happened.PAIR_UNCOVERED: bool(scan.uncovered),
+            Happened.PAIR_FULL_SCAN: bool(scan.full_scans),
+            Happened.PAIR_BEHIND: scan.is_behind,
+        }
+        for happened in (each for each, holds in alarms.items() if holds):
+            self._app.events.tell(happened, pair=name, scan=scan)
 
     def _derive(self, scan: Scan, shard: int) -> set[int]:
         """Put in what the query finds; return hashes of it, if a contract is to be compared."""
         pair, seen = self._pair, set[int]()
-        manner = Manner(Sending(), kind=Kind.DERIVED, spread=pair.spread, backoff=pair.backoff)
+        backoff = pair.backoff(current().slot)
+        manner = Manner(Sending(), kind=Kind.DERIVED, spread=pair.spread, backoff=backoff)
         source, taken = self._source(), list[Call[Any]]()
 
         def calls() -> Iterator[Call[Any]]:

@@ -8,9 +8,18 @@ from typing import Generic, TypeVar, cast
 
 from sempre.app.options import Duration
 from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted_text
+from sempre.domain.results import NotJson, TooLarge, UnknownMark, read_result
 from sempre.domain.states import LIVE, State
 from sempre.engine.core import Engine
-from sempre.errors import NotFinished, Refused, WorkFailed
+from sempre.errors import (
+    NotFinished,
+    Refused,
+    ResultError,
+    ResultNotJson,
+    ResultTooLarge,
+    WorkFailed,
+)
 from sempre.grids.intervals import read_duration
 from sempre.ports.messages import Cancelled
 
@@ -44,13 +53,19 @@ class Receipt(Generic[R]):
     def execution(self) -> Execution | None:
         """The execution as it is now; None if there is none, or its transaction is open yet."""
         engine = self._work()
-        found = engine.read(engine.store.candidates([self.id]))
-        return found[0].execution if found else None
+        found = engine.read_one(engine.store.candidates([self.id]))
+        return found.execution if found else None
 
     def wait(self, timeout: Duration | None = None) -> R:
         """Wait until the work is done and return what the job returned.
 
+        It comes back exactly, but for what JSON does not have: a tuple comes back as a list, and
+        keys of an object as texts.
+
         Raises:
+            ResultNotJson: the work succeeded, and what it returned is not JSON; the error has its
+                repr.
+            ResultTooLarge: the work succeeded, and what it returned is over `result_limit`.
             NotFinished: it is not done within the timeout.
             WorkFailed: it failed, or was cancelled or skipped; the message says why.
             Refused: it was rejected, so that there is nothing to wait for.
@@ -96,4 +111,12 @@ class Receipt(Generic[R]):
         engine = self._work()
         attempts = engine.read(engine.store.attempts(execution.id))
         results = [each.result for each in attempts if each.state is State.SUCCEEDED]
-        return cast("R", results[-1] if results else None)
+        found = read_result(results[-1]) if results else None
+        if isinstance(found, NotJson):
+            shown = redacted_text(found.text)
+            raise ResultNotJson(self.id, type_name=found.type_name, text=found.text, shown=shown)
+        if isinstance(found, TooLarge):
+            raise ResultTooLarge(self.id, size=found.size, limit=found.limit)
+        if isinstance(found, UnknownMark):
+            raise ResultError(self.id, f'a newer release stored its result as "{found.mark}".')
+        return cast("R", found)

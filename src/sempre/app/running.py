@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from threading import Thread
 from types import FrameType, TracebackType
@@ -46,10 +46,12 @@ class Running:
         sync: bool = True,
         forks: bool = False,
         burst: bool = False,
+        begun: Callable[[], None] | None = None,
     ) -> None:
         """Describe a worker; nothing happens before `begin`.
 
         One that forks shows life by a process of its own; it must begin before any thread does.
+        Before its first run `begun` is called.
         """
         self._app = app
         self._sync = sync
@@ -60,8 +62,10 @@ class Running:
         self.executors = Executors(
             tasks.__getitem__,
             isolations=wanted,
+            forks=forks,
             clock=app.clock,
             broken=self._leave,
+            begun=begun,
             opener=self._effects,
         )
         self.crew = Crew(tasks, frozenset(queues), concurrency)
@@ -85,9 +89,16 @@ class Running:
         engine = self._app.engine
         heart = DistantHeart(engine, line) if line else None
         self.worker = Worker(engine, self.crew, self.executors, heart)
+        self.worker.identity.restore = self._restore
         self.worker.start(burst=self._burst)
         logger.info("working on %s", self._described())
         return self
+
+    def _restore(self, fence: int) -> None:
+        """Set up again a store that somebody has emptied, and declare to it as at the start."""
+        self._app.engine.store.upgrade(fence=fence)
+        if self._sync:
+            self._app.sync()
 
     def _leave_to_others(self) -> None:
         """Want no jobs that cannot run here: others may be able to run them."""
@@ -170,24 +181,30 @@ def start_processes(
     """Work until a signal asks to stop; in children, if the store can be shared with them."""
     chosen = tuple(queues)
 
-    def run(leash: int | None = None) -> int:
-        return work(app, queues=chosen, concurrency=concurrency, leash=leash)
+    def run(leash: int, begun: Callable[[], None]) -> int:
+        return work(app, queues=chosen, concurrency=concurrency, leash=leash, begun=begun)
 
     if not app.can_fork:
-        run()
+        work(app, queues=chosen, concurrency=concurrency)
         return
     app.close()
     Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
 
 
 def work(
-    app: "Sempre", *, queues: Iterable[str], concurrency: int, leash: int | None = None
+    app: "Sempre",
+    *,
+    queues: Iterable[str],
+    concurrency: int,
+    leash: int | None = None,
+    begun: Callable[[], None] | None = None,
 ) -> int:
     """Work in this process until SIGTERM or SIGINT; a later one ends the draining. Return 0.
 
     While the store does not answer it waits; one that refuses ends it with an error.
 
-    With a leash also until that can be read: whoever held it is gone.
+    With a leash also until that can be read: whoever held it is gone. Before the first run `begun`
+    is called.
     """
     wishes = Wishes()
 
@@ -203,7 +220,9 @@ def work(
     try:
         if not _is_store_there(app, wishes, leash):
             return 0
-        running = Running(app, queues=queues, concurrency=concurrency, forks=app.can_fork)
+        running = Running(
+            app, queues=queues, concurrency=concurrency, forks=app.can_fork, begun=begun
+        )
         worker = running.begin().worker
         if worker is not None:
             worker.leave = leave

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Unpack
 
 from sempre.app.creating import Creator, Declared
 from sempre.app.options import Duration, ScheduleOptions
+from sempre.app.overlap import check_overlap
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
@@ -17,36 +19,47 @@ from sempre.domain.planning import (
     plan_edit,
     plan_enable,
     plan_pause,
-    plan_reconcile,
     plan_resume,
     plan_skip,
     plan_start,
     plan_trigger,
     plan_unskip,
 )
+from sempre.domain.planning.sheet import TICK
+from sempre.domain.planning.steps import first_slot_from
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
 from sempre.engine.core import Engine, born_by
+from sempre.engine.returning import plan_healing
 from sempre.errors import NotFound, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
-from sempre.grids.grid import Grid, following
+from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 from sempre.grids.points import read_point
+from sempre.ports.executor import Task
 from sempre.ports.messages import ExecutionQuery, Order, ScheduleQuery, View
 
 __all__ = ["ScheduleHandle", "Schedules"]
 
 PAGE = 500
+RANGES = 10_000
+UNKNOWN: Mapping[str, Task] = MappingProxyType({})
 
 
 class ScheduleHandle:
     """One schedule of the store, by name. Reading it reads the store; nothing is kept here."""
 
-    def __init__(self, engine: Engine, name: str, *, actor: str = "") -> None:
-        """Speak of a schedule; whether it exists is asked at each verb."""
+    def __init__(
+        self, engine: Engine, name: str, *, actor: str = "", tasks: Mapping[str, Task] = UNKNOWN
+    ) -> None:
+        """Speak of a schedule; whether it exists is asked at each verb.
+
+        An edit that does not fit the schedule's job is refused if the job is among the tasks.
+        """
         self._engine = engine
+        self._tasks = tasks
         self._actor = actor
         self.name = name
 
@@ -90,13 +103,20 @@ class ScheduleHandle:
 
     def next_run_at(self, *, after: datetime | str | None = None) -> datetime | None:
         """Return its first slot after an instant, by default after now; None if there is none."""
-        return following(self.definition.grid, self._instant(after))
+        return next(iter(self.next_run_at_times(after=after, count=1)), None)
 
     def next_run_at_times(
         self, *, after: datetime | str | None = None, count: int = 5
     ) -> list[datetime]:
-        """Return its next slots after an instant, by default after now."""
-        return self.definition.grid.times(self._instant(after), count)
+        """Return its next slots after an instant, by default after now.
+
+        Those of a relative grid are counted from its last decided slot.
+        """
+        grid, instant = self.definition.grid, self._instant(after)
+        if not grid.relative:
+            return grid.times(instant, count)
+        first = first_slot_from(grid, self.row.cursor, instant + TICK)
+        return [first, *grid.times(first, count - 1)] if first and count > 0 else []
 
     def executions(self, *, limit: int = 50) -> list[Execution]:
         """Return its latest executions, newest slot first."""
@@ -113,11 +133,11 @@ class ScheduleHandle:
         """Give it its next execution; None if a live one exists."""
         if not self.started:
             return self.start()
-        return self._first(self._perform(plan_reconcile))
+        return self._first(self._perform(self._reconciled))
 
     def reconcile(self) -> bool:
         """Bring it to what it should be; False if it already was."""
-        return self._perform(plan_reconcile) is not None
+        return self._perform(self._reconciled) is not None
 
     def enable(self) -> bool:
         """Let it run, from its next slot on; False if it is enabled."""
@@ -159,7 +179,9 @@ class ScheduleHandle:
         stretch = {"start": read_instant("start", start), "end": read_instant("end", end)}
         retention = self._engine.settings.retention
         rows = self._past_rows(stretch["start"])
-        order = self._perform(plan_backfill, more=rows, retention=retention, **stretch)
+        ranges = self._engine.read(self._engine.store.ranges(self.row.id, limit=RANGES))
+        known = {"ranges": ranges, "retention": retention}
+        order = self._perform(plan_backfill, more=rows, **known, **stretch)
         return born_by(order, self._engine.time.now()) if order else []
 
     def edit(self, **options: Unpack[ScheduleOptions]) -> None:
@@ -176,12 +198,20 @@ class ScheduleHandle:
 
     # How
 
+    def _reconciled(
+        self, schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
+    ) -> Plan:
+        return plan_healing(self._engine, schedule, rows, moment, actor=actor)
+
     def _edit(self, options: Mapping[str, object]) -> None:
         def plan(
             schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
         ) -> Plan:
             to = schedule.definition.edited(**options)
-            return plan_edit(schedule, rows, moment, to=to, actor=actor)
+            if "overlap" in options:
+                check_overlap(schedule.name, to, self._tasks.get(to.job))
+            decides = "enabled" in options
+            return plan_edit(schedule, rows, moment, to=to, decides=decides, actor=actor)
 
         self._perform(plan)
 
@@ -199,9 +229,9 @@ class ScheduleHandle:
         return self._engine.carry_out(plan)
 
     def _view(self) -> View:
-        views = self._engine.read(self._engine.store.views([self.name]))
-        if views:
-            return views[0]
+        view = self._engine.read_one(self._engine.store.views([self.name]))
+        if view is not None:
+            return view
         raise NotFound("schedule", self.name, hint=self._nearest())
 
     def _nearest(self) -> str:
@@ -215,12 +245,19 @@ class ScheduleHandle:
         return born[0] if born else None
 
     def _past_rows(self, start: datetime) -> list[Execution]:
-        """Return the rows of past slots, which the view of a schedule leaves out."""
+        """Return the rows of past slots, which the view of a schedule leaves out.
+
+        Raises:
+            UnreadableRow: one of them cannot be read here, so that its slot might run twice.
+        """
         rows: list[Execution] = []
         after = ""
         while True:
             query = ExecutionQuery(schedule_id=self.row.id, since=start, limit=PAGE, after=after)
-            page = self._engine.store.executions(query).value
+            reading = self._engine.store.executions(query)
+            page = self._engine.read(reading)
+            if reading.unreadable:
+                raise reading.unreadable[0].error
             rows += page.items
             after = page.after
             if not after:
@@ -251,14 +288,17 @@ def _trigger(schedule: Schedule, _rows: object, moment: Moment, *, actor: str) -
 class Schedules:
     """All schedules of a store: made at run time, listed, looked up."""
 
-    def __init__(self, engine: Engine, *, actor: str = "") -> None:
-        """Work on the store of an engine."""
+    def __init__(
+        self, engine: Engine, *, actor: str = "", tasks: Mapping[str, Task] = UNKNOWN
+    ) -> None:
+        """Work on the store of an engine; the jobs that are known here are among the tasks."""
         self._engine = engine
+        self._tasks = tasks
         self._actor = actor
 
     def __getitem__(self, name: str) -> ScheduleHandle:
         """Return the schedule of a name, whether it exists or not."""
-        return ScheduleHandle(self._engine, name, actor=self._actor)
+        return ScheduleHandle(self._engine, name, actor=self._actor, tasks=self._tasks)
 
     def __iter__(self) -> Iterator[Schedule]:
         """Go through all of them by name, a page at a time."""

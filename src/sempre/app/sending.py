@@ -65,6 +65,10 @@ class Sends:
         """
         return transaction(self, connection)
 
+    def queue_name(self, queue: str = "default") -> str:
+        """Return the name that a queue of this store has on its broker; on Beanstalkd, its tube."""
+        return cast("Sempre", self).engine.bell.lane(queue)
+
     @property
     def _enqueuer(self) -> Enqueuer:
         return Enqueuer(cast("Sempre", self))

@@ -2,7 +2,8 @@
 
 The row is written through the caller's connection. The broker is told of it after the commit:
 SQLAlchemy and Django say when that is, and so does `app.transaction` of a raw connection. Where
-nobody says so the row waits, and is found by the sweep. To be told of a row that was rolled back
+nothing says so PostgreSQL itself wakes idle workers at the commit, if it is the broker; elsewhere
+the row waits, and is found by the sweep. To be told of a row that was rolled back
 after all is harmless: nobody finds it.
 """
 
@@ -107,6 +108,7 @@ class _OfRun(NamedTuple):
 
     connection: object
     effects: RunEffects
+    is_silent: bool = False
 
     def after_commit(self, ring: Callable[[], None]) -> None:
         """Ring when the run has ended well."""
@@ -122,6 +124,8 @@ def _run() -> Current | None:
 
 class _Open:
     """A block of `app.transaction`, and what rings at its end."""
+
+    is_silent = False
 
     def __init__(self, app: object, given: object, connection: object) -> None:
         self.app = app

@@ -1,71 +1,101 @@
-"""A file beside an SQLite database that tells other processes: look now.
+"""A file beside an SQLite database that wakes the workers of other processes.
 
-Whoever puts something makes the file one byte longer; whoever waits looks at its size every so
-often, which is one system call and no SQL. Not at its time, which is coarser than two bells may
+A process that places work makes the file one byte longer. A worker that waits is woken by the
+system where that tells of changed files; besides, and elsewhere more often, it looks at the size of
+the file, which is one system call and no SQL. Not at its time, which is coarser than two bells may
 follow one another. And not at the database's own log: every renewal of a session is written there,
 so that idle processes would wake each other for ever.
 """
 
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
-from threading import local
 
+from sempre.brokers.file_events import FileEvents, open_file_events
 from sempre.brokers.processes import PerProcess
 from sempre.brokers.waker import Ending, Waker
 from sempre.clock import Clock, SystemClock
 
 __all__ = ["BellFile"]
 
-# Then it begins anew; so many bells between two looks of a thread are none to it.
+# Then it begins anew; so many bells between two looks of a process are none to it.
 LONGEST = 65_536
+# Seconds between two looks at the file: where the system tells of changes, and where not.
+SELDOM, OFTEN = 0.5, 0.05
 _logger = logging.getLogger(__name__)
+
+
+class _Session:
+    """The threads of one process that wait, and what they wait for."""
+
+    def __init__(self) -> None:
+        self.waker = Waker()
+        self.events: FileEvents | None = None
+        self.retry_at = 0.0
 
 
 class BellFile:
     """A watch for all processes of one host that use the same database file.
 
-    Where the file cannot be written, others are not told and find what there is by looking.
+    Where the file cannot be written, others are not woken and find what there is by queries.
 
     Args:
         database: the path of the database; the file has its name and `-bell`.
         clock: by which waits end.
-        look_after: how many seconds to let pass between two looks at the file.
+        events: whether the system may be asked to tell of changes: over a network it does not.
+        retry_after: how many seconds to let pass before it is asked again.
     """
 
-    shared = True
-
     def __init__(
-        self, database: str | Path, *, clock: Clock | None = None, look_after: float = 0.05
+        self,
+        database: str | Path,
+        *,
+        clock: Clock | None = None,
+        events: bool = True,
+        retry_after: float = 30.0,
     ) -> None:
-        """Remember how long the file is now; it comes into being when somebody tells."""
+        """Remember how long the file is now; it comes into being with the first bell or wait."""
         self._database = os.path.realpath(database)
         self._path = f"{self._database}-bell"
         self._clock = clock or SystemClock()
-        self._look_after = look_after
-        self._waker = PerProcess(Waker)
-        self._thread = local()
-        self._first_seen = self._look()
+        self._wants_events = events
+        self._retry_after = retry_after
+        self._process = PerProcess(_Session)
+        self._is_there = True
         self._is_mute = False
+        self._closed = False
+        self._heard = self._look()[0]
+        self._is_there = True
+
+    @property
+    def shared(self) -> bool:
+        """Whether there is a file that others can make longer, as far as is known."""
+        return self._is_there
 
     def wait(self, seconds: float) -> bool:
         """Wait until told or woken."""
-        waker, until = self._waker.get(), self._clock.elapsed() + seconds
+        session, until = self._process.get(), self._clock.elapsed() + seconds
         while True:
+            events = self._listening(session)
+            if self._has_changed(session):
+                session.waker.wake()
             left = until - self._clock.elapsed()
-            woken = waker.wait(min(self._look_after, left)) is Ending.WOKEN
-            told = self._is_told()
-            # What this process tells, it hears twice: one look into the store is enough for both.
-            if told or woken:
-                waker.is_woken()
+            pause = min(SELDOM if events else OFTEN, left)
+            ending = session.waker.wait(pause, *filter(None, [events]))
+            if ending is Ending.WOKEN:
                 return True
-            if left <= 0:
+            if ending is Ending.READABLE and events is not None:
+                events.clear()
+            elif left <= 0:
                 return False
 
     def tell(self) -> None:
-        """Make the file longer, and wake whoever waits in this process."""
+        """Make the file longer, and wake every thread of this process."""
         try:
             self._lengthen()
+            # The threads of this process are woken below.
+            self._heard = self._look()[0]
             self._is_mute = False
         except OSError as error:
             if not self._is_mute:
@@ -73,26 +103,55 @@ class BellFile:
             self._is_mute = True
         self.wake()
 
+    def tell_within(self, connection: object) -> None:
+        """Do nothing: the commit of another connection rings no bell."""
+
     def wake(self) -> None:
         """End every wait of this process."""
-        self._waker.get().wake()
+        self._process.get().waker.wake()
+
+    def rest(self) -> None:
+        """Hear nothing more from the system, until the next wait."""
+        session = self._process.get()
+        session.events, left = None, session.events
+        if left is not None:
+            session.waker.wake()
 
     def close(self) -> None:
         """End every wait; the file stays for the others."""
+        self._closed = True
         self.wake()
+        self.rest()
 
-    def _look(self) -> int:
+    def _listening(self, session: _Session) -> FileEvents | None:
+        """Return what tells of changes of the file; None where nothing does."""
+        is_due = self._clock.elapsed() >= session.retry_at
+        if session.events is None and is_due and not self._closed:
+            session.retry_at = self._clock.elapsed() + self._retry_after
+            # For writing: a file of a lower layer is copied by that, and is another one then.
+            # Where this process cannot write it, others may, or nobody.
+            with suppress(OSError):
+                os.close(self._open())
+                session.events = open_file_events(self._path) if self._wants_events else None
+        return session.events
+
+    def _has_changed(self, session: _Session) -> bool:
+        """Tell whether the file has changed since this process last asked."""
+        size, place = self._look()
+        if session.events is not None and session.events.place != place:
+            session.events, session.retry_at = None, 0.0
+        found, self._heard = self._heard != size, size
+        return found
+
+    def _look(self) -> tuple[int, tuple[int, int]]:
+        """Return how long the file is, and which one it is."""
         try:
-            return os.stat(self._path).st_size  # noqa: PTH116 - twenty times a second, so no object
+            found = os.stat(self._path)  # noqa: PTH116 - many times a minute, so no object
         except OSError:
-            return 0
-
-    def _is_told(self) -> bool:
-        """Tell whether the file has changed since this thread last asked."""
-        found = self._look()
-        seen = getattr(self._thread, "seen", self._first_seen)
-        self._thread.seen = found
-        return bool(found != seen)
+            self._is_there = False
+            return 0, (0, 0)
+        self._is_there = True
+        return found.st_size, (found.st_dev, found.st_ino)
 
     def _lengthen(self) -> None:
         opened = self._open()

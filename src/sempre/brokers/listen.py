@@ -1,16 +1,13 @@
-"""LISTEN and NOTIFY of PostgreSQL: a direct connection that tells other processes: look now.
+"""LISTEN and NOTIFY of PostgreSQL: a worker that waits is woken by commits of other processes.
 
-It needs a session of its own, so no pooler in transaction mode may stand between. If it cannot be
-had, waits last as long as they may, which is what they did without it, and it is tried again.
+A pooler that gives a connection to every transaction cannot deliver notifications: LISTEN is left
+out there.
 """
 
-import logging
-from threading import RLock
 from typing import Any
 
-from sempre.brokers.processes import PerProcess
-from sempre.brokers.waker import Ending, Waker
-from sempre.clock import Clock, SystemClock
+from sempre.brokers.server_watch import LineLost, Notifier, ServerWatch
+from sempre.clock import Clock
 from sempre.errors import MissingExtra
 
 try:
@@ -29,146 +26,92 @@ _LIMITS = {
     "keepalives_count": 2,
     "tcp_user_timeout": 5000,
 }
-_logger = logging.getLogger(__name__)
-_Connection = psycopg.Connection[Any]
+# Which server process answers, and no end to a session that is idle, where the server has one.
+_EXAMINE = (
+    "SELECT pg_backend_pid(), (SELECT set_config(name, '0', false) FROM pg_settings"
+    " WHERE name = 'idle_session_timeout')"
+)
 
 
-class _Session:
-    """The connection of one process, and who waits for it."""
+class _Line:
+    """A connection that listens to a channel."""
 
-    def __init__(self) -> None:
-        self.lock = RLock()
-        self.waker = Waker()
-        self.connection: _Connection | None = None
-        self.retry_at = 0.0
-        self.is_deaf = False
+    def __init__(self, connection: "psycopg.Connection[Any]") -> None:
+        self._connection = connection
+
+    def fileno(self) -> int:
+        try:
+            return self._connection.fileno()
+        except psycopg.Error as error:
+            raise LineLost(_said(error)) from None
+
+    def words(self) -> list[str]:
+        try:
+            return [note.payload for note in self._connection.notifies(timeout=0)]
+        except psycopg.Error as error:
+            raise LineLost(_said(error)) from None
+
+    def close(self) -> None:
+        self._connection.close()
 
 
-class Listener:
+class Listener(ServerWatch[_Line]):
     """A watch for all processes that use the same PostgreSQL database.
 
     Args:
         conninfo: a URL or a text of the driver.
         channel: what is listened to; other stores in the database have others.
+        notifier: sends the wake-ups.
+        through_poolers: whether to listen behind a pooler too: one that keeps sessions can.
         clock: by which waits end.
-        retry_after: how many seconds to let pass before a lost connection is tried again.
+        retry_after: how many seconds to let pass before a lost connection is tried again; twice
+            as many each time that fails.
     """
-
-    shared = True
 
     def __init__(
         self,
         conninfo: str,
         *,
-        channel: str = "sempre",
+        channel: str,
+        notifier: Notifier,
+        through_poolers: bool = False,
         clock: Clock | None = None,
-        retry_after: float = 5.0,
+        retry_after: float = 0.5,
     ) -> None:
         """Connect to nothing yet."""
+        super().__init__("PostgreSQL", notifier, clock=clock, retry_after=retry_after)
         self._conninfo = conninfo
         self._channel = channel
-        self._clock = clock or SystemClock()
-        self._retry_after = retry_after
-        self._process = PerProcess(_Session)
-        self._closed = False
+        self._through_poolers = through_poolers
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until told or woken, or until there is a new connection: who knows what it missed.
-
-        A wake is not heard while connecting, which takes two seconds at most.
-        """
-        session, until = self._process.get(), self._clock.elapsed() + seconds
-        while True:
-            connection = self._connected(session)
-            now = self._clock.elapsed()
-            left = (until if connection else min(until, max(now, session.retry_at))) - now
-            try:
-                ending = session.waker.wait(left, *filter(None, [connection]))
-            except psycopg.Error:
-                return True  # another thread has just lost the connection
-            if ending is Ending.WOKEN or (ending is Ending.READABLE and self._is_told(session)):
-                return True
-            if ending is Ending.TIME and self._clock.elapsed() >= until:
-                return False
-
-    def tell(self) -> None:
-        """Notify whoever listens, and wake whoever waits in this process."""
-        session = self._process.get()
-        with session.lock:
-            connection = self._connected(session)
-            try:
-                if connection is not None:
-                    connection.execute("SELECT pg_notify(%s, '')", [self._channel])
-            except psycopg.Error as error:
-                self._lose(session, error)
-        session.waker.wake()
-
-    def wake(self) -> None:
-        """End every wait of this process."""
-        self._process.get().waker.wake()
-
-    def close(self) -> None:
-        """End every wait, and close the connection of this process."""
-        self._closed = True
-        session = self._process.get()
-        session.waker.wake()
-        with session.lock:
-            if session.connection is not None:
-                session.connection.close()
-            session.connection = None
-
-    def _connected(self, session: _Session) -> "_Connection | None":
-        """Return the connection, made now if it is time for that; None if there is none."""
-        with session.lock:
-            is_due = self._clock.elapsed() >= session.retry_at
-            if session.connection is None and is_due and not self._closed:
-                self._try_to_connect(session)
-            return session.connection
-
-    def _try_to_connect(self, session: _Session) -> None:
-        try:
-            session.connection = self._connect()
-        except psycopg.Error as error:
-            self._go_without(session, error)
-        else:
-            session.is_deaf = False
-            session.waker.wake()
-
-    def _connect(self) -> "_Connection":
+    def _connect(self) -> _Line | None:
         # mypy does not see that the limits are among the driver's own keywords.
         limits: dict[str, Any] = dict(_LIMITS)
-        connection = psycopg.connect(self._conninfo, autocommit=True, **limits)
-        connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
-        return connection
+        try:
+            connection = psycopg.connect(
+                self._conninfo, autocommit=True, prepare_threshold=None, **limits
+            )
+        except psycopg.Error as error:
+            raise LineLost(_said(error)) from None
+        try:
+            is_heard = self._listen(connection)
+        except psycopg.Error as error:
+            connection.close()
+            raise LineLost(_said(error)) from None
+        if not is_heard:
+            connection.close()
+            return None
+        return _Line(connection)
 
-    def _is_told(self, session: _Session) -> bool:
-        """Read what has come; what other processes told is passed on to every thread."""
-        with session.lock:
-            connection = session.connection
-            if connection is None:
-                return True
-            try:
-                notes = list(connection.notifies(timeout=0))
-            except psycopg.Error as error:
-                self._lose(session, error)
-                return True
-            own = connection.info.backend_pid
-        if all(note.pid == own for note in notes):
+    def _listen(self, connection: "psycopg.Connection[Any]") -> bool:
+        """Listen to the channel; False if a pooler stands between."""
+        [(answering, _)] = connection.execute(_EXAMINE).fetchall()
+        # A pooler gives out a number of its own.
+        if answering != connection.info.backend_pid and not self._through_poolers:
             return False
-        session.waker.wake()
-        return session.waker.is_woken()
+        connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+        return True
 
-    def _lose(self, session: _Session, error: psycopg.Error) -> None:
-        """Let every thread look once: who knows what was told meanwhile."""
-        if session.connection is not None:
-            session.connection.close()
-        session.connection = None
-        self._go_without(session, error)
-        session.waker.wake()
 
-    def _go_without(self, session: _Session, error: psycopg.Error) -> None:
-        told = (str(error).splitlines() or [type(error).__name__])[0]
-        if not session.is_deaf:
-            _logger.warning("not listening to PostgreSQL, workers look by themselves: %s", told)
-        session.is_deaf = True
-        session.retry_at = self._clock.elapsed() + self._retry_after
+def _said(error: psycopg.Error) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -23,12 +23,13 @@ __all__ = ["MemoryBroker"]
 
 @dataclass
 class _Kept:
-    """A message, its turn in a heap, and the receipt of whoever has reserved it."""
+    """A message, its turn in a heap, the receipt of whoever has reserved it, and when it is due."""
 
     message: Message
     handle: str
     turn: int = 0
     receipt: str = ""
+    due: float = 0.0
 
 
 @dataclass
@@ -111,10 +112,12 @@ class MemoryBroker:
             return kept is not None and (kept.message.lane, kept.message.body) == (lane, body)
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a lane has a message, reserved ones included."""
+        """Tell whether a lane has a message that nobody has reserved, or not for too long."""
         with self._changed:
             self._check_open()
-            return any(kept.message.lane == lane for kept in self._kept.values())
+            now = self._clock.elapsed()
+            waiting = (kept for kept in self._kept.values() if not kept.receipt or kept.due <= now)
+            return any(kept.message.lane == lane for kept in waiting)
 
     def empty(self, lanes: Sequence[str]) -> int:
         """Forget all messages of lanes, reserved ones included."""
@@ -147,7 +150,7 @@ class MemoryBroker:
         return kept.handle
 
     def _delay(self, kept: _Kept, due: float) -> None:
-        kept.turn = next(self._numbers)
+        kept.turn, kept.due = next(self._numbers), due
         heappush(self._lanes[kept.message.lane].delayed, (due, kept.turn, kept.handle))
 
     def _take(self, lanes: Sequence[str], limit: int, now: float) -> Iterator[_Kept]:

@@ -5,7 +5,9 @@ waits that there is something to look at, and reserving means waiting to be told
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from threading import local
 
 from sempre.brokers.lanes import check_lanes
 from sempre.brokers.watch import ThisProcess, Watch
@@ -15,6 +17,10 @@ from sempre.ports.broker import BrokerCapabilities, Delivery, Message
 __all__ = ["StoreBroker"]
 
 _HANDLE = "row"
+_DEAF = BrokerCapabilities(
+    carries=False, horizon=timedelta(days=1), prioritises=False, shared=False, wakes=True
+)
+_HEARS = replace(_DEAF, shared=True)
 
 
 class StoreBroker:
@@ -27,10 +33,13 @@ class StoreBroker:
     def __init__(self, watch: Watch | None = None) -> None:
         """Begin to watch."""
         self._watch = watch or ThisProcess()
+        self._thread = local()
         self._closed = False
-        self.capabilities = BrokerCapabilities(
-            carries=False, horizon=timedelta(days=1), prioritises=False, shared=self._watch.shared
-        )
+
+    @property
+    def capabilities(self) -> BrokerCapabilities:
+        """What it can do; whether it hears other processes may change at any time."""
+        return _HEARS if self._watch.shared else _DEAF
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Tell whoever waits, once for all messages; nothing of them is kept."""
@@ -40,12 +49,21 @@ class StoreBroker:
             self._watch.tell()
         return [_HANDLE] * len(messages)
 
+    def put_within(self, connection: object) -> None:
+        """Wake every worker when the transaction of this connection commits, if that can be."""
+        self._check_open()
+        self._watch.tell_within(connection)
+
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:  # noqa: ARG002 - it reserves none
         """Wait until something may have changed in the store; return nothing."""
         check_lanes(lanes)
         self._check_open()
-        self._watch.wait(wait)
+        self._thread.woken = self._watch.wait(wait)
         return []
+
+    def was_woken(self) -> bool:
+        """Tell whether the last `reserve` of this thread ended by a wake-up, not by its time."""
+        return bool(getattr(self._thread, "woken", False))
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         """Do nothing: nothing was delivered."""
@@ -72,6 +90,10 @@ class StoreBroker:
     def wake(self) -> None:
         """End every wait, and the next one of each thread that does not wait now."""
         self._watch.wake()
+
+    def rest(self) -> None:
+        """Hear other processes no longer, until the next `reserve`."""
+        self._watch.rest()
 
     def close(self) -> None:
         """Stop watching."""

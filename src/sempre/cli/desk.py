@@ -6,7 +6,7 @@ operator who mistypes a URL must not leave an empty store behind.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -17,8 +17,9 @@ from sempre.cli.failing import Code, Failure
 from sempre.cli.printing import Output, talk
 from sempre.cli.times import shown, zone_of
 from sempre.config import read_settings
+from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
-from sempre.errors import StoreRefused
+from sempre.errors import NotFound, StoreRefused
 from sempre.grids.grid import Grid
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
@@ -31,10 +32,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Desk:
-    """What an operating command works with."""
+    """What an operating command works with.
+
+    Attributes:
+        unread: rows that were met and cannot be read here, in that order.
+    """
 
     app: Sempre
     output: Output
+    unread: list[Unreadable] = field(default_factory=list)
 
     @property
     def store(self) -> Store:
@@ -46,9 +52,18 @@ class Desk:
         """The present by the store's clock, as of the last reading."""
         return self.app.engine.time.now()
 
+    @property
+    def redact(self) -> tuple[str, ...]:
+        """Further names whose values are masked where they are shown, from the settings."""
+        return self.app.settings.redact
+
     def read(self, reading: Reading[T]) -> T:
         """Return the value of a reading and note the store's now."""
         return self.app.engine.read(reading)
+
+    def read_one(self, reading: Reading[list[T]]) -> T | None:
+        """Return the one value that was asked for; UnreadableRow if it cannot be read here."""
+        return self.app.engine.read_one(reading)
 
     def handles(self, names: Iterable[str]) -> list[ScheduleHandle]:
         """Return schedules by name; NotFound, before anything is changed, if one is missing."""
@@ -60,7 +75,10 @@ class Desk:
     def view(self, name: str) -> View:
         """Return a schedule and its rows; NotFound, with the nearest name, if there is none."""
         [handle] = self.handles([name])
-        return self.read(self.store.views([handle.name]))[0]
+        view = self.read_one(self.store.views([handle.name]))
+        if view is None:
+            raise NotFound("schedule", name)
+        return view
 
     def shown(self, instant: datetime, grid: Grid | None = None) -> str:
         """Write an instant on the clocks of a grid's zone, or of UTC if that is asked for."""
@@ -79,8 +97,11 @@ def desk(store: str | None, broker: str | None, output: Output) -> Iterator[Desk
     _refuse_unready(settings.store)
     app = Sempre(settings.store, broker=settings.broker or None)
     app.events.listen(_warn, Happened.BROKER_DOWN)
+    place = Desk(app, output)
+    app.events.listen(lambda event: place.unread.append(event.facts["row"]), Happened.UNREADABLE)
     try:
-        yield Desk(app, output)
+        yield place
+        _warn_of_unread(place)
     finally:
         app.close()
 
@@ -106,6 +127,12 @@ def _refuse_unready(url: str) -> None:
         raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
     finally:
         store.close()
+
+
+def _warn_of_unread(desk: Desk) -> None:
+    """Say what was left out, once for all rows of a name."""
+    for name, row in {each.name: each for each in desk.unread}.items():
+        talk(f"warning: {name} is left out: {row}")
 
 
 def _warn(event: Event) -> None:

@@ -3,7 +3,7 @@
 Decides from facts that were read before. docs/reference/status.md explains every code.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -19,11 +19,17 @@ CODES = {
     "S102": "the watchdog has never finished a pass",
     "S201": "schedules have no next row though they want one",
     "S202": "schedules are broken",
+    "S203": "rows cannot be read by this process",
+    "S204": "schedules have a job that no live worker knows",
+    "S205": "schedules were disabled by a deploy",
     "S301": "executions are overdue",
     "S302": "executions are not known to the broker",
     "S303": "executions run under sessions that are gone",
+    "S304": "the broker takes tickets and delivers none",
     "S401": "no worker is alive",
     "S402": "the host's clock differs from the store's",
+    "S403": "the store's clock has jumped: something lies in its future",
+    "S404": "the store was emptied and set up again",
     "S501": "switches are off",
     "S601": "pairs have not looked for three of their intervals",
     "S602": "pairs do not find work that is unfinished for too long",
@@ -34,6 +40,8 @@ CODES = {
 
 NAMED = 5
 SKEW = timedelta(seconds=2)
+RECENTLY = timedelta(days=1)
+KNOWN_MODES = ("reject", "hold")
 MOST = 100
 """So many of each kind are looked for; more are told of as "100 or more"."""
 
@@ -67,17 +75,25 @@ class Facts:
     Attributes:
         now: by the store's clock.
         skew: how far the host's clock is from it; zero if it is the host's.
-        interval: between two passes of the watchdog.
+        interval: between two passes of the watchdog, as the last pass had it.
+        leeway: how late a pass may begin, at least.
         passed_at: when the last pass finished; None is never.
         pass_due_at: when the next one is due.
+        renewed_at: when workers set the store up again, if somebody had emptied it.
         total: how many schedules there are.
         active: how many of them are enabled.
         paused: how many of them are paused.
         astray: names of those without the next row they want.
         broken: names of those whose grid is broken.
+        unread: by name, why a schedule or another row cannot be read here.
+        orphaned: names of those with a job that no live worker knows.
+        pruned: names of those that a deploy disabled, and no operator since.
+        ahead: names of those whose cursor is in the future.
+        leases_ahead: how many workers have a lease that is longer than is possible.
         overdue: live executions that should have started.
         unrung: live executions that the broker should know of and does not.
         expired: running executions whose session is gone.
+        deaf: lanes in which the last pass found the broker deaf.
         sessions: the registered workers, expired ones included.
         switches: those that are off.
         stale_pairs: names of pairs that have not looked for long.
@@ -89,16 +105,24 @@ class Facts:
     now: datetime
     skew: timedelta = timedelta(0)
     interval: timedelta
+    leeway: timedelta
     passed_at: datetime | None
     pass_due_at: datetime
+    renewed_at: datetime | None = None
     total: int = 0
     active: int = 0
     paused: int = 0
     astray: Sequence[str] = ()
     broken: Sequence[str] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+    orphaned: Sequence[str] = ()
+    pruned: Sequence[str] = ()
+    ahead: Sequence[str] = ()
+    leases_ahead: int = 0
     overdue: Sequence[Execution] = ()
     unrung: Sequence[Execution] = ()
     expired: Sequence[Execution] = ()
+    deaf: Sequence[str] = ()
     sessions: Sequence[Session] = ()
     switches: Sequence[Switch] = field(default=())
     stale_pairs: Sequence[str] = ()
@@ -118,6 +142,21 @@ class Facts:
         return None if self.passed_at is None else self.now - self.passed_at
 
     @property
+    def pass_is_late(self) -> bool:
+        """Whether a pass should have begun: every worker that is alive has had its beat since.
+
+        Its lease tells how long that may take.
+        """
+        leases = (each.leased_until - self.now for each in self.sessions if each.leased_until)
+        return self.now - self.pass_due_at > max(self.leeway, *leases, timedelta(0))
+
+    @property
+    def pass_is_ahead(self) -> bool:
+        """Whether the last pass finished at a time that has yet to come."""
+        age = self.watchdog_age
+        return age is not None and age < -SKEW
+
+    @property
     def latest(self) -> timedelta:
         """How late the most overdue execution is."""
         return max((self.now - row.due_at for row in self.overdue), default=timedelta(0))
@@ -134,6 +173,10 @@ class Facts:
             "paused": self.paused,
             "without_future": len(self.astray),
             "broken": len(self.broken),
+            "unreadable": dict(self.unread),
+            "orphaned": len(self.orphaned),
+            "disabled_by_deploy": len(self.pruned),
+            "ahead": len(self.ahead),
             "late": len(self.overdue),
             "latest_s": round(self.latest.total_seconds(), 3),
             "unrung": len(self.unrung),
@@ -147,8 +190,12 @@ def problems_of(facts: Facts) -> list[Problem]:
     found = [
         *_of_watchdog(facts),
         *_of_schedules(facts),
+        *_of_declarations(facts),
         *_of_executions(facts),
+        *_of_broker(facts),
         *_of_workers(facts),
+        *_of_clock(facts),
+        *_of_renewal(facts),
         *_of_switches(facts),
         *_of_pairs(facts),
     ]
@@ -157,11 +204,19 @@ def problems_of(facts: Facts) -> list[Problem]:
 
 def _of_watchdog(facts: Facts) -> Iterator[Problem]:
     age = facts.watchdog_age
-    if age is None and facts.active and facts.now - facts.pass_due_at > facts.interval:
-        yield Problem("S102", "the watchdog has never finished a pass.", advice="sempre worker")
-    if age is not None and age > 2 * facts.interval:
-        often = length(facts.interval)
-        message = f"the last pass of the watchdog was {length(age)} ago; it is due every {often}."
+    if age is None:
+        if facts.active and facts.pass_is_late:
+            yield Problem("S102", "the watchdog has never finished a pass.", advice="sempre worker")
+        return
+    if facts.pass_is_late:
+        late = length(facts.now - facts.pass_due_at)
+        due = f"the pass of the watchdog has been due for {late}"
+        message = f"{due}; the last one finished {length(age)} ago."
+        yield Problem("S101", message, advice="sempre reconcile")
+    elif age > 2 * facts.interval:
+        begun = "passes of the watchdog begin and do not finish"
+        often = f"one is due every {length(facts.interval)}"
+        message = f"{begun}: the last one that did was {length(age)} ago, and {often}."
         yield Problem("S101", message, advice="sempre reconcile")
 
 
@@ -174,6 +229,25 @@ def _of_schedules(facts: Facts) -> Iterator[Problem]:
         message = f"{_count(facts.broken, 'schedule')} with a broken grid: {_list(facts.broken)}."
         advice = f"sempre show {facts.broken[0]}"
         yield Problem("S202", message, names=tuple(facts.broken), advice=advice)
+    if facts.unread:
+        names = tuple(sorted(facts.unread))
+        why = f"{names[0]}: {facts.unread[names[0]]}"
+        message = f"rows that cannot be read here, of {_list(names)}. {why}"
+        advice = "pip install --upgrade sempre tzdata"
+        yield Problem("S203", message, names=names, advice=advice)
+
+
+def _of_declarations(facts: Facts) -> Iterator[Problem]:
+    if facts.orphaned and facts.alive:
+        have = f"{_count(facts.orphaned, 'schedule')} with a job that no live worker knows"
+        advice = f"sempre disable {facts.orphaned[0]}, or start a worker that declares the job"
+        names = tuple(facts.orphaned)
+        yield Problem("S204", f"{have}: {_list(names)}.", names=names, advice=advice)
+    if facts.pruned:
+        have = f"{_count(facts.pruned, 'schedule')} disabled by a deploy, gone from the code"
+        first, names = facts.pruned[0], tuple(facts.pruned)
+        advice = f"sempre enable {first}, or sempre disable {first} to keep it so"
+        yield Problem("S205", f"{have}: {_list(names)}.", "warning", names, advice)
 
 
 def _of_executions(facts: Facts) -> Iterator[Problem]:
@@ -192,6 +266,13 @@ def _of_executions(facts: Facts) -> Iterator[Problem]:
         yield Problem("S303", message, "warning", names=ids, advice="sempre executions --running")
 
 
+def _of_broker(facts: Facts) -> Iterator[Problem]:
+    if facts.deaf:
+        lanes = _list(facts.deaf)
+        message = f"the broker takes tickets and delivers none: {lanes}; the store serves instead."
+        yield Problem("S304", message, "warning", names=tuple(facts.deaf))
+
+
 def _of_workers(facts: Facts) -> Iterator[Problem]:
     if facts.active and not facts.alive:
         yield Problem("S401", "no worker is alive.", advice="sempre worker APP")
@@ -200,11 +281,33 @@ def _of_workers(facts: Facts) -> Iterator[Problem]:
         yield Problem("S402", message, "warning")
 
 
+def _of_clock(facts: Facts) -> Iterator[Problem]:
+    found = []
+    if facts.ahead:
+        found.append(f"{_count(facts.ahead, 'schedule')} ({_list(facts.ahead)})")
+    if facts.pass_is_ahead:
+        found.append("the last pass of the watchdog")
+    if facts.leases_ahead:
+        found.append(f"the leases of {facts.leases_ahead} workers")
+    if found:
+        message = f"the store's clock had jumped: {', '.join(found)} still ahead of it."
+        yield Problem("S403", message, names=tuple(facts.ahead), advice="sempre reconcile")
+
+
+def _of_renewal(facts: Facts) -> Iterator[Problem]:
+    at = facts.renewed_at
+    if at is not None and facts.now - at < RECENTLY:
+        lost = "what it held before is gone, and the code's schedules were declared anew"
+        message = f"the store was found empty at {as_json(at)} and set up again: {lost}."
+        yield Problem("S404", message, "warning", advice="sempre list")
+
+
 def _of_switches(facts: Facts) -> Iterator[Problem]:
     for each in facts.switches:
         until = f" until {as_json(each.until)}" if each.until else ""
         why = f": {each.reason}" if each.reason else ""
-        message = f"the switch {each.name} is off ({each.mode} {each.target}){until}{why}."
+        how = each.mode if each.mode in KNOWN_MODES else f"{each.mode}, unknown here: hold"
+        message = f"the switch {each.name} is off ({how} {each.target}){until}{why}."
         yield Problem("S501", message, "warning", names=(each.name,))
 
 

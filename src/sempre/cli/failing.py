@@ -25,6 +25,7 @@ from sempre.errors import (
     SempreError,
     StoreError,
     UnknownGrid,
+    UnreadableRow,
 )
 
 __all__ = ["Code", "Failure", "Interrupted", "failure_of"]
@@ -51,6 +52,7 @@ CODES: tuple[tuple[type[SempreError], Code], ...] = (
     (UnknownGrid, Code.REFUSED),
     (BrokenGrid, Code.REFUSED),
     (MissingExtra, Code.UNREACHABLE),
+    (UnreadableRow, Code.REFUSED),
     (StoreError, Code.UNREACHABLE),
     (BrokerError, Code.UNREACHABLE),
 )

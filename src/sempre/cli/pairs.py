@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sempre.cli.desk import Desk
 from sempre.domain.execution import Execution
-from sempre.domain.pair import PAIR, Scan, is_pair
+from sempre.domain.pair import PAIR, Scan, cadence_of, is_pair
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.errors import SempreError
@@ -50,8 +50,22 @@ class PairHealth:
 
     @property
     def is_stale(self) -> bool:
-        """Whether it should have looked long ago. A disabled one should not."""
-        return self.schedule.definition.enabled and self.age > TICKS * self.cadence
+        """Whether it should have looked long ago. A disabled one should not.
+
+        On a cron that rests at night nothing is due until the morning.
+        """
+        definition = self.schedule.definition
+        return definition.enabled and self.age > TICKS * self.cadence and self._has_missed_slots
+
+    @property
+    def _has_missed_slots(self) -> bool:
+        """Whether so many slots have come since it looked; a grid that cannot be asked counts."""
+        since = self.looked_at or self.schedule.created_at
+        try:
+            slots = self.schedule.definition.grid.times(since, TICKS)
+        except (SempreError, ValueError):
+            return True
+        return len(slots) == TICKS and slots[-1] < self.now
 
 
 def pairs_of(desk: Desk) -> Iterator[PairHealth]:
@@ -70,18 +84,12 @@ def _health(desk: Desk, schedule: Schedule, rows: list[Execution]) -> PairHealth
     failing = last.reason if last and last.state is State.FAILED else ""
     looked_at = good.finished_at if good else None
     scan = _scan(desk, good) if good else None
-    return PairHealth(schedule, _cadence(schedule, desk.now), looked_at, scan, desk.now, failing)
+    return PairHealth(
+        schedule, cadence_of(schedule.definition.grid, desk.now), looked_at, scan, desk.now, failing
+    )
 
 
 def _scan(desk: Desk, row: Execution) -> Scan | None:
     attempts = desk.read(desk.store.attempts(row.id))
     results = (each.result for each in reversed(attempts) if each.state is State.SUCCEEDED)
     return Scan.read(next(results, None))
-
-
-def _cadence(schedule: Schedule, now: datetime) -> timedelta:
-    try:
-        first, second = schedule.definition.grid.times(now, 2)
-    except (SempreError, ValueError):
-        return timedelta(days=1)
-    return second - first

@@ -1,27 +1,28 @@
 """Schedules and executions in words and rows, as `show`, `executions` and `execution` have them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 
 from sempre.cli.desk import Desk
 from sempre.cli.summaries import seconds_of_run
 from sempre.cli.times import as_json, length, zone_of
+from sempre.domain.arguments import Json
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.policies import Retry
-from sempre.domain.redaction import redacted
+from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.schedule import Schedule
 from sempre.grids.grid import Grid
 
-__all__ = ["definition_lines", "history_rows", "in_words", "range_rows"]
+__all__ = ["definition_lines", "history_rows", "in_words", "range_rows", "shown_args"]
 
 Table = tuple[Sequence[str], list[Sequence[str]]]
 TOLD_APART = frozenset({"job", "grid", "args", "enabled"})
 
 
-def definition_lines(schedule: Schedule) -> list[tuple[str, str]]:
+def definition_lines(schedule: Schedule, redact: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Return what a schedule is, name and value: policies only where they are not the default."""
     declared = schedule.definition
     told = [
@@ -30,7 +31,7 @@ def definition_lines(schedule: Schedule) -> list[tuple[str, str]]:
         ("timezone", zone_of(declared.grid)),
     ]
     if declared.args:
-        told.append(("args", json.dumps(redacted(dict(declared.args)), ensure_ascii=False)))
+        told.append(("args", shown_args(declared.args, (*redact, *declared.redact))))
     told += [
         (each.name, in_words(getattr(declared, each.name)))
         for each in fields(Definition)
@@ -38,6 +39,11 @@ def definition_lines(schedule: Schedule) -> list[tuple[str, str]]:
     ]
     kind = "code" if schedule.declared else "made at run time"
     return [*told, ("revision", f"{schedule.revision}, {kind}")]
+
+
+def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
+    """Write arguments without their secrets and what stands under `redact`; nothing for none."""
+    return json.dumps(redacted(dict(args), redact), ensure_ascii=False) if args else ""
 
 
 def in_words(value: object) -> str:
@@ -81,7 +87,7 @@ def _history_row(desk: Desk, row: Execution, *, named: bool) -> Sequence[str]:
         late,
         "" if seconds is None else length(seconds),
         str(row.attempt) if row.attempt else "",
-        _why(row),
+        redacted_text(_why(row), desk.redact),
     )
 
 

@@ -7,10 +7,11 @@ from itertools import chain, islice
 
 from sempre.cli.times import as_json, zone_of
 from sempre.domain.execution import Execution
-from sempre.domain.redaction import redacted
+from sempre.domain.planning.steps import first_slot_from
+from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, State
-from sempre.grids.grid import Grid, following
+from sempre.grids.grid import following
 from sempre.ports.messages import View
 
 __all__ = ["LIGHTS", "Summary", "execution_json", "history_bar", "seconds_of_run", "upcoming"]
@@ -70,7 +71,7 @@ class Summary:
         """How long after its slot it may start without being late: jitter is no lateness."""
         return self.late_after + self.schedule.definition.jitter
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self, redact: Sequence[str] = ()) -> dict[str, object]:
         """Return it as `--json` has it."""
         schedule, declared, pause = self.schedule, self.schedule.definition, self.schedule.pause
         stop = pause and {"until": as_json(pause.until), "note": pause.note, "actor": pause.actor}
@@ -86,21 +87,21 @@ class Summary:
             "pause": stop,
             "broken": schedule.broken or None,
             "next_run_at": as_json(schedule.next_run_at),
-            "last": self.last and execution_json(self.last),
+            "last": self.last and execution_json(self.last, redact),
             "revision": schedule.revision,
         }
 
 
-def execution_json(row: Execution) -> dict[str, object]:
-    """Return an execution as `--json` has it, arguments without their secrets."""
-    seconds = seconds_of_run(row)
+def execution_json(row: Execution, redact: Sequence[str] = ()) -> dict[str, object]:
+    """Return an execution as `--json` has it, without secrets and what stands under `redact`."""
+    seconds, names = seconds_of_run(row), (*redact, *row.snapshot.redact)
     return {
         "id": row.id,
         "schedule": row.snapshot.name if row.schedule_id else None,
         "job": row.snapshot.job,
         "kind": str(row.kind),
         "state": str(row.state),
-        "reason": row.reason,
+        "reason": redacted_text(row.reason, names),
         "actor": row.actor,
         "run_at": as_json(row.run_at),
         "due_at": as_json(row.due_at),
@@ -112,7 +113,7 @@ def execution_json(row: Execution) -> dict[str, object]:
         "crashes": row.crashes,
         "queue": row.snapshot.queue,
         "held_by": row.held_by or None,
-        "args": redacted(dict(row.snapshot.args)),
+        "args": redacted(dict(row.snapshot.args), names),
     }
 
 
@@ -162,18 +163,20 @@ def _slots(view: View, after: datetime) -> Iterator[datetime]:
     schedule = view.schedule
     declared = schedule.definition
     skipped = {row.run_at for row in view.rows if row.state is State.SKIPPED}
-    start = after
+    start = after + TICK
     if schedule.pause and schedule.pause.until:
-        start = max(start, schedule.pause.until - TICK)
-    for slot in _walk(declared.grid, start):
+        start = max(start, schedule.pause.until)
+    for slot in _walk(schedule, start):
         if declared.until and slot > declared.until:
             return
         if slot not in skipped:
             yield slot
 
 
-def _walk(grid: Grid, after: datetime) -> Iterator[datetime]:
-    slot = following(grid, after)
+def _walk(schedule: Schedule, start: datetime) -> Iterator[datetime]:
+    grid = schedule.definition.grid
+    cursor = schedule.cursor if grid.relative else start - TICK
+    slot = first_slot_from(grid, cursor, start)
     while slot is not None:
         yield slot
         slot = following(grid, slot)

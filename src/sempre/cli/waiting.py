@@ -24,15 +24,16 @@ def wait_until_ended(
 
     Raises:
         NotFound: there is none of that id, or it was purged meanwhile.
+        UnreadableRow: this process cannot read it.
         Failure: it has not ended in time; it goes on.
     """
     began, rest, never = engine.clock.elapsed(), FIRST_REST, Event()
     while True:
-        found = engine.read(engine.store.candidates([execution_id]))
-        if not found:
+        found = engine.read_one(engine.store.candidates([execution_id]))
+        if found is None:
             raise NotFound("execution", execution_id)
-        if has_ended(found[0].execution):
-            return found[0].execution
+        if has_ended(found.execution):
+            return found.execution
         waited = engine.clock.elapsed() - began
         if timeout is not None and waited >= timeout.total_seconds():
             message = f"{execution_id} has not ended after {length(timeout)}; it goes on."

@@ -100,6 +100,8 @@ class Watch:
             return None
 
     def _start(self, schedule: Schedule) -> datetime:
+        if schedule.definition.grid.relative:
+            return schedule.cursor
         upcoming = schedule.next_run_at
         if upcoming is None or upcoming > self.began:
             return self.began

@@ -1,13 +1,14 @@
 """The arguments of a job: plain JSON of a bounded size, checked before it is written."""
 
 import json
+import sys
 from collections.abc import Mapping
 from math import isfinite
 from typing import TypeAlias
 
 from sempre.errors import ArgumentsError
 
-__all__ = ["Json", "are_same_json", "check_arguments"]
+__all__ = ["Json", "are_same_json", "check_arguments", "check_json"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -37,6 +38,15 @@ def check_arguments(value: object) -> dict[str, Json]:
         allowed = f"at most {LARGEST_BYTES:,} bytes of JSON"
         raise ArgumentsError("args", sorted(checked), allowed=allowed, hint=hint)
     return checked
+
+
+def check_json(path: str, value: Json) -> Json:
+    """Return a copy of a JSON value, of any size, that every store gives back unchanged.
+
+    Raises:
+        ArgumentsError: naming the path, such as `result.rows[3]`, and what is allowed there.
+    """
+    return _checked(path, value, 1, [sys.maxsize])
 
 
 def _are_small(checked: Mapping[str, Json]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, cast
 from sempre.domain.arguments import Json, are_same_json, check_arguments
 from sempre.domain.names import check_name, check_note, check_word
 from sempre.domain.policies import OnUnknown, Overlap, Retry, check_choice, check_count
+from sempre.domain.redaction import read_redact
 from sempre.errors import GridError, PolicyError, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -50,6 +51,7 @@ class Definition:
         timeout: how long an execution may run.
         on_unknown: what follows a lease that expired.
         tags: words to find it by.
+        redact: names whose values are masked where its arguments are shown.
         owner: which code base declares it.
         note: anything a person should know.
     """
@@ -73,6 +75,7 @@ class Definition:
     timeout: timedelta | None = None
     on_unknown: OnUnknown = "rerun"
     tags: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
     owner: str | None = None
     note: str = ""
 
@@ -189,6 +192,7 @@ _READERS: dict[str, Any] = {
     "timeout": _positive,
     "on_unknown": lambda name, value: cast("OnUnknown", check_choice(name, value, OnUnknown)),
     "tags": _read_tags,
+    "redact": lambda _, value: read_redact(value),
     "owner": check_word,
     "note": check_note,
 }

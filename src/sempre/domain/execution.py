@@ -105,12 +105,21 @@ class Execution(Draft):
         return self.due_at <= now
 
     def ran_at(self, instant: datetime) -> bool:
-        """Tell whether an attempt of it was in progress at an instant, by what the row knows."""
+        """Tell whether an attempt of it was in progress at an instant, by what the row knows.
+
+        An attempt whose lease has run out is over, though no worker has taken it back yet.
+        """
         if self.started_at is None or self.started_at > instant:
             return False
-        return self.state is State.RUNNING or (
-            self.finished_at is not None and self.finished_at > instant
-        )
+        if self.state is not State.RUNNING:
+            return self.finished_at is not None and self.finished_at > instant
+        return self.lost_at is None or self.lost_at > instant
+
+    @property
+    def lost_at(self) -> datetime | None:
+        """When the lease of a running attempt ends; None if the row does not know it."""
+        until, started = self.leased_until, self.started_at
+        return until if until and started and until > started else None
 
     def to(self, state: State, **changes: Any) -> "Execution":
         """Return it in another state; IllegalTransition if the table has no such way."""

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.domain.arguments import Json
+from sempre.domain.redaction import redacted_text
+from sempre.errors import SempreError
+from sempre.grids.grid import Grid
 
-__all__ = ["PAIR", "POISON_AFTER", "Scan", "is_pair", "pair_name"]
+__all__ = ["PAIR", "POISON_AFTER", "Scan", "cadence_of", "is_pair", "pair_name"]
 
 PAIR = "pair:"
+TICK = timedelta(microseconds=1)
 POISON_AFTER = 5
 """So many failures in a row make work poison."""
 NAMED = 20
@@ -25,11 +30,21 @@ def is_pair(schedule: str) -> bool:
     return schedule.startswith(PAIR)
 
 
+def cadence_of(grid: Grid, at: datetime) -> timedelta:
+    """Return the time from a slot to the next one; of another instant, between the next two.
+
+    A grid that cannot be asked, or ends, counts as daily.
+    """
+    try:
+        first, second = grid.times(at - TICK, 2)
+    except (SempreError, ValueError):
+        return timedelta(days=1)
+    return second - first
+
+
 @dataclass
 class Scan:
     """What one run of a pair's query found; it is stored as the result of that run.
-
-    No name here may sound like a secret (`..._keys`): its value would not be stored.
 
     Attributes:
         found: how many runs of the job should exist.
@@ -44,7 +59,7 @@ class Scan:
         full_scans: tables that the query reads as a whole, though they are big.
         oldest_s: how long ago the oldest of those that waited or ran was put in, in seconds.
         seconds: how long the run took.
-        cadence_s: how long it may take: the time between two runs.
+        cadence_s: how long it may take: the time to the next run.
     """
 
     found: int = 0
@@ -63,7 +78,7 @@ class Scan:
 
     @property
     def is_behind(self) -> bool:
-        """Whether it took longer than the time between two runs."""
+        """Whether it took longer than the time to the next run."""
         return self.cadence_s > 0 and self.seconds > self.cadence_s
 
     def note_poison(self, key: str) -> None:
@@ -81,6 +96,13 @@ class Scan:
     def to_json(self) -> dict[str, Json]:
         """Return it as the result of a run."""
         return asdict(self)
+
+    def shown(self) -> dict[str, Json]:
+        """Return it as it may be shown: unique keys are made of arguments."""
+        poison, uncovered = (
+            [redacted_text(key) for key in keys] for keys in (self.poison, self.uncovered_work)
+        )
+        return {**self.to_json(), "poison": [*poison], "uncovered_work": [*uncovered]}
 
     @classmethod
     def read(cls, result: object) -> "Scan | None":

@@ -1,25 +1,91 @@
-"""What is kept of a job's results and errors: without secrets, and no longer than a row may be.
+"""Masking: the one place that decides which values are secret, and how much of a text is kept.
 
-Redaction goes by names: whatever stands under a key, or after a word, that sounds like a secret
-is masked, and it masks too much rather than too little. It is a net, not a wall: a secret under a
-harmless name, or printed without one, passes. Add such names by a job's `redact=`.
+Results and arguments are stored exactly, and masked by `redacted` wherever they are shown: on the
+command line, in logs, and in whatever else shows them. Errors and notes are texts for people:
+`kept_text` masks them before they are stored.
+
+A secret is known by its whole name, in any case, whether its words are joined by `_`, by `-` or
+not at all: `api_key`, `API-Key` and `apiKey` are one name, `key` and `monkey` are none. In a text
+the last part of a longer name counts too, as in `DB_PASSWORD=...`. A secret under a harmless name
+passes: add that name by `redact=` of a job or of the application.
 """
 
-import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from sempre.domain.arguments import Json
+from sempre.errors import PolicyError
 
-__all__ = ["MASK", "capped", "capped_result", "kept_text", "redacted", "redacted_text"]
+__all__ = [
+    "MASK",
+    "SECRET_NAMES",
+    "capped",
+    "kept_text",
+    "read_redact",
+    "redacted",
+    "redacted_text",
+    "storable",
+    "withheld",
+    "withheld_text",
+]
 
 MASK = "[redacted]"
 LARGEST_TEXT = 8192
-# A little below the size of arguments, by whose rules a result is checked as well.
-LARGEST_RESULT = 65_500
-_WORDS = ("password", "passwd", "token", "secret", "key", "authorization")
+SECRET_NAMES = (
+    "access_key",
+    "access_token",
+    "account_key",
+    "api_key",
+    "api_secret",
+    "api_token",
+    "app_secret",
+    "auth_token",
+    "authorization",
+    "aws_secret_access_key",
+    "bearer_token",
+    "client_secret",
+    "cookie",
+    "cookies",
+    "credential",
+    "credentials",
+    "csrf_token",
+    "database_password",
+    "db_password",
+    "encryption_key",
+    "id_token",
+    "jwt",
+    "new_password",
+    "old_password",
+    "passcode",
+    "passphrase",
+    "passwd",
+    "password",
+    "passwords",
+    "private_key",
+    "proxy_authorization",
+    "pwd",
+    "refresh_token",
+    "root_password",
+    "secret",
+    "secret_access_key",
+    "secret_key",
+    "secret_token",
+    "secrets",
+    "session_token",
+    "set_cookie",
+    "shared_secret",
+    "signing_key",
+    "signing_secret",
+    "token",
+    "user_password",
+    "webhook_secret",
+    "x_api_key",
+    "x_auth_token",
+    "x_csrf_token",
+)
 # Every repetition has a bound: the time to read a text must not grow with the square of it.
+_BETWEEN = r"""["']?\]?\s{0,4}(?:=>|=(?!=)|:)\s{0,4}"""
 _VALUE = r"""
     (?P<value>
         (?:[bru]{1,2}(?=["']))?
@@ -30,16 +96,23 @@ _VALUE = r"""
     )"""
 _BEARER = re.compile(r"\b(bearer\s{1,4})[\w.~+/=-]{6,}", re.IGNORECASE)
 _URL_PASSWORD = re.compile(r"(://[^\s/?#:@\"']{0,256}:)[^\s/?#\"']{1,1024}@")
+_JOINTS = re.compile("[-_]")
 
 
 def redacted(value: Json, patterns: Iterable[str] = ()) -> Json:
-    """Return a value with everything masked that stands under a key which sounds like a secret.
+    """Return a value as it may be shown: what stands under the name of a secret is masked.
 
     Args:
         value: plain JSON; it is not changed.
-        patterns: further parts of keys, in any case, with `*` and `?` as wildcards.
+        patterns: further whole names, in any case, with `*` and `?` as wildcards.
     """
-    return _masked(value, _suspicious(tuple(patterns)))
+    return _masked(value, _is_secret(SECRET_NAMES + tuple(patterns)), _without_url_passwords)
+
+
+def withheld(value: Json, patterns: Iterable[str]) -> Json:
+    """Return a value as `redact=` has it stored: only what stands under those names is masked."""
+    names = tuple(patterns)
+    return _masked(value, _is_secret(names), str) if names else value
 
 
 def redacted_text(text: str, patterns: Iterable[str] = ()) -> str:
@@ -47,9 +120,15 @@ def redacted_text(text: str, patterns: Iterable[str] = ()) -> str:
 
     It never fails. `KeyError: 'region'` and its kin stay as they are: they name no secret.
     """
-    masked = _suspicious_text(tuple(patterns)).sub(_mask_value, text)
+    masked = withheld_text(text, SECRET_NAMES + tuple(patterns))
     masked = _BEARER.sub(rf"\g<1>{MASK}", masked)
-    return _URL_PASSWORD.sub(rf"\g<1>{MASK}@", masked)
+    return _without_url_passwords(masked)
+
+
+def withheld_text(text: str, patterns: Iterable[str]) -> str:
+    """Return a text with masked values after these names alone."""
+    names = tuple(filter(None, patterns))
+    return _named_values(names).sub(_mask_value, text) if names else text
 
 
 def capped(text: str, limit: int = LARGEST_TEXT) -> str:
@@ -69,54 +148,74 @@ def capped(text: str, limit: int = LARGEST_TEXT) -> str:
     return f"{_whole(raw[:head])}{note}{_whole(raw[-tail:])}"
 
 
+def storable(text: str) -> str:
+    """Return a text that every store can keep: without NUL and lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
 def kept_text(text: str, patterns: Iterable[str] = (), limit: int = LARGEST_TEXT) -> str:
     """Return a text that every store can keep: redacted, capped, without NUL and surrogates.
 
     It is redacted before it is cut, as a cut between a name and its value would hide the name. A
     text of megabytes is first cut to a size that is quick to read, far from what is kept of it.
     """
-    cut = capped(text, 32 * limit)
-    storable = cut.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
-    return capped(redacted_text(storable, patterns), limit)
+    return capped(redacted_text(storable(capped(text, 32 * limit)), patterns), limit)
 
 
-def capped_result(value: Json, limit: int = LARGEST_RESULT) -> Json:
-    """Return a value, or in place of one that is too large a text that says so."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    size = len(text.encode("utf-8", "surrogatepass"))
-    if size <= limit:
-        return value
-    return f"[left out: {size:,} bytes of JSON; at most {limit:,} are kept]"
+def read_redact(value: object) -> tuple[str, ...]:
+    """Return the names that a user wrote after `redact=`; PolicyError if it is no list of them."""
+    if isinstance(value, list | tuple | set | frozenset):
+        names = tuple(sorted({each.strip() for each in value if isinstance(each, str)}))
+        if all(isinstance(each, str) for each in value) and all(names):
+            return names
+    raise PolicyError("redact", value, allowed='a list of whole names, such as ["iban"]')
 
 
-def _masked(value: Json, suspicious: re.Pattern[str]) -> Json:
+def _masked(value: Json, is_secret: Callable[[str], bool], text: Callable[[str], str]) -> Json:
+    if isinstance(value, str):
+        return text(value)
     if isinstance(value, list):
-        return [_masked(item, suspicious) for item in value]
+        return [_masked(item, is_secret, text) for item in value]
     if isinstance(value, dict):
         return {
-            key: MASK if suspicious.search(key) else _masked(item, suspicious)
+            key: MASK if is_secret(key) else _masked(item, is_secret, text)
             for key, item in value.items()
         }
     return value
 
 
-@lru_cache(maxsize=256)
-def _suspicious(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(_any_of(patterns), re.IGNORECASE | re.DOTALL)
+def _without_url_passwords(text: str) -> str:
+    return _URL_PASSWORD.sub(rf"\g<1>{MASK}@", text) if "://" in text else text
 
 
 @lru_cache(maxsize=256)
-def _suspicious_text(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    # An error is named for what it is about, and what follows is its message.
-    name = rf"(?P<name>(?:{_any_of(patterns)})(?![\w.-]{{0,64}}(?:error|exception|warning)\b)"
-    between = r"""[\w.-]{0,64}["']?\]?\s{0,4}(?:=>|=(?!=)|:)\s{0,4})"""
-    return re.compile(name + between + _VALUE, re.IGNORECASE | re.VERBOSE)
+def _is_secret(names: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return what tells whether a key is one of these names."""
+    known = {_JOINTS.sub("", name).casefold() for name in names if name}
+    wild = [name for name in known if "*" in name or "?" in name]
+    pattern = re.compile("|".join(_wild(name, ".*", ".") for name in wild) or "(?!)", re.DOTALL)
+
+    def is_secret(key: str) -> bool:
+        plain = _JOINTS.sub("", key).casefold()
+        return plain in known or pattern.fullmatch(plain) is not None
+
+    return is_secret
 
 
-def _any_of(patterns: tuple[str, ...]) -> str:
-    wild = {"*": r"[\w.-]{0,64}", "?": r"[\w.-]"}
-    own = ["".join(wild.get(c, re.escape(c)) for c in pattern) for pattern in patterns if pattern]
-    return "|".join([*_WORDS, *own])
+@lru_cache(maxsize=256)
+def _named_values(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds these names in a text, each with the value that follows."""
+    words = [r"[-_]?".join(map(_in_text, _JOINTS.split(name))) for name in names]
+    name = rf"(?P<name>(?<![^\W_])(?:{'|'.join(words)}){_BETWEEN})"
+    return re.compile(name + _VALUE, re.IGNORECASE | re.VERBOSE)
+
+
+def _in_text(word: str) -> str:
+    return _wild(word, r"[\w.-]{0,64}", r"[\w.-]")
+
+
+def _wild(name: str, many: str, one: str) -> str:
+    return "".join({"*": many, "?": one}.get(each, re.escape(each)) for each in name)
 
 
 def _mask_value(match: re.Match[str]) -> str:

@@ -3,6 +3,9 @@
 What every store keeps apart is left out: arguments, name and revision; and of a snapshot what is
 usual, for one-off work carries its own, and there may be millions. Durations are whole
 microseconds. How an instant is put is the store's own, for it is the store that sorts by them.
+
+A field, or a word in a field, that this release does not know means behaviour that it does not
+know: such rules are not read at all, and their row is left to processes that know it.
 """
 
 import json
@@ -10,11 +13,13 @@ from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sempre.domain.definition import Definition
 from sempre.domain.policies import Retry
 from sempre.domain.snapshot import Snapshot
+from sempre.errors import PolicyError
 from sempre.grids.foreign import read_grid
 from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
@@ -38,12 +43,17 @@ UNSAID: dict[str, Any] = {
     "deadline": None,
     "jitter": 0,
     "tags": [],
+    "redact": [],
 }
+
+LATER = {"redact": UNSAID["redact"]}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
     for kind in (Definition, Snapshot)
 }
+
+_HINTS = {kind: get_type_hints(kind) for kind in (Definition, Snapshot)}
 
 Write = Callable[[datetime], int | str]
 Read = Callable[[Any], datetime]
@@ -63,15 +73,16 @@ def write_rules(value: Definition | Snapshot, *, instant: Write = microseconds_o
 def _written(names: tuple[str, ...], values: tuple[object, ...], instant: Write) -> str:
     plain = (_plain(value, instant) for value in values)
     rules = dict(zip(names, plain, strict=True))
-    if names is _NAMES[Snapshot]:
-        rules = {name: value for name, value in rules.items() if UNSAID.get(name, ...) != value}
+    # A definition says everything but what came later: then it is stored as it always was.
+    unsaid = UNSAID if names is _NAMES[Snapshot] else LATER
+    rules = {name: value for name, value in rules.items() if unsaid.get(name, ...) != value}
     return json.dumps(rules, separators=(",", ":"))
 
 
 @lru_cache(maxsize=16_384)
 def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
     """Return the definition of its rules, without arguments. Equal texts share one value."""
-    rules = _rules(text)
+    rules = _rules(text, Definition)
     until = rules["until"]
     return Definition(**rules | {"until": None if until is None else instant(until)})
 
@@ -79,7 +90,7 @@ def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
 @lru_cache(maxsize=16_384)
 def read_snapshot(text: str) -> Snapshot:
     """Return the snapshot of its rules, without name and arguments. Equal texts share one value."""
-    return Snapshot(name="", **_rules(text))
+    return Snapshot(name="", **_rules(text, Snapshot))
 
 
 def _plain(value: object, instant: Write) -> object:
@@ -98,8 +109,9 @@ def _plain(value: object, instant: Write) -> object:
             return value
 
 
-def _rules(text: str) -> dict[str, Any]:
+def _rules(text: str, kind: type[Definition | Snapshot]) -> dict[str, Any]:
     rules: dict[str, Any] = UNSAID | json.loads(text)
+    _check_known(rules, kind)
     for name in DURATIONS & rules.keys():
         if rules[name] is not None:
             rules[name] *= MICROSECOND
@@ -107,7 +119,34 @@ def _rules(text: str) -> dict[str, Any]:
     rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
     if rules["grid"] is not None:
         rules["grid"] = _grid(json.dumps(rules["grid"]))
-    return rules | {"tags": tuple(rules["tags"])}
+    return rules | {"tags": tuple(rules["tags"]), "redact": tuple(rules["redact"])}
+
+
+def _check_known(rules: dict[str, Any], kind: type[Definition | Snapshot]) -> None:
+    """Raise PolicyError for a field, or a value in a field, that this release does not know."""
+    for name, value in rules.items():
+        if name not in _NAMES[kind]:
+            raise PolicyError(name, value, allowed="the fields that this release knows")
+        hint = _HINTS[kind][name]
+        if not any(_is_stored(value, each) for each in _alternatives(hint)):
+            raise PolicyError(name, value, allowed="the values that this release knows")
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _is_stored(value: object, hint: Any) -> bool:
+    """Tell whether a value is the stored form of a type, as far as that can be told."""
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if get_origin(hint) is tuple:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if hint is Retry:
+        return isinstance(value, list) and [type(each) for each in value] == [int] * 3
+    known = {timedelta: int, Grid: dict}.get(hint, hint)
+    # How an instant is stored is known to the store alone.
+    return known is datetime or type(value) is known
 
 
 @lru_cache(maxsize=16_384)

@@ -1,7 +1,7 @@
 """A schedule: what was declared, and how far it has got."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 
 from sempre.domain.arguments import are_same_json
@@ -9,12 +9,15 @@ from sempre.domain.definition import Definition
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.values import made
 
-__all__ = ["Pause", "Schedule"]
+__all__ = ["AHEAD", "Pause", "Schedule"]
+
+AHEAD = timedelta(seconds=2)
+"""So far may a cursor lie after the store's now: the clocks of two servers differ a little."""
 
 # What a snapshot takes over from a definition as it is; of arguments, types count as well.
 _shared = itemgetter(
     *("job", "grid", "queue", "priority", "retry", "timeout", "on_unknown"),
-    *("overlap", "deadline", "jitter"),
+    *("overlap", "deadline", "jitter", "redact"),
 )
 
 
@@ -46,7 +49,8 @@ class Schedule:
         name: unique among schedules that are not deleted.
         definition: what the user declared or edited.
         created_at: when; the cursor starts here.
-        cursor: every slot up to here is decided; it never goes back and never passes now.
+        cursor: every slot up to here is decided; it never passes now, and goes back only to a
+            now that was set back before it.
         revision: +1 at every change that a person or deploy makes, and at every start of what must
             not overlap and is no slot's first: so a claim planned from before is refused.
         starts: first starts of kind scheduled so far, which `limit` bounds.
@@ -87,6 +91,10 @@ class Schedule:
         stopped = self.deleted or self.has_reached_limit or paused_for_good
         return self.started and self.definition.enabled and not stopped
 
+    def is_ahead(self, now: datetime) -> bool:
+        """Tell whether the cursor lies in the future: the store's clock had jumped there."""
+        return self.cursor > now + AHEAD
+
     def allows_start(self, now: datetime) -> bool:
         """Tell whether anything but a manual execution may start at an instant."""
         return self.definition.enabled and not (self.pause is not None and self.pause.holds(now))
@@ -116,6 +124,7 @@ class Schedule:
             deadline=declared.deadline,
             jitter=declared.jitter,
             tags=(),
+            redact=declared.redact,
         )
 
     def _is_told_by(self, known: Snapshot) -> bool:

@@ -16,7 +16,7 @@ class Snapshot:
     """The part of a definition that decides how one execution runs.
 
     One-off work has a snapshot too, without a grid, and with the tags of its job: it has no
-    schedule that could be asked for them.
+    schedule that could be asked for them. `redact` is for whoever shows its arguments.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Snapshot:
     deadline: timedelta | None = None
     jitter: timedelta = timedelta(0)
     tags: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
     revision: int = 1
 
     def drift_from(self, other: "Snapshot") -> tuple[str, ...]:

@@ -6,8 +6,8 @@ the same guard as a compare-and-set, so that of two parties who try, one wins.
     pending ──> scheduled ──> running ──> succeeded
        └────────────┬──────────┘  │ └───> failed
                     │  <──────────┘       cancelled, skipped
-                    └──> skipped ──> superseded
-                         superseded, missed, cancelled
+                    └──> skipped, missed ──> superseded
+                         superseded, cancelled
 """
 
 from enum import StrEnum
@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from sempre.errors import IllegalTransition
 
-__all__ = ["LIVE", "TRANSITIONS", "Kind", "Reason", "State", "check_transition"]
+__all__ = ["ENDS", "LIVE", "TRANSITIONS", "Kind", "Reason", "State", "check_transition"]
 
 
 class State(StrEnum):
@@ -33,7 +33,7 @@ class State(StrEnum):
     SUPERSEDED = "superseded"
     """Replaced by another row, or no longer wanted; its slot counts as having no row."""
     MISSED = "missed"
-    """Not started by its deadline."""
+    """Not started by its deadline; of a slot that is still to come it can be taken back."""
     CANCELLED = "cancelled"
 
 
@@ -74,8 +74,11 @@ class Reason(StrEnum):
     QUARANTINED = "quarantined"
     RELEASED = "released"
     SWITCHED_OFF = "switched off"
+    HELD = "held"
     COALESCED = "coalesced"
     NOT_NEEDED = "not needed"
+    CLOCK = "clock"
+    """It was decided while the store's clock was ahead; the slot is still to come."""
 
 
 LIVE = frozenset({State.PENDING, State.SCHEDULED})
@@ -94,11 +97,14 @@ TRANSITIONS = MappingProxyType(
         State.SUCCEEDED: frozenset(),
         State.FAILED: frozenset(),
         State.SUPERSEDED: frozenset(),
-        State.MISSED: frozenset(),
+        State.MISSED: frozenset({State.SUPERSEDED}),
         State.CANCELLED: frozenset(),
     }
 )
 """From each state, the states that it leads to."""
+
+ENDS = frozenset(set(State) - LIVE - {State.RUNNING})
+"""The states that are an end for history, though of a future slot some can be taken back."""
 
 
 def check_transition(before: State, after: State) -> None:

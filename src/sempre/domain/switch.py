@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sempre.domain.execution import Draft
-from sempre.domain.states import Kind
+from sempre.domain.execution import Draft, Execution
+from sempre.domain.states import Kind, Reason
 
-__all__ = ["Switch", "stopping"]
+__all__ = ["Switch", "held_by", "stopping"]
 
 DIGITS = "0123456789"
 
@@ -25,6 +25,7 @@ class Switch:
         target: `job:name`, `queue:name`, `tag:name`, `pair:job` or `all`. A pair is the schedule
             `pair:job`, with its shards `pair:job/1` and so on.
         mode: "reject" refuses new work and skips slots when they are due; "hold" keeps it waiting.
+            A mode of a newer release, which this one does not know, counts as "hold".
         until: when it goes on again by itself; None is when somebody does it.
         rejected: how much one-off work it has refused since it went off, as far as was asked for.
     """
@@ -40,7 +41,7 @@ class Switch:
     @property
     def holds(self) -> bool:
         """Whether it keeps what it stops waiting."""
-        return self.mode == "hold"
+        return self.mode != "reject"
 
     def stops(self, row: Draft, tags: Collection[str] = ()) -> bool:
         """Tell whether it is meant for an execution, given the tags of its schedule.
@@ -59,6 +60,11 @@ class Switch:
             return name in tags or name in snapshot.tags
         return name == {"job": snapshot.job, "queue": snapshot.queue}.get(what)
 
+    def has_held(self, row: Execution, now: datetime, tags: Collection[str] = ()) -> bool:
+        """Tell whether it has kept a slot waiting past the time at which the slot was due."""
+        waits = row.kind is Kind.SCHEDULED and row.is_untried and row.is_due(now)
+        return waits and self.holds and self.stops(row, tags)
+
     def is_same_stop(self, other: "Switch | None") -> bool:
         """Tell whether another switch stops the same in the same way, whatever its reason."""
         if other is None:
@@ -67,6 +73,11 @@ class Switch:
 
     def _is_for_pair(self, name: str) -> bool:
         return name == self.target or name.rstrip(DIGITS) == f"{self.target}/"
+
+
+def held_by(name: str) -> str:
+    """Return the reason for which an execution waits, or a slot that was due has waited."""
+    return f"{Reason.HELD} by {name}"
 
 
 def stopping(switches: Iterable[Switch], row: Draft, tags: Collection[str] = ()) -> Switch | None:

@@ -1,4 +1,4 @@
-"""Work without a schedule: how a job runs when somebody puts it in by itself."""
+"""The policy of a job: how work of it runs, on a schedule or enqueued by itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -17,7 +17,10 @@ __all__ = ["WorkPolicy", "read_policy"]
 
 @dataclass(frozen=True, kw_only=True)
 class WorkPolicy:
-    """What a job declares for work that is put in by itself; see `Definition` for the fields."""
+    """What a job declares for its runs; see `Definition` for the fields.
+
+    `unique` is for enqueued work alone; everything else a schedule inherits.
+    """
 
     queue: str = "default"
     priority: int = 1000
@@ -25,11 +28,17 @@ class WorkPolicy:
     timeout: timedelta | None = None
     on_unknown: OnUnknown = "rerun"
     tags: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
     unique: Unique | None = None
 
     def snapshot(self, job: str, args: Mapping[str, Json]) -> Snapshot:
         """Return what an execution of the job carries."""
         return changed(self._bare, name=job, job=job, args=args)
+
+    @property
+    def inherited(self) -> dict[str, object]:
+        """The fields that a schedule of the job has, unless it has its own."""
+        return {name: getattr(self, name) for name in CARRIED}
 
     @cached_property
     def _bare(self) -> Snapshot:

@@ -55,7 +55,8 @@ class Agenda:
     def look_now(self) -> None:
         """Look at the next step."""
         with self._lock:
-            heappush(self._points, 0.0)
+            if not self._points or self._points[0] > 0.0:
+                heappush(self._points, 0.0)
 
     def cross_off(self) -> list[datetime]:
         """Forget what is due by now: whoever calls is about to look.

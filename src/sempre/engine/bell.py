@@ -6,7 +6,7 @@ the store when it is overdue. So nothing here ever fails an operation.
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from sempre.clock import Clock
 from sempre.domain.execution import Execution
@@ -15,7 +15,7 @@ from sempre.engine.breaker import Breaker
 from sempre.engine.events import Events, Happened
 from sempre.engine.tickets import lane_of, ticket_text
 from sempre.errors import BrokerError, StoreUnavailable
-from sempre.ports.broker import Broker, Message
+from sempre.ports.broker import Broker, Message, Wakes
 from sempre.ports.messages import Waiting
 from sempre.ports.store import Store
 
@@ -35,7 +35,10 @@ class Bell:
         self.breaker = Breaker(clock)
         self.carries = broker.capabilities.carries
         self.horizon = min(horizon, broker.capabilities.horizon)
+        # Where the store is the broker, every worker's heartbeat tells it of what is due later.
+        self.soon = self.horizon
         self.unheard = False
+        self.deaf: set[str] = set()
         self.on_ring: Callable[[datetime], None] | None = None
         self._store = store
         self._events = events
@@ -43,7 +46,19 @@ class Bell:
     @property
     def is_dumb(self) -> bool:
         """Whether work has to be looked for in the store, at least for now."""
-        return not self.carries or self.breaker.is_open
+        return not self.carries or self.breaker.is_open or bool(self.deaf)
+
+    def mark_deaf(self, lane: str) -> None:
+        """Note that the broker takes messages of a lane and delivers none."""
+        if lane not in self.deaf:
+            self.deaf.add(lane)
+            self._events.tell(Happened.BROKER_DEAF, lane=lane)
+
+    def mark_heard(self, lane: str) -> None:
+        """Note that the broker delivers the messages of a lane."""
+        if lane in self.deaf:
+            self.deaf.remove(lane)
+            self._events.tell(Happened.BROKER_HEARD, lane=lane)
 
     def lane(self, queue: str) -> str:
         """Return the broker's lane of a queue."""
@@ -64,6 +79,8 @@ class Bell:
             return 0
         if self.on_ring is not None:
             self.on_ring(min(row.due_at for row in near))
+        if not self.carries and not self._is_soon(near, now):
+            return len(near)
         # Where nothing is carried, one message lets everybody look at them all.
         messages = self._messages(near if self.carries else near[:1], now)
         handles = self.tell(lambda broker: broker.put(messages))
@@ -77,13 +94,41 @@ class Bell:
         self._mark([row.id for row in told if row.state is State.PENDING])
         return len(told)
 
+    def ring_within(self, connection: object, rows: Iterable[Execution], now: datetime) -> None:
+        """Wake idle workers for rows of a caller's transaction when it commits, if that can be.
+
+        What the driver raises comes through.
+        """
+        near = [Waiting.of(row) for row in rows if not row.held_by]
+        if self.broker.capabilities.wakes and self._is_soon(near, now):
+            cast("Wakes", self.broker).put_within(connection)
+
+    def was_woken(self, *, early: bool) -> bool:
+        """Tell whether a wake-up has ended the last wait of this thread.
+
+        Args:
+            early: whether the wait ended before its time, in case the broker does not say.
+        """
+        if self.broker.capabilities.wakes:
+            return cast("Wakes", self.broker).was_woken()
+        return early and not self.carries
+
+    def rest(self) -> None:
+        """Hear nothing from other processes until the next wait for the broker."""
+        if self.broker.capabilities.wakes:
+            cast("Wakes", self.broker).rest()
+
     def call(self) -> None:
         """Let workers look into the store now, where that is where they look."""
         if self.on_ring is not None:
             self.on_ring(self._store.last_pass().now)
         if not self.carries:
-            message = Message(self.lane("default"), "")
-            self.tell(lambda broker: broker.put([message]))
+            self.wake_others()
+
+    def wake_others(self) -> None:
+        """Let workers of other processes query the store, where the store is the broker."""
+        message = Message(self.lane("default"), "")
+        self.tell(lambda broker: broker.put([message]))
 
     def tell(self, call: Callable[[Broker], T]) -> T | None:
         """Do something with the broker; None if it rests after a failure, or fails now."""
@@ -98,6 +143,11 @@ class Bell:
         if self.breaker.succeeded():
             self._events.tell(Happened.BROKER_UP)
         return answer
+
+    def _is_soon(self, rows: Iterable[Waiting], now: datetime) -> bool:
+        """Tell whether any of these rows is due before every worker's next heartbeat or so."""
+        latest = now + self.soon
+        return any(row.due_at <= latest for row in rows)
 
     def _messages(self, rows: Sequence[Waiting], now: datetime) -> list[Message]:
         store = self._store.uuid

@@ -29,6 +29,11 @@ class Breaker:
         """Seconds until the next try; 0 if there may be one now."""
         return max(0.0, self._until - self._clock.elapsed()) if self._failures else 0.0
 
+    def hurry(self) -> None:
+        """Let the next try be now; for what comes seldom and must not miss its moment."""
+        with self._lock:
+            self._until = 0.0
+
     def failed(self) -> float:
         """Open, or stay open for longer; return for how many seconds."""
         with self._lock:

@@ -43,7 +43,7 @@ class Catch:
         coming: when successors are due.
         early: not due yet, by id.
         blocked: they wait for another execution; its end rings them.
-        unroutable: their job is unknown here; others may know it.
+        unroutable: their job or grid is unknown here, or they cannot be read; others may know.
         refused: others were faster.
         passed_over: all that were left as they are, whatever the reason.
     """
@@ -127,6 +127,8 @@ class Claims:
     def _judge_all(self, reading: Reading[list[Candidate]], catch: Catch) -> list[Judged]:
         moment = Moment(reading.now, self._engine.tzdata)
         judged = []
+        for unread in reading.unreadable:
+            self._leave(unread.missing, catch)
         for candidate in self._engine.read(reading):
             self._expects_one_off = self._expects_one_off or candidate.view is None
             claim = self._judge(candidate, moment, catch)
@@ -157,6 +159,7 @@ class Claims:
             claim = plan_claim(schedule, row, rows, moment, stopped_by=candidate.stopped_by)
         except UnknownGrid as error:
             name = row.snapshot.name
+            self._leave(row.id, catch)
             self._engine.events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
             return None
         except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
@@ -167,6 +170,11 @@ class Claims:
         elif claim.verdict is Verdict.WAIT:
             catch.blocked.add(row.id)
         return claim
+
+    def _leave(self, identity: str, catch: Catch) -> None:
+        """Leave an execution to workers that can read it and know its grid, and its ticket too."""
+        catch.passed_over.add(identity)
+        catch.unroutable.add(identity)
 
     def _start(self, judged: Sequence[Judged], catch: Catch, session: str) -> None:
         if not judged:
@@ -179,6 +187,7 @@ class Claims:
                 continue
             started.append(Started(execution, each.order.plan.schedule))
             self._note_born(each.order, catch)
+            self._engine.tell_of_grid(each.order.plan)
             self._tell_overlapped(each.order.plan)
         catch.started += started
         self._tell_started(started)
@@ -192,6 +201,7 @@ class Claims:
                 catch.refused.add(each.row.id)
                 continue
             self._note_born(each.order, catch)
+            self._engine.tell_of_grid(each.order.plan)
             facts = {"verdict": each.verdict.value, "reason": each.reason}
             self._engine.events.tell(Happened.SKIPPED, execution=each.row, **facts)
 

@@ -12,9 +12,10 @@ from sempre.domain.planning import Moment, Plan
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import changed
 from sempre.engine.bell import Bell
-from sempre.engine.events import Events
+from sempre.engine.events import Events, Happened
 from sempre.engine.ids import new_id
 from sempre.engine.throttle import Throttle
+from sempre.engine.unread import UnreadRows
 from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
@@ -74,13 +75,33 @@ class Engine:
     def __post_init__(self) -> None:
         """Begin to follow the store's clock."""
         self.time = StoreTime(self.clock)
+        # The jobs of which this process has said that a result could not be stored.
+        self.unstored_results: set[str] = set()
+        self.unread = UnreadRows(self.events)
+        self.bell.soon = 2 * self.settings.beat
         # Here, since all watchdogs of a process together look at most once in a minute.
         self.watchdog_checks = Throttle(self.clock, seconds=WATCHDOG_CHECK)
 
     def read(self, reading: Reading[T]) -> T:
-        """Return the value of a reading and note what the store's clock said."""
+        """Return the value of a reading and note what the store's clock said.
+
+        Rows that this process cannot read are told of.
+        """
         self.time.hear(reading.now)
+        if reading.unreadable:
+            self.unread.tell(reading.unreadable)
         return reading.value
+
+    def read_one(self, reading: Reading[list[T]]) -> T | None:
+        """Return the one value that was asked for; None if there is none.
+
+        Raises:
+            UnreadableRow: it is there, and this process cannot read it.
+        """
+        found = self.read(reading)
+        if reading.unreadable and not found:
+            raise reading.unreadable[0].error
+        return found[0] if found else None
 
     def present(self) -> datetime:
         """Return the store's now, which is asked for if it was not told for a while."""
@@ -130,8 +151,21 @@ class Engine:
             order = self.order(plan)
             if self.store.apply([order])[0]:
                 self.bell.ring(born_by(order, self.time.now()), self.time.now())
+                self.tell_of_grid(plan)
                 return order
         raise Contended("others changed the schedule at the same time; try again.")
+
+    def tell_of_grid(self, plan: Plan) -> None:
+        """Report that a plan which was carried out found a grid broken, or working again."""
+        before, after = plan.base, plan.schedule
+        if before is None or after is None or bool(before.broken) == bool(after.broken):
+            return
+        if after.broken:
+            facts = {"schedule": after.name, "error": after.broken}
+            self.events.tell(Happened.SCHEDULE_BROKEN, **facts)
+        else:
+            mended = {"schedule": after.name, "next_run_at": after.next_run_at}
+            self.events.tell(Happened.SCHEDULE_MENDED, **mended)
 
 
 def born_by(order: Order, now: datetime) -> list[Execution]:

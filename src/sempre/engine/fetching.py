@@ -18,8 +18,19 @@ from sempre.engine.agenda import NEARLY, NEVER, Agenda
 from sempre.engine.claiming import Catch, Claims, Started
 from sempre.engine.core import Engine
 from sempre.engine.early import EarlyTickets
+from sempre.engine.hearing import Hearing
+from sempre.engine.peeks import Peeks
 from sempre.engine.preparing import FRESH
-from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, Ticket, WatchdogCall, read_ticket
+from sempre.engine.throttle import Throttle
+from sempre.engine.tickets import (
+    SCHEDULER_QUEUE,
+    Probe,
+    Sentinel,
+    Ticket,
+    WatchdogCall,
+    read_ticket,
+)
+from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Wanted
 
@@ -28,9 +39,12 @@ __all__ = ["Fetcher"]
 FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
 REFUSED_LOOK = 0.1
+DEAF_LOOK = 1.0
 LONGEST_WAIT = 60.0
 # For how long slots come after one-off work if there were none; one that is known to come does not.
 SOON = 0.1
+# How often, at most, a worker that has no free hand left wakes others.
+HANDED_OVER = 1.0
 
 
 class Fetcher:
@@ -42,16 +56,19 @@ class Fetcher:
         *,
         wanted: Wanted,
         begin: Callable[[Sequence[Started]], None],
-        called: Callable[[int], None],
+        called: Callable[[], None],
     ) -> None:
         """Hand what was claimed to `begin`, and calls of the watchdog to `called`."""
         self._engine = engine
         self._wanted = wanted
         self._begin = begin
         self._called = called
+        self._watchdog = WatchdogMessage(engine)
         self._claims = Claims(engine, wanted=wanted)
         self.preparer = self._claims.preparer
         self._agenda = Agenda(engine.clock)
+        self._peeks = Peeks(engine, wanted)
+        self._handing_over = Throttle(engine.clock, seconds=HANDED_OVER)
         self._sweep_at = 0.0
         self._blocked: set[str] = set()
         self._past = 0
@@ -59,10 +76,11 @@ class Fetcher:
         self._none_until = {False: 0.0, True: 0.0}
         self._fair_at = {False: 0.0, True: 0.0}
         self._behind = False
+        self._follows = False
+        self.hearing = Hearing(engine)
         self._early = EarlyTickets()
         self._patience = engine.bell.broker.capabilities.precision * 2
-        queues = sorted(wanted.queues)
-        self._lanes = [engine.bell.lane(queue) for queue in (SCHEDULER_QUEUE, *queues)]
+        self._queues = (SCHEDULER_QUEUE, *sorted(wanted.queues))
 
     def expect(self, due_at: datetime | None) -> None:
         """Look into the store no later than when this is due; callable from any thread."""
@@ -76,12 +94,13 @@ class Fetcher:
     def unblock(self) -> None:
         """Look again at rows that waited for others to end; callable from any thread."""
         if self._blocked:
-            self._blocked = set()
+            self._blocked, self._behind = set(), True
             self.look_now()
             self._engine.bell.broker.wake()
 
     def step(self, *, session: str, limit: int) -> float:
         """Wait for work and begin it, at most `limit`; return how long to rest before the next."""
+        self.hearing.attend()
         elapsed, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
         if self._sweep_at <= elapsed or (dumb and self._agenda.is_due):
             return self._look(session, limit)
@@ -90,11 +109,20 @@ class Fetcher:
             return 0.0
         if self._behind and not dumb:
             return self._catch_up(session, limit)
-        due = min(self._sweep_at, self._early.next, self._agenda.next if dumb else NEVER)
+        # While the broker rests after a failure, nothing can be asked of it.
+        ask_at = max(self.hearing.next, elapsed + self._engine.bell.breaker.rest)
+        points = (self._sweep_at, self._early.next, ask_at)
+        due = min(*points, self._agenda.next if dumb else NEVER)
         if dumb and self.preparer.step(due - elapsed):
             return 0.0
         wait = self.preparer.rest(due - elapsed) if dumb else due - elapsed
-        return self._listen(session, limit, min(LONGEST_WAIT, wait))
+        return self._listen(session, limit, self._peeks.rest(max(0.0, min(LONGEST_WAIT, wait))))
+
+    def hear(self) -> None:
+        """Take wake-ups in without waiting: they must not pile up while every hand is busy."""
+        bell = self._engine.bell
+        if not bell.carries and bell.broker.capabilities.shared:
+            self._listen("", 0, 0.0)
 
     def _catch_up(self, session: str, limit: int) -> float:
         """The last sweep found more than it could take: tickets first, then sweep again."""
@@ -115,22 +143,39 @@ class Fetcher:
         bell, elapsed = self._engine.bell, self._engine.clock.elapsed()
         sweep = elapsed + self._engine.settings.sweep.total_seconds()
         self._sweep_at = sweep if bell.carries else NEVER
-        expected = self._agenda.cross_off()
+        expected, self._follows = self._agenda.cross_off(), False
         if expected:
             self._none_until[False] = 0.0
-        if self.look(session=session, limit=limit) >= limit or self.preparer.knows_more:
+        begun = self.look(session=session, limit=limit)
+        self._peeks.put_off(found=begun > 0)
+        if begun >= limit or self.preparer.knows_more:
             self._behind = True
             self.look_now()
+            self._hand_over()
         elif bell.is_dumb:
             self._expect_next()
+        elif self._follows:
+            # What comes after it is due too; its ticket may be slow, or never come.
+            self._behind = True
         for due_at in expected:
             # Our clock may have come there before the store's.
             if due_at > self._engine.time.now():
                 self._note(due_at)
         return 0.0
 
+    def _hand_over(self) -> None:
+        """Wake other workers: they do not know of the successors that this one has just placed."""
+        bell = self._engine.bell
+        if not bell.carries:
+            self._handing_over.run(bell.wake_others)
+
     def _expect_next(self) -> None:
-        """Note what others have put in for later: a beat tells of the nearest only."""
+        """Note what others have put in for later: a beat tells of the nearest only.
+
+        While the broker is deaf nobody rings, so that another look comes soon.
+        """
+        if self._engine.bell.deaf:
+            self._agenda.add(DEAF_LOOK)
         due_at = self._engine.read(self._engine.store.next_due(self._wanted))
         if due_at is not None:
             self._note(due_at)
@@ -143,9 +188,16 @@ class Fetcher:
             find = self._find_one_off if takes else self._find_slots
             if begun < wanted.limit and self._is_fair(takes=takes):
                 longest = changed(wanted, limit=1, overdue=2 * self._engine.settings.sweep)
-                begun += self._take_in(find(longest, session))
+                begun += self._take_found(find(longest, session))
             if begun < wanted.limit:
-                begun += self._take_in(find(changed(wanted, limit=wanted.limit - begun), session))
+                rest = changed(wanted, limit=wanted.limit - begun)
+                begun += self._take_found(find(rest, session))
+        return begun
+
+    def _take_found(self, catch: Catch) -> int:
+        """Begin what was found in the store; a broker that should have told of it is suspect."""
+        begun = self._take_in(catch)
+        self.hearing.suspect(each.execution for each in catch.started)
         return begun
 
     def _was_missing(self, takes: bool) -> bool:  # noqa: FBT001 - a key to sort by
@@ -180,8 +232,9 @@ class Fetcher:
     def _look_past(self, wanted: Wanted, session: str) -> Catch:
         """Claim slots, looking past rows that are left alone: they would hide the others.
 
-        They wait for others, or are of a grid that only other programs know, and come first by
-        priority or time. Where all that was seen is of that kind, more is asked for.
+        They wait for others, are of a grid that only other programs know, or cannot be read here,
+        and come first by priority or time. Where all that was seen is of that kind, more is asked
+        for.
         """
         while True:
             catch = self._claims.due(wanted, session=session, past=self._past)
@@ -194,14 +247,21 @@ class Fetcher:
 
     def _listen(self, session: str, limit: int, wait: float) -> float:
         bell, began = self._engine.bell, self._engine.clock.elapsed()
-        deliveries = bell.tell(lambda broker: broker.reserve(self._lanes, limit=limit, wait=wait))
+        # Of the store as it is: one that is set up again has lanes of its own.
+        lanes = [bell.lane(queue) for queue in self._queues]
+        deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=wait))
         if deliveries is None:
+            self.hearing.interrupt()
             self.look_now()
             return min(wait, bell.breaker.rest, BLOCKED_LOOK)
+        self.hearing.listened(until=self._engine.clock.elapsed())
         if deliveries:
             self._open(deliveries, session)
-        elif not bell.carries and self._engine.clock.elapsed() - began < wait - NEARLY:
-            # Somebody rang before the time was over: there is something to look at.
+        elif bell.was_woken(early=self._engine.clock.elapsed() - began < wait - NEARLY):
+            self.look_now()
+        elif self._peeks.is_due and (due_at := self._peeks.first_due()) is not None:
+            self._note(due_at)
+        if self.hearing.check():
             self.look_now()
         return 0.0
 
@@ -217,6 +277,9 @@ class Fetcher:
                 self._answer_watchdog(delivery, ticket)
             elif isinstance(ticket, Sentinel):
                 self._put_back([delivery], self._engine.bell.horizon.total_seconds())
+            elif isinstance(ticket, Probe):
+                self.hearing.hear(delivery.message.lane, ticket.nonce)
+                finished.append(delivery)
             else:
                 finished.append(delivery)
         self._claim(by_id, finished, session)
@@ -228,9 +291,9 @@ class Fetcher:
         self._return_tickets(tickets, catch, finished)
 
     def _answer_watchdog(self, delivery: Delivery, call: WatchdogCall) -> None:
-        """Put the message back for the next interval first: it must outlive the pass."""
-        self._put_back([delivery], float(call.interval))
-        self._called(call.interval)
+        """See to the message first: it must outlive the pass."""
+        self._watchdog.answer(delivery, call)
+        self._called()
 
     def _return_tickets(
         self, by_id: dict[str, Delivery], catch: Catch, finished: list[Delivery]
@@ -267,7 +330,9 @@ class Fetcher:
         """Begin what was claimed, then ring for its successors."""
         if catch.started:
             self._begin(catch.started)
+        now = self._engine.time.now()
         for due_at in catch.coming:
+            self._follows = self._follows or due_at <= now
             self._note(due_at)
         if catch.born:
             self._engine.bell.ring(catch.born, self._engine.time.now())

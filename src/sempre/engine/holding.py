@@ -16,20 +16,28 @@ __all__ = ["Holdings"]
 
 
 class Holdings:
-    """The claims of one worker by fence, from the start of each until it is settled."""
+    """The claims of one worker by fence, from the start of each until it is settled.
+
+    Attributes:
+        in_doubt: whether the store may count more as ours than has come.
+        highest: the highest fence that ever came.
+    """
 
     def __init__(self, engine: Engine) -> None:
         """Hold nothing."""
         self._engine = engine
         self._fences: set[int] = set()
         self._abandoned: set[int] = set()
+        self.highest = 0
         self._lock = Lock()
         self.in_doubt = False
 
     def take(self, executions: Iterable[Execution]) -> None:
         """Note that claims have come."""
         with self._lock:
-            self._fences.update([execution.fence for execution in executions])
+            fences = [execution.fence for execution in executions]
+            self._fences.update(fences)
+            self.highest = max([self.highest, *fences])
 
     def let_go(self, executions: Iterable[Execution]) -> None:
         """Note that claims are settled."""

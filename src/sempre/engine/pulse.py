@@ -14,7 +14,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from multiprocessing.connection import Connection, Pipe
@@ -22,12 +22,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from sempre.config import Settings
+from sempre.engine.claiming import Started
 from sempre.engine.core import Engine, Told
 from sempre.engine.sessions import Heart
-from sempre.errors import SempreError, StoreRefused, StoreUnavailable
+from sempre.errors import SempreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Tick
 
-__all__ = ["DistantHeart", "PulseLost", "fork_pulse"]
+__all__ = ["DistantHeart", "PulseLost", "fork_pulse", "silence_of"]
 
 REGISTER = b"register"
 RETIRE = b"retire"
@@ -57,6 +59,13 @@ def fork_pulse(make_heart: Callable[[], Heart], *, beat: float) -> Connection:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(code)
+
+
+def silence_of(held: Iterable[Started], settings: Settings) -> float:
+    """Return for how long one of these may hold the interpreter, and with it its process."""
+    limits = {each.execution.snapshot.timeout or settings.timeout for each in held}
+    longest = max((limit.total_seconds() for limit in limits), default=0.0)
+    return longest + 2 * settings.lease.total_seconds()
 
 
 class DistantHeart:
@@ -98,8 +107,8 @@ class DistantHeart:
         """Begin a session; StoreUnavailable or StoreRefused as `Heart.register`."""
         answer = self._ask(REGISTER, "session")
         if "error" in answer:
-            kind = StoreRefused if answer.get("refused") else StoreUnavailable
-            raise kind(str(answer["error"]))
+            kinds = {"gone": StoreGone, "refused": StoreRefused}
+            raise kinds.get(str(answer.get("why")), StoreUnavailable)(str(answer["error"]))
         self.session = str(answer["session"])
         self._alive_at = float(answer["alive_at"])
 
@@ -162,6 +171,7 @@ class DistantHeart:
             cancelled=tuple(said.get("cancelled", ())),
             held=frozenset(said.get("held", ())),
             has_expired=bool(said.get("has_expired")),
+            store=str(said.get("store", "")),
         )
 
 
@@ -228,7 +238,9 @@ def _register(heart: Heart) -> dict[str, object]:
     try:
         heart.register()
     except SempreError as error:
-        return {"error": str(error), "refused": isinstance(error, StoreRefused)}
+        why = "gone" if isinstance(error, StoreGone) else "refused"
+        refused = isinstance(error, StoreRefused)
+        return {"error": str(error), "why": why if refused else "unavailable"}
     return {"session": heart.session, "alive_at": heart.asked_at}
 
 
@@ -244,6 +256,7 @@ def _told(heart: Heart) -> dict[str, object]:
         "cancelled": tick.cancelled,
         "held": sorted(tick.held),
         "has_expired": tick.has_expired,
+        "store": tick.store,
         **({"told": (told.now.isoformat(), told.asked_at, told.answered_at)} if told else {}),
     }
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from sempre.engine.core import Engine, Told
 from sempre.engine.events import Happened
-from sempre.errors import StoreUnavailable
+from sempre.errors import StoreGone, StoreUnavailable
 from sempre.ports.messages import Session, Tick, Wanted
 
 __all__ = ["Heart"]
@@ -72,6 +72,7 @@ class Heart:
 
         Raises:
             StoreUnavailable: nobody knows whether it exists; it expires unused if it does.
+            StoreGone: the store is not set up any more.
         """
         session, asked_at = str(uuid4()), self._engine.clock.elapsed()
         described = Session(
@@ -90,14 +91,22 @@ class Heart:
     def beat(self) -> Tick:
         """Renew the lease; return what the store tells, or that the session is not alive.
 
-        A store that does not answer is no reason to give up before the lease is over.
+        A store that does not answer is no reason to give up before the lease is over. After that
+        it is not asked: by our own steady clock others have had the time to take our work.
         """
+        if self.is_lost:
+            self.tick, self.answered = Tick(alive=False), False
+            return self.tick
         asked_at, lease = self._engine.clock.elapsed(), self._engine.settings.lease
         try:
             reading = self._engine.store.tick(self.session, self._wanted, lease=lease)
         except StoreUnavailable as error:
             self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
             self.tick, self.answered = Tick(alive=not self.is_lost), False
+            return self.tick
+        except StoreGone:
+            # Of no identity: whoever hears that sees that it is another store, or none.
+            self.tick, self.answered, self.told = Tick(alive=False), True, None
             return self.tick
         self.tick, self.answered = self._engine.read(reading), True
         self.told = Told(reading.now, asked_at, self._engine.clock.elapsed())

@@ -10,9 +10,11 @@ from sempre.domain.planning import (
     plan_cancelled,
     plan_crash,
     plan_failure,
+    plan_interruption,
     plan_release,
     plan_skipped,
 )
+from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.domain.states import State
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
@@ -30,7 +32,7 @@ class Finished(NamedTuple):
     """A started execution and how it ended; no outcome means that it is given back unfinished.
 
     Attributes:
-        rows: the other rows of its schedule, where they matter: after a crash.
+        rows: the other rows of its schedule, where they matter: if its outcome is unknown.
     """
 
     started: Started
@@ -43,7 +45,7 @@ class Finished(NamedTuple):
         execution, schedule = self.started
         if schedule is None and execution.schedule_id is not None:
             return True
-        return self.outcome is not None and self.outcome.ended is Ended.CRASHED
+        return self.outcome is not None and self.outcome.ended.is_unknown
 
 
 class Settler:
@@ -64,6 +66,7 @@ class Settler:
             StoreUnavailable: nobody knows; repeating it is safe.
         """
         left = list(finished)
+        self._warn_of_unstored(finished)
         if unread := [each for each in finished if each.is_unread]:
             left = [*self._read_again(unread), *(each for each in finished if not each.is_unread)]
         faulty: list[Finished] = []
@@ -73,6 +76,19 @@ class Settler:
                 return faulty
             left = self._read_again(self._settle_once(planned, session))
         return [*left, *faulty]
+
+    def _warn_of_unstored(self, finished: Sequence[Finished]) -> None:
+        """Tell of results that are not stored, once for each job of this process."""
+        warned = self._engine.unstored_results
+        for (execution, _), outcome, _ in finished:
+            job = execution.snapshot.job
+            if outcome is None or not isinstance(outcome.result, dict) or job in warned:
+                continue
+            found = read_result(outcome.result)
+            if isinstance(found, NotJson | TooLarge):
+                warned.add(job)
+                facts = {"execution": execution, "job": job, "found": found}
+                self._engine.events.tell(Happened.RESULT_NOT_STORED, **facts)
 
     def _planned(
         self, finished: Sequence[Finished], faulty: list[Finished]
@@ -176,6 +192,8 @@ def _plan(finished: Finished, moment: Moment) -> Plan:
         return plan_skipped(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.CRASHED:
         return plan_crash(schedule, execution, finished.rows, moment, error=outcome.error)
+    if outcome.ended is Ended.INTERRUPTED:
+        return plan_interruption(schedule, execution, finished.rows, moment, error=outcome.error)
     return plan_failure(schedule, execution, moment, error=outcome.error)
 
 

@@ -4,8 +4,15 @@ The parent has no threads, no connections and runs nothing of the user's: it onl
 passes signals on, so that there is always somebody to start a worker again. If it is killed all the
 same, its children see the end of a pipe that only it could write to, and end too: workers that
 nobody can stop or restart would be found by accident.
+
+A worker process that dies after it has begun a run is always replaced: the job may be the reason,
+and one job must not end the others. One that dies before it has begun any will not do better the
+next time; several of those end the command. A byte of memory that parent and child share says which
+of the two it was, however the child died.
 """
 
+import logging
+import mmap
 import os
 import signal
 import sys
@@ -22,11 +29,12 @@ MOST_CRASHES = 5
 WITHIN = 60.0
 LONGEST_REST = 30.0
 Mask = set[signal.Signals | int]
+logger = logging.getLogger("sempre")
 WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
 
 
 class CrashLoop(SempreError):
-    """Workers crashed again and again; starting yet another one would not help."""
+    """Workers crashed again and again before they had begun a run; another one would not help."""
 
 
 @dataclass
@@ -35,15 +43,17 @@ class Supervisor:
 
     Attributes:
         run: what a child does; its return value is the child's exit code. It is given a descriptor
-            whose end can be read when the supervisor is gone.
+            whose end can be read when the supervisor is gone, and what to call when it begins a
+            run.
         processes: how many children.
     """
 
-    run: Callable[[int], int]
+    run: Callable[[int, Callable[[], None]], int]
     processes: int
     clock: Clock
-    _children: set[int] = field(default_factory=set)
+    _children: dict[int, mmap.mmap] = field(default_factory=dict)
     _crashes: deque[float] = field(default_factory=deque)
+    _fruitless: deque[float] = field(default_factory=deque)
     _stopping: bool = False
     _leash: tuple[int, int] = (-1, -1)
 
@@ -51,7 +61,7 @@ class Supervisor:
         """Start the children and stay until they have ended because somebody asked them to.
 
         Raises:
-            CrashLoop: five crashes within a minute.
+            CrashLoop: five crashes within a minute, each before a run had begun.
         """
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         self._leash = os.pipe()
@@ -82,30 +92,45 @@ class Supervisor:
 
     def _bury(self, mask: Mask) -> None:
         """Take note of children that have ended, and start others after a rest."""
+        crashed = []
         for pid in list(self._children):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
-                self._children.discard(pid)
-                self._count(os.waitstatus_to_exitcode(status))
+                with self._children.pop(pid) as begun:
+                    has_begun = bool(begun[0])
+                if code := os.waitstatus_to_exitcode(status):
+                    crashed.append((pid, code))
+                    self._count(has_begun=has_begun)
+        rest = min(LONGEST_REST, 0.1 * 2 ** len(self._crashes)) if self._crashes else 0.0
+        for pid, code in crashed:
+            logger.warning("worker process %d %s; %s", pid, _how(code), self._what_next(rest))
+        if self._is_looping:
+            self._stopping = True
+            raise CrashLoop(_crash_loop(crashed[-1][1]))
         if len(self._children) < self.processes and not self._stopping:
-            rest = min(LONGEST_REST, 0.1 * 2 ** len(self._crashes)) if self._crashes else 0.0
             if rest:
                 signal.setitimer(signal.ITIMER_REAL, rest)
             else:
                 self._fill(mask)
 
-    def _count(self, code: int) -> None:
-        if code == 0 or self._stopping:
-            return
+    def _count(self, *, has_begun: bool) -> None:
         now = self.clock.elapsed()
-        self._crashes.append(now)
-        while self._crashes and now - self._crashes[0] > WITHIN:
-            self._crashes.popleft()
-        if len(self._crashes) >= MOST_CRASHES:
-            self._stopping = True
-            told = f"signal {-code}" if code < 0 else f"exit code {code}"
-            message = f"{MOST_CRASHES} workers crashed within a minute, the last one with {told}"
-            raise CrashLoop(f"{message}; see the log above for its reason.")
+        for crashes in (self._crashes,) if has_begun else (self._crashes, self._fruitless):
+            crashes.append(now)
+        for crashes in (self._crashes, self._fruitless):
+            while crashes and now - crashes[0] > WITHIN:
+                crashes.popleft()
+
+    @property
+    def _is_looping(self) -> bool:
+        return len(self._fruitless) >= MOST_CRASHES and not self._stopping
+
+    def _what_next(self, rest: float) -> str:
+        if self._stopping:
+            return "no other one starts, as the workers stop"
+        if self._is_looping:
+            return "no other one starts"
+        return f"another one starts in {rest:.1f} s"
 
     def _fill(self, mask: Mask) -> None:
         while len(self._children) < self.processes and not self._stopping:
@@ -114,9 +139,10 @@ class Supervisor:
     def _fork(self, mask: Mask) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
+        begun = mmap.mmap(-1, 1)
         pid = os.fork()
         if pid:
-            self._children.add(pid)
+            self._children[pid] = begun
             return
         code = 1
         try:
@@ -126,7 +152,7 @@ class Supervisor:
             os.close(self._leash[1])
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            code = self.run(self._leash[0])
+            code = self.run(self._leash[0], lambda: begun.__setitem__(0, 1))
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else 1
         except KeyboardInterrupt:
@@ -145,3 +171,18 @@ class Supervisor:
                 os.kill(pid, number)
             except ProcessLookupError:
                 continue
+
+
+def _how(code: int) -> str:
+    """Say how a process ended: by the name of a signal, or by its exit code."""
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+def _crash_loop(code: int) -> str:
+    told = f"{MOST_CRASHES} worker processes crashed within a minute before they had begun a run"
+    return f"{told}, and the last one {_how(code)}; see the log above for its reason."

@@ -50,6 +50,7 @@ class Sweeper:
         self._jumped_at: float | None = None
         self._knows_of_any = False
         self._look_at = 0.0
+        self._past = 0
 
     def hear(self, told: Told, *, has_expired: bool) -> None:
         """Take in what a beat has told; callable from any thread."""
@@ -76,13 +77,20 @@ class Sweeper:
         If the store's clock has just jumped, everybody's lease may seem to have expired: nothing
         is taken back for the length of one lease, in which the living show that they live.
         """
-        asked_at = self._engine.clock.elapsed()
-        reading = self._engine.store.expired(BATCH)
-        lost = self._engine.read(reading)
-        self._compare_clocks(Told(reading.now, asked_at, self._engine.clock.elapsed()))
-        if not lost or self._clock_is_in_doubt():
-            return 0
-        return self._take_back(lost, reading.now)
+        while True:
+            limit = BATCH + self._past
+            asked_at = self._engine.clock.elapsed()
+            reading = self._engine.store.expired(limit)
+            lost = self._engine.read(reading)
+            self._compare_clocks(Told(reading.now, asked_at, self._engine.clock.elapsed()))
+            if self._clock_is_in_doubt():
+                return 0
+            rescued = self._take_back(lost, reading.now)
+            seen = len(lost) + len(reading.unreadable)
+            # What cannot be read or planned here is looked past: it would hide the others.
+            self._past = 2 * (seen - rescued)
+            if rescued or seen < limit:
+                return rescued
 
     def _compare_clocks(self, told: Told) -> None:
         jump = self._clocks.jump(told)

@@ -11,7 +11,9 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import NamedTuple
 
 __all__ = [
+    "LARGEST",
     "SCHEDULER_QUEUE",
+    "Probe",
     "Sentinel",
     "Ticket",
     "WatchdogCall",
@@ -60,13 +62,24 @@ class Sentinel:
         return json.dumps({"sentinel": self.nonce})
 
 
+@dataclass(frozen=True)
+class Probe:
+    """A message that only has to come: when it does not, tickets do not either."""
+
+    nonce: str
+
+    def to_text(self) -> str:
+        """Return it as the body of a message."""
+        return json.dumps({"probe": self.nonce})
+
+
 def ticket_text(store: str, execution: str, ring: int) -> str:
     """Return a ticket as the body of a message."""
     # The same as json.dumps, in a fraction of its time: there may be very many.
     return f"[{quoted(store)},{quoted(execution)},{ring}]"
 
 
-def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | None:
+def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | Probe | None:
     """Return what a body says; None if it is none of ours, whatever else it may be."""
     try:
         said = json.loads(body)
@@ -79,6 +92,8 @@ def read_ticket(body: str) -> Ticket | WatchdogCall | Sentinel | None:
             return WatchdogCall(interval)
         case {"sentinel": str(nonce)} if _are_plain(nonce):
             return Sentinel(nonce)
+        case {"probe": str(nonce)} if _are_plain(nonce):
+            return Probe(nonce)
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""The watchdog: the message that any worker carries, and the pass that it triggers.
+"""The watchdog: the pass that its message, or the clock of any worker, calls for.
 
 A pass is due when the store's pass row says so, and whoever wins that row runs it: messages that
 are lost, doubled or late change nothing but when somebody looks. Its cost grows with what is
@@ -6,24 +6,25 @@ wrong, plus two rounds that trust no index: the store checks every schedule once
 that there are, and a slice of the same size each time is looked at in full.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from secrets import token_hex
-from typing import Any
 
 from sempre.domain.arguments import Json
 from sempre.engine.ahead import pages
 from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
+from sempre.engine.pass_report import Report
 from sempre.engine.reconciling import Reconciled, Reconciler
-from sempre.engine.tickets import SCHEDULER_QUEUE, Sentinel, WatchdogCall
+from sempre.engine.tickets import Sentinel
+from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.errors import StoreUnavailable
-from sempre.ports.broker import Message
+from sempre.ports.broker import LARGEST_PRIORITY, Message
 from sempre.ports.messages import Page, Pass, Reading, Waiting
 
-__all__ = ["Report", "Watchdog"]
+__all__ = ["LEASES", "Watchdog"]
 
 BATCH = 500
 MOST_BATCHES = 200
@@ -32,62 +33,8 @@ RUNG_AT_ONCE = 5000
 PURGED_AT_ONCE = 1000
 MOST_PURGES = 50
 DAY = timedelta(hours=24)
-KEPT = ("slice_after", "round_size", "last_round", "looked_after", "sentinels", "audits")
-
-
-@dataclass
-class Report:
-    """What a pass did. It is kept in the store, where the next pass goes on from it.
-
-    Attributes:
-        lock_acquired: whether this pass was the one that was due.
-        schedules_processed: how many were found by index, or checked in turn.
-        schedules_failed: how many could not be dealt with.
-        executions_created: rows that were missing or had drifted.
-        orphans_enqueued: rows that the broker had not been told of.
-        rung_again: rows it was told of once more, because it had lost its memory.
-        purged: rows deleted because they ended longer ago than retention.
-        switches_off: how many switches are off.
-        seconds: how long it took.
-        slice_after: the last id of the stretch that was checked.
-        round_size: how many schedules the daily round has seen so far.
-        last_round: how many the one before saw in all.
-        looked_after: the last id of the slice that was looked at in full.
-        sentinels: the message in each lane whose absence tells of a loss.
-        audits: which schedules were checked when, in stretches.
-    """
-
-    lock_acquired: bool = True
-    schedules_processed: int = 0
-    schedules_failed: int = 0
-    executions_created: int = 0
-    orphans_enqueued: int = 0
-    rung_again: int = 0
-    purged: int = 0
-    switches_off: int = 0
-    seconds: float = 0.0
-    slice_after: str = ""
-    round_size: int = 0
-    last_round: int = 0
-    looked_after: str = ""
-    sentinels: dict[str, Json] = field(default_factory=dict)
-    audits: list[Json] = field(default_factory=list)
-
-    @classmethod
-    def after(cls, last: Mapping[str, Json]) -> "Report":
-        """Return an empty report that goes on where another one ended."""
-        known: dict[str, Any] = {name: last[name] for name in KEPT if name in last}
-        return cls(**known)
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What it did, without what only the next pass needs to know."""
-        return {name: value for name, value in asdict(self).items() if name not in KEPT}
-
-    def add(self, done: Reconciled) -> None:
-        """Count what was reconciled."""
-        self.schedules_failed += done.failed
-        self.executions_created += done.created
+# A lease that is longer than so many of ours was given by a clock that was ahead.
+LEASES = 10
 
 
 class Watchdog:
@@ -97,42 +44,39 @@ class Watchdog:
         """Watch over a store; the queues are those whose lanes get a sentinel."""
         self._engine = engine
         self._queues = queues
+        self._message = WatchdogMessage(engine)
         self._reconciler = Reconciler(engine)
         self._holder = token_hex(8)
+        self._renewed_at = ""
 
     # The message
 
-    def enqueue(self, *, interval: int | None = None, priority: int | None = None) -> str:
-        """Put a watchdog message on the broker, due after the interval; return its handle.
+    @property
+    def queue_name(self) -> str:
+        """The lane of the message on the broker; on Beanstalkd, its tube."""
+        return self._message.queue_name
 
-        With the store as broker the pass row is the message, and the handle is empty.
+    def enqueue(self, *, interval: int | None = None, priority: int | None = None) -> str:
+        """Put a message on the broker, due after the interval; return its handle.
+
+        With the store as broker the pass row is the message, and the handle is empty. The worker
+        that answers the message goes on by its own settings.
         """
-        settings, bell = self._engine.settings, self._engine.bell
-        seconds = interval or int(settings.watchdog_interval.total_seconds())
-        chosen = settings.watchdog_priority if priority is None else priority
-        body = WatchdogCall(seconds).to_text()
-        message = Message(bell.lane(SCHEDULER_QUEUE), body, float(seconds), chosen)
-        handles = bell.tell(lambda broker: broker.put([message])) if bell.carries else None
-        return handles[0] if handles else ""
+        return self._message.enqueue(interval=interval, priority=priority)
 
     def exists(self) -> bool:
         """Tell whether a message is waiting; one that a worker has reserved does not count."""
-        bell = self._engine.bell
-        if not bell.carries:
-            return True
-        lane = bell.lane(SCHEDULER_QUEUE)
-        return bool(bell.tell(lambda broker: broker.has_any(lane)))
+        return self._message.exists()
 
     def ensure(self) -> None:
         """Put a message on the broker if there is none; a process looks at most once a minute."""
-        if self._engine.bell.carries:
-            self._engine.watchdog_checks.run(self._enqueue_missing)
-
-    def _enqueue_missing(self) -> None:
-        if not self.exists() and not self._engine.bell.breaker.is_open:
-            self.enqueue()
+        self._message.ensure()
 
     # The pass
+
+    def note_renewal(self) -> None:
+        """Keep in the next report that the store was set up again, since it had been emptied."""
+        self._renewed_at = self._engine.present().isoformat()
 
     def perform(self, *, interval: int | None = None) -> Report:
         """Run the pass if it is due; tell what it did.
@@ -143,16 +87,16 @@ class Watchdog:
         every = timedelta(seconds=interval) if interval else self._engine.settings.watchdog_interval
         seconds = int(every.total_seconds())
         self._engine.events.tell(Happened.PERFORM_STARTED, interval=seconds)
-        report, began = Report(lock_acquired=False), self._engine.clock.elapsed()
+        report, began = Report(seconds, lock_acquired=False), self._engine.clock.elapsed()
         try:
             begun = self._engine.store.begin_pass(holder=self._holder, every=every)
             if begun is not None:
-                report = Report.after(begun.report)
+                report = Report.after(begun.report, interval=seconds)
                 self._run(report, begun, every)
         except StoreUnavailable as error:
             self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
         report.seconds = self._engine.clock.elapsed() - began
-        self._engine.events.tell(Happened.PERFORMED, interval=seconds, **report.facts)
+        self._engine.events.tell(Happened.PERFORMED, **report.facts)
         return report
 
     def force(self) -> Report:
@@ -167,28 +111,38 @@ class Watchdog:
         report = self.perform()
         if not report.lock_acquired:
             last = self._engine.read(self._engine.store.last_pass())
-            report = Report.after(last.report)
+            report = Report.after(last.report, interval=report.interval)
             report.lock_acquired = False
+            self._engine.bell.breaker.hurry()
+            self._shorten_leases()
             self._mend_astray(report)
             lost = frozenset(queue for queue in report.sentinels if not self._stands(report, queue))
             report.rung_again = self.ring_all(lost) if lost else 0
             report.orphans_enqueued = self.ring_orphans()
         done = self._look_at_all()
-        report.schedules_processed, report.schedules_failed = done.processed, done.failed
+        report.schedules_processed, report.schedules_failed = done.processed, len(done.failing)
         report.executions_created += done.created
+        report.schedules_unreadable = len(self._reconciler.unread)
         return report
 
     def _run(self, report: Report, begun: Pass, every: timedelta) -> None:
+        self._reconciler.unread.clear()
+        self._shorten_leases()
         self._mend_astray(report)
         after, at = report.slice_after, self._engine.time.now()
         self._check_stretch(report, every)
         upto = report.slice_after or LAST
         report.audits = marked(report.audits, after=after, upto=upto, at=at)
         self._look_at_slice(report)
+        # Another process may have met the end of an outage that this one still remembers.
+        self._engine.bell.breaker.hurry()
         self._ring_lost(report)
         report.orphans_enqueued = self.ring_orphans()
         self._purge(report)
         self._tell_switches(report)
+        report.schedules_unreadable = len(self._reconciler.unread)
+        report.deaf = sorted(self._engine.bell.deaf)
+        report.renewed_at = report.renewed_at or self._renewed_at
         self._engine.store.finish_pass(holder=begun.holder, report=asdict(report))
 
     def _tell_switches(self, report: Report) -> None:
@@ -198,15 +152,23 @@ class Watchdog:
         for switch in switches:
             self._engine.events.tell(Happened.SWITCHED_OFF, switch=switch)
 
+    def _shorten_leases(self) -> None:
+        self._engine.store.shorten_leases(longest=LEASES * self._engine.settings.lease)
+
     def _mend_astray(self, report: Report) -> None:
-        """Start, place and replace next rows until nothing more is found by index."""
+        """Start, place and replace next rows until nothing more is found by index.
+
+        What stays as it is, since it cannot be read or planned here, is looked past.
+        """
+        past = 0
         for _ in range(MOST_BATCHES):
-            reading = self._engine.store.astray(tzdata=self._engine.tzdata, limit=BATCH)
-            views, done = self._engine.read(reading), Reconciled()
-            self._reconciler.reconcile(views, reading.now, done)
+            limit, done = BATCH + past, Reconciled()
+            reading = self._engine.store.astray(tzdata=self._engine.tzdata, limit=limit)
+            seen, _ = self._reconciler.look_at(reading, done)
             report.schedules_processed += done.processed
             report.add(done)
-            if len(views) < BATCH or not done.changed:
+            past = 2 * (seen - done.changed)
+            if seen < limit:
                 return
 
     def _check_stretch(self, report: Report, every: timedelta) -> None:
@@ -232,9 +194,8 @@ class Watchdog:
     def _look_at(self, names: Sequence[str], report: Report) -> None:
         """Look at some schedules, which were counted before."""
         for start in range(0, len(names), BATCH):
-            reading = self._engine.store.views(names[start : start + BATCH])
-            views, done = self._engine.read(reading), Reconciled()
-            self._reconciler.reconcile(views, reading.now, done)
+            done = Reconciled()
+            self._reconciler.look_at(self._engine.store.views(names[start : start + BATCH]), done)
             report.add(done)
 
     def _look_at_slice(self, report: Report) -> None:
@@ -242,27 +203,24 @@ class Watchdog:
 
         So many and no more, however many there are: this round takes as long as it takes.
         """
+        done = Reconciled()
         reading = self._engine.store.slice(after=report.looked_after, limit=BATCH)
-        views, done = self._engine.read(reading), Reconciled()
-        self._reconciler.reconcile(views, reading.now, done)
+        count, last = self._reconciler.look_at(reading, done)
         report.add(done)
-        report.looked_after = views[-1].schedule.id if len(views) == BATCH else ""
+        report.looked_after = last if count == BATCH else ""
 
     def _look_at_all(self) -> Reconciled:
         """Look at every schedule there is, a batch at a time."""
-        done, after = Reconciled(), ""
-        while True:
+        done, after, count = Reconciled(), "", BATCH
+        while count == BATCH:
             reading = self._engine.store.slice(after=after, limit=BATCH)
-            views = self._engine.read(reading)
-            self._reconciler.reconcile(views, reading.now, done)
-            if len(views) < BATCH:
-                return done
-            after = views[-1].schedule.id
+            count, after = self._reconciler.look_at(reading, done)
+        return done
 
     def _ring_lost(self, report: Report) -> None:
         """Ring everything within the horizon again if a lane's sentinel is gone."""
         bell = self._engine.bell
-        if not bell.carries or bell.breaker.is_open:
+        if not bell.carries or bell.breaker.rest:
             return
         gone = [queue for queue in sorted(self._queues) if not self._stands(report, queue)]
         if not gone:
@@ -288,7 +246,7 @@ class Watchdog:
         """Put a sentinel into a lane; return how to find it again, None if nobody took it."""
         bell, nonce = self._engine.bell, token_hex(8)
         delay = bell.broker.capabilities.horizon.total_seconds()
-        message = Message(bell.lane(queue), Sentinel(nonce).to_text(), delay, 2**31 - 1)
+        message = Message(bell.lane(queue), Sentinel(nonce).to_text(), delay, LARGEST_PRIORITY)
         handles = bell.tell(lambda broker: broker.put([message]))
         return [handles[0], nonce] if handles and handles[0] else None
 
@@ -318,9 +276,11 @@ class Watchdog:
     def ring_orphans(self) -> int:
         """Tell the broker of pending rows within the horizon; return how many it took."""
         bell, rung, known = self._engine.bell, 0, ""
-        if not bell.carries or bell.breaker.is_open:
+        if not bell.carries:
             return 0
-        bell.unheard = False
+        bell.unheard = bell.breaker.rest > 0
+        if bell.unheard:
+            return 0
         for _ in range(MOST_BATCHES):
             reading = self._engine.store.unrung(horizon=bell.horizon, limit=BATCH * 2)
             rows = self._engine.read(reading)

@@ -6,34 +6,31 @@ of them is told of and the loop goes on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from queue import Empty, SimpleQueue
 from threading import Event
-from typing import TYPE_CHECKING
 
 from sempre.engine.capacity import Capacity
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
 from sempre.engine.crew import Crew
+from sempre.engine.ends import Ends
 from sempre.engine.events import Happened
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
+from sempre.engine.identity import Identity
 from sempre.engine.loops import REST_AFTER_ERROR, Loop
-from sempre.engine.pulse import DistantHeart, PulseLost
+from sempre.engine.pass_turn import PassTurn
+from sempre.engine.pulse import DistantHeart, PulseLost, silence_of
 from sempre.engine.reporting import Reporter
+from sempre.engine.runs import cut_off, run_of
 from sempre.engine.sessions import Heart
 from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
-from sempre.errors import SempreError, StoreError, StoreUnavailable
-from sempre.ports.executor import Executor, Outcome, Run
-
-if TYPE_CHECKING:
-    from sempre.ports.messages import Tick
+from sempre.errors import Refused, SempreError, StoreError, StoreGone, StoreUnavailable
+from sempre.ports.executor import Executor, Outcome
 
 __all__ = ["Crew", "Worker"]
 
-SETTLE_WAIT = 0.02
-SETTLE_BATCH = 1000
 MOST_STUCK = 2
 BURST_REST = 0.05
 
@@ -59,15 +56,15 @@ class Worker:
             engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
         )
         engine.bell.on_ring = self.fetcher.expect
+        self.identity = Identity(engine)
         self._holdings = Holdings(engine)
         self._settler = Settler(engine)
         self._sweeper = Sweeper(engine)
         self._reporter = Reporter(engine, self.capacity, executor)
-        self._finished: SimpleQueue[Finished] = SimpleQueue()
-        self._crowded = Event()
+        self._finished = Ends()
         self._unsettled: list[Finished] = []
-        self._called: int | None = None
-        self._heeded: Tick | None = None
+        self._called = False
+        self._turn = PassTurn(engine)
         self._stopping = Event()
         self._ending = Event()
         self.exhausted = Event()
@@ -79,11 +76,18 @@ class Worker:
 
     def beat(self) -> float:
         """Show life; begin a new session if the old one is lost. Return the time to the next."""
-        if not self.heart.session:
-            self.heart.register()
+        try:
+            if not self.heart.session:
+                self.heart.register()
+        except StoreGone:
+            self.identity.in_doubt = True
+        if self.identity.in_doubt:
+            return self._begin_anew("")
         tick = self.heart.beat()
         if self.heart.heard:
-            self.heart.allow(self._silence_of(self.capacity.held()), at_most=True)
+            self.heart.allow(silence_of(self.capacity.held(), self.engine.settings), at_most=True)
+        if self.heart.answered and self.identity.is_lost(tick.store):
+            return self._begin_anew(tick.store)
         if not tick.alive:
             self._lose_session()
             return 0.0
@@ -108,6 +112,7 @@ class Worker:
             self._give_back_unknown()
         limit = self.capacity.wait_for_hand(patience)
         if not limit:
+            self.fetcher.hear()
             return 0.0
         try:
             return self.fetcher.step(session=self.heart.session, limit=limit)
@@ -128,7 +133,7 @@ class Worker:
 
     def settle(self, *, wait: float = 0.0) -> float:
         """Record what has ended, in one batch; return how long to rest before the next."""
-        self._unsettled += self._gather(wait)
+        self._unsettled += self._finished.gather(wait, lambda: not self.capacity.is_idle)
         if not self._unsettled:
             return 0.0
         session = self._unsettled[0].started.execution.session
@@ -147,9 +152,9 @@ class Worker:
         """Take back what the dead hold, run the pass if it is due, see to the message."""
         if self._sweeper.step():
             self.fetcher.look_now()
-        interval, self._called = self._called, None
-        if interval or self._is_pass_due():
-            self.watchdog.perform(interval=interval)
+        called, self._called = self._called, False
+        if called or self._turn.has_come(self.heart.tick):
+            self.watchdog.perform()
         self.watchdog.ensure()
         if self.engine.bell.unheard:
             self.watchdog.ring_orphans()
@@ -173,7 +178,11 @@ class Worker:
         self._begin_loop("maintenance", self.maintain, self._stopping)
 
     def stop(self, *, drain: float | None = None) -> None:
-        """Stop claiming at once, wait for what runs, give back the rest, end the session."""
+        """Stop claiming at once, wait for what runs, end the rest, end the session.
+
+        What was never begun is given back. What was begun and cut off has an unknown outcome, as
+        after a lost lease: `on_unknown` decides.
+        """
         self._stopping.set()
         self._wake_all()
         longest = self.engine.settings.drain.total_seconds() if drain is None else drain
@@ -182,13 +191,24 @@ class Worker:
         for started in self.capacity.overstayed(everything=True):
             self._finished.put(Finished(started))
         self.capacity.wait_until_idle(longest)
-        for started in self.capacity.running():
-            self._finished.put(Finished(started))
+        # First of all: what is recorded as cut off may begin elsewhere at once.
         self.executor.stop()
+        self._cut_off()
         self._ending.set()
         self._wake_all()
         self._join(self._loops, REST_AFTER_ERROR * 2)
+        self.engine.bell.rest()
         self._settle_last()
+
+    def _cut_off(self) -> None:
+        """Let go of what the executor has dropped; a run that ended by itself is not among it."""
+        for started in self.capacity.running():
+            cut, parked = self.capacity.finish(started.execution.fence, 0.0)
+            if cut is not None:
+                run = run_of(cut, self.crew, self.engine.settings)
+                self._finished.put(cut_off(cut, run, self.engine.time.now()))
+            if parked is not None:
+                self._finished.put(Finished(parked))
 
     def _join(self, names: Iterable[str], seconds: float) -> None:
         for name in names:
@@ -203,6 +223,8 @@ class Worker:
         """Record what is left, and end the session; the lease heals what cannot be recorded."""
         try:
             self.settle()
+            while not self._finished.empty():
+                self.settle()
             self.heart.retire()
         except SempreError as error:
             self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
@@ -220,6 +242,7 @@ class Worker:
         if isinstance(error, PulseLost):
             self._leave(str(error))
         elif isinstance(error, StoreError):
+            self.identity.in_doubt |= isinstance(error, StoreGone)
             self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
         else:
             self.engine.events.tell(Happened.BLUNDER, error=repr(error), where=name)
@@ -241,7 +264,7 @@ class Worker:
             if each.execution.session != session:
                 self._finished.put(Finished(each))
         ours = [each for each in started if each.execution.session == session]
-        self.heart.allow(self._silence_of(ours))
+        self.heart.allow(silence_of(ours, self.engine.settings))
         for each in self.capacity.admit(ours):
             self._submit(each)
 
@@ -251,10 +274,12 @@ class Worker:
             self._finished.put(Finished(Started(execution)))
 
     def _submit(self, started: Started) -> None:
-        execution = started.execution
-        task = self.crew.tasks[execution.snapshot.job]
-        timeout = execution.snapshot.timeout or self.engine.settings.timeout
-        self.executor.submit(Run(execution, task, timeout), self._done)
+        try:
+            self.executor.submit(run_of(started, self.crew, self.engine.settings), self._done)
+        except Refused:
+            # It was stopped meanwhile, so that this has not begun.
+            self.capacity.finish(started.execution.fence, 0.0)
+            self._finished.put(Finished(started))
 
     def _done(self, outcome: Outcome) -> None:
         """Take an outcome from whatever thread it comes, and go on with what was parked."""
@@ -262,24 +287,8 @@ class Worker:
         done, following = self.capacity.finish(fence, outcome.seconds)
         if done is not None:
             self._finished.put(Finished(done, self._holdings.judged(outcome)))
-            if self._finished.qsize() >= SETTLE_BATCH and not self._crowded.is_set():
-                self._crowded.set()
         if following is not None:
             self._submit(following)
-
-    def _gather(self, wait: float) -> list[Finished]:
-        """Return what has ended: wait for the first, then a little for company."""
-        gathered: list[Finished] = []
-        try:
-            gathered.append(self._finished.get(block=wait > 0, timeout=wait or None))
-            if wait and not self.capacity.is_idle:
-                self._crowded.wait(SETTLE_WAIT)
-            self._crowded.clear()
-            while len(gathered) < SETTLE_BATCH:
-                gathered.append(self._finished.get_nowait())
-        except Empty:
-            pass
-        return gathered
 
     def _note_stuck(self) -> None:
         """Runs that are over but hold their thread keep their hand; two are reason to recycle."""
@@ -295,8 +304,8 @@ class Worker:
     def _unsettled_of_others(self, session: str) -> list[Finished]:
         return [each for each in self._unsettled if each.started.execution.session != session]
 
-    def _call_watchdog(self, interval: int) -> None:
-        self._called = interval
+    def _call_watchdog(self) -> None:
+        self._called = True
         self.call("maintenance")
 
     def _end_unwanted(self) -> None:
@@ -315,30 +324,24 @@ class Worker:
         self._holdings.abandon(started.execution)
         self.executor.cancel(started.execution.id, reason=reason)
 
-    def _silence_of(self, held: Iterable[Started]) -> float:
-        """Return for how long one of these may hold the interpreter, and with it this process."""
-        usual = self.engine.settings.timeout
-        limits = {each.execution.snapshot.timeout or usual for each in held}
-        longest = max((limit.total_seconds() for limit in limits), default=0.0)
-        return longest + 2 * self.engine.settings.lease.total_seconds()
-
-    def _is_pass_due(self) -> bool:
-        """Tell whether the last tick said so; each tick counts once."""
-        tick = self.heart.tick
-        due_at = tick.pass_due_at
-        if due_at is None or tick is self._heeded or due_at > self.engine.time.now():
-            return False
-        # Not by when it was due: a pass that could not begin is due as before, and tried again.
-        self._heeded = tick
-        return True
-
     def _lose_session(self) -> None:
         """Others may have our work: stop it, and begin again under a new name."""
         self.engine.events.tell(Happened.SESSION_LOST, session=self.heart.session)
+        self._give_up("the lease was lost")
+
+    def _begin_anew(self, found: str) -> float:
+        """Set the store up again, and begin with nothing: what it held is gone."""
+        self._give_up("the store is gone")
+        self.identity.renew(found, fence=self._holdings.highest)
+        self.watchdog.note_renewal()
+        self.fetcher.look_now()
+        return 0.0
+
+    def _give_up(self, reason: str) -> None:
         for started in self.capacity.overstayed(everything=True):
             self._finished.put(Finished(started))
         for started in self.capacity.running():
-            self._abandon(started, "the lease was lost")
+            self._abandon(started, reason)
         self.heart.session = ""
 
 

@@ -1,6 +1,8 @@
 """Executors: what runs the functions of jobs, in threads, on an event loop, in child processes.
 
-`Executors` is all three behind the one port, and sends each run where its task wants to be.
+`Executors` is all three behind the one port, and sends each run where its task wants to be. A run
+that was in flight when its process died gets a child process of its own, so that it can only crash
+itself; so do all runs of its job until one of them has ended without a crash.
 """
 
 import logging
@@ -34,22 +36,26 @@ class Executors:
         lookup: "Callable[[str], Task]",
         *,
         isolations: Collection[Isolation] = get_args(Isolation),
+        forks: bool = False,
         after_fork: Iterable[Callable[[], object]] = (),
         clock: Clock | None = None,
         grace: timedelta = timedelta(seconds=5),
         broken: Callable[[str], None] | None = None,
+        begun: Callable[[], None] | None = None,
         opener: Opener | None = None,
     ) -> None:
         """Make those that are wanted.
 
         Args:
             lookup: returns a task by its name, or raises KeyError; asked in the child.
-            isolations: which ones; without "process" nothing is forked.
+            isolations: those that jobs want.
+            forks: fork for runs that should be alone, also if no job wants "process".
             after_fork: called in each child process before its job.
             clock: times limits and durations.
             grace: how long a run that was asked to end is given to do so.
             broken: called with the reason if one of them can begin no run any more; the process
                 should be replaced.
+            begun: called once, before the first run begins.
             opener: begins the transaction of a run, in the process in which its job asks for it.
         """
         self.unavailable: dict[Isolation, str] = {}
@@ -59,7 +65,13 @@ class Executors:
         self._grace = grace
         self._broken = broken
         self._opener = opener
-        self._executors = {kind: self._made(kind) for kind in _IN_ORDER if kind in isolations}
+        self._begun = begun
+        self._wanted = frozenset(isolations)
+        made = self._wanted | {"process"} if forks else self._wanted
+        self._executors = {kind: self._made(kind) for kind in _IN_ORDER if kind in made}
+        # Jobs whose latest run after a crash has crashed again, or has not ended yet.
+        self._suspects: set[str] = set()
+        self._has_warned = False
 
     def start(self) -> None:
         """Start them, first the one that forks; one that cannot is `unavailable`, with a warning.
@@ -70,13 +82,19 @@ class Executors:
             try:
                 executor.start()
             except (OSError, Refused) as error:
-                _LOG.warning("no job can run with isolation=%r here: %s", isolation, error)
+                if isolation in self._wanted:
+                    _LOG.warning("no job can run with isolation=%r here: %s", isolation, error)
                 self.unavailable[isolation] = str(error)
                 del self._executors[isolation]
 
     def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread."""
+        if self._begun is not None:
+            self._begun()
+            self._begun = None
         isolation = run.task.isolation
+        if run.alone or run.task.name in self._suspects:
+            isolation, done = self._apart(run), self._watched(run.task.name, done)
         executor = self._executors.get(isolation)
         if executor is None:
             why = self.unavailable.get(isolation, "this worker was made without it")
@@ -84,6 +102,30 @@ class Executors:
             done(Outcome(run, Ended.FAILED, error=error))
         else:
             executor.submit(run, done)
+
+    def _apart(self, run: Run) -> Isolation:
+        """Return where a suspect runs: in a process of its own if this one can fork."""
+        if "process" in self._executors:
+            self._suspects.add(run.task.name)
+            return "process"
+        if not self._has_warned:
+            self._has_warned = True
+            _LOG.warning(
+                "%s was in flight when its process died, and runs again beside other runs: this "
+                "process cannot fork; `sempre worker` can",
+                run.execution.snapshot.name,
+            )
+        return run.task.isolation
+
+    def _watched(self, job: str, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
+        """Return `done`, which first clears the job of suspicion if it has not crashed."""
+
+        def heard(outcome: Outcome) -> None:
+            if outcome.ended is not Ended.CRASHED:
+                self._suspects.discard(job)
+            done(outcome)
+
+        return heard
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end; False if it is unknown. A thread can only be asked, not ended."""

@@ -70,10 +70,10 @@ class Alarm:
         now = self._clock.elapsed()
         # A key that is set from here on may not be among those that are looked at.
         self._next = inf
-        due = [(key, ring) for key, (at, ring) in [*self._rings.items()] if at <= now]
+        due = [(key, ring) for key, (at, ring) in self._rings.copy().items() if at <= now]
         for key, _ in due:
             self._rings.pop(key, None)
-        self._next = min((at for at, _ in [*self._rings.values()]), default=inf)
+        self._next = min((at for at, _ in self._rings.copy().values()), default=inf)
         return [ring for _, ring in due]
 
     def _ring(self, ring: Callable[[], object]) -> None:

@@ -23,7 +23,7 @@ LONGEST_ERROR = 500
 
 
 class Report(NamedTuple):
-    """How a call ended, redacted and capped."""
+    """How a call ended: the result as it is stored, errors redacted and capped."""
 
     ended: Ended
     result: Json = None
@@ -80,7 +80,7 @@ def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -
 
 def _succeeded(value: object, task: Task, run: Current) -> Report:
     """Report what a job returned, after what it wrote is kept."""
-    result = kept_result(value, task.redact)
+    result = kept_result(value, task.redact, task.result_limit)
     run.effects.keep(result)
     return Report(Ended.SUCCEEDED, result)
 

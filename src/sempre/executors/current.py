@@ -80,6 +80,7 @@ class Current:
         link: to the executor, or to the test that made this.
         opener: begins the transaction of the run; there is none in a test.
         effects: that transaction, once the job has asked for `tx`.
+        redact: names whose values are masked in notes of progress.
     """
 
     name: str = "example"
@@ -95,6 +96,7 @@ class Current:
     clock: Clock = field(default_factory=SystemClock, repr=False)
     link: Link = field(default_factory=Link, repr=False)
     opener: Opener | None = field(default=None, repr=False)
+    redact: tuple[str, ...] = field(default=(), repr=False)
     effects: RunEffects = field(init=False, repr=False)
     _times_out: float | None = field(init=False, repr=False)
 
@@ -129,6 +131,7 @@ class Current:
             "clock": clock,
             "link": link,
             "opener": opener,
+            "redact": run.task.redact,
             "effects": RunEffects(opener, execution.id, execution.fence),
             "_times_out": None if timeout is None else began + timeout.total_seconds(),
         }
@@ -169,7 +172,7 @@ class Current:
         for amount in (done, total):
             if amount is not None and not _is_finite(amount):
                 raise InvalidInput("progress", amount, allowed="finite numbers")
-        kept = kept_text(str(note), limit=LONGEST_NOTE) if note else ""
+        kept = kept_text(str(note), self.redact, LONGEST_NOTE) if note else ""
         self.link.tell(Progress(done, total, kept))
 
     @property

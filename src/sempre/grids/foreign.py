@@ -1,7 +1,8 @@
 """Grids of other processes: kept, compared and handed on, but never asked for a slot.
 
-A worker may read schedules whose grid class only another program registers. One of them must not
-keep it from reading all the others.
+A worker may read schedules whose grid class only another program registers, or whose parameters
+only a newer release or a newer tzdata understands. One of them must not keep it from reading all
+the others.
 """
 
 from collections.abc import Mapping
@@ -15,15 +16,32 @@ __all__ = ["ForeignGrid", "read_grid"]
 
 
 class ForeignGrid(Grid):
-    """A grid whose class this process does not have, in its stored form."""
+    """A grid that this process cannot build, in its stored form.
 
-    def __init__(self, stored: Mapping[str, Any]) -> None:
-        """Keep the stored form."""
+    Attributes:
+        refusal: what its class said, if this process has the class.
+    """
+
+    __slots__ = ("refusal", "stored")
+
+    def __init__(self, stored: Mapping[str, Any], refusal: Exception | None = None) -> None:
+        """Keep the stored form, and what the class said of it, if this process has the class."""
         self.stored = dict(stored)
+        self.refusal = refusal
 
     def after(self, t: datetime) -> datetime | None:  # noqa: ARG002 - there is no answer
         """Raise UnknownGrid, so that this one schedule is left alone and reported."""
-        raise UnknownGrid(str(self.stored.get("grid")), known=self._classes)
+        raise self.error
+
+    @property
+    def error(self) -> UnknownGrid:
+        """Why this process has no such grid."""
+        name = str(self.stored.get("grid"))
+        return UnknownGrid(name, known=self._classes, refusal=self.refusal)
+
+    def explain(self) -> str:
+        """Say that the rule is not known here."""
+        return f"by a rule {self.stored.get('grid')} that is unknown here"
 
     def parameters(self) -> dict[str, Any]:
         """Return the stored form, which two equal ones share."""
@@ -35,12 +53,12 @@ class ForeignGrid(Grid):
 
 
 def read_grid(stored: Mapping[str, Any]) -> Grid:
-    """Return the grid of a stored form, a foreign one if its class is not registered here.
-
-    Raises:
-        InvalidInput: the class is known, but refuses the parameters.
-    """
+    """Return the grid of a stored form, a foreign one if this process cannot build it."""
     try:
         return Grid.from_json(stored)
     except UnknownGrid:
         return ForeignGrid(stored)
+    except Exception as refusal:
+        if not isinstance(stored, Mapping) or not isinstance(stored.get("grid"), str):
+            raise
+        return ForeignGrid(stored, refusal)

@@ -53,6 +53,7 @@ class Grid(ABC):
 
     >>> from datetime import datetime, timedelta, timezone
     >>> class Tides(Grid, name="tides"):
+    ...     relative = True  # the next slot depends on the one before
     ...     def __init__(self, *, hours: float = 12.42) -> None:
     ...         self.hours = hours
     ...     def after(self, t: datetime) -> datetime | None:
@@ -69,6 +70,11 @@ class Grid(ABC):
     __slots__ = ()
     _classes: ClassVar[dict[str, type["Grid"]]] = {}
     name: ClassVar[str | None] = None
+    relative: ClassVar[bool] = False
+    """Whether the next slot depends on the instant asked from, as in `t + interval`.
+
+    Such a grid is asked only from its own slots, one after the other, never from other instants.
+    """
 
     def __init_subclass__(cls, *, name: str | None = None, **options: object) -> None:
         """Register a subclass under the name that its stored form carries."""

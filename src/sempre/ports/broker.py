@@ -16,10 +16,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple, Protocol
 
-__all__ = ["LARGEST_BODY", "Broker", "BrokerCapabilities", "Delivery", "Message"]
+__all__ = [
+    "LARGEST_BODY",
+    "LARGEST_PRIORITY",
+    "Broker",
+    "BrokerCapabilities",
+    "Delivery",
+    "Message",
+    "Wakes",
+]
 
 LARGEST_BODY = 60_000
 """How many bytes a body may have as UTF-8."""
+
+LARGEST_PRIORITY = 2**31 - 1
+"""The priority of what is least urgent."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,8 @@ class BrokerCapabilities:
             only waits: workers find their work in the store each time they wake.
         horizon: the longest delay that it is given; what is due later is put when it is nearer.
         prioritises: whether a lower priority is delivered sooner.
-        shared: whether other processes hear it.
+        shared: whether other processes hear it; of a broker that wakes, whether it hears them now.
+        wakes: whether the broker is the store's own, which wakes workers and has what `Wakes` has.
         precision: to how many seconds it rounds a delay up; 0 for one that does not.
     """
 
@@ -40,6 +52,7 @@ class BrokerCapabilities:
     prioritises: bool
     shared: bool
     precision: float = 0.0
+    wakes: bool = False
 
 
 class Message(NamedTuple):
@@ -77,7 +90,10 @@ class Delivery:
 class Broker(Protocol):
     """What every broker promises. The memory broker is its shortest statement as code."""
 
-    capabilities: BrokerCapabilities
+    @property
+    def capabilities(self) -> BrokerCapabilities:
+        """What it can do."""
+        ...
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Take messages in, in one round trip for many; return a handle for each, in order.
@@ -119,7 +135,7 @@ class Broker(Protocol):
         ...
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a lane has a message, ready or delayed; reserved ones may not count."""
+        """Tell whether a lane has a message, ready or delayed; reserved ones do not count."""
         ...
 
     def empty(self, lanes: Sequence[str]) -> int:
@@ -136,4 +152,24 @@ class Broker(Protocol):
 
     def close(self) -> None:
         """Give back every connection. Closing twice is fine; any later use is an error."""
+        ...
+
+
+class Wakes(Protocol):
+    """What the store's own broker promises besides, if its capabilities say that it wakes."""
+
+    def put_within(self, connection: object) -> None:
+        """Wake every worker that waits when the transaction of this connection commits.
+
+        Nothing where the database cannot do that. What the driver raises comes through: the
+        transaction is the caller's.
+        """
+        ...
+
+    def was_woken(self) -> bool:
+        """Tell whether the last `reserve` of this thread ended by a wake-up, not by its time."""
+        ...
+
+    def rest(self) -> None:
+        """Hear other processes no longer, until the next `reserve`: nobody reads what they say."""
         ...

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
+from sempre.domain.results import RESULT_LIMIT
 
 __all__ = ["Ended", "Executor", "Isolation", "Outcome", "Progress", "Run", "Task"]
 
@@ -29,7 +30,8 @@ class Task:
         function: the user's own, `def` or `async def`.
         isolation: where it runs.
         memory: the most bytes of address space a child process may have; None is no limit.
-        redact: further keys, as patterns, whose values are not stored.
+        redact: whole names, with wildcards, whose values are masked before they are stored.
+        result_limit: the most bytes of JSON that are stored of what it returns.
     """
 
     name: str
@@ -37,14 +39,24 @@ class Task:
     isolation: Isolation = "thread"
     memory: int | None = None
     redact: tuple[str, ...] = ()
+    result_limit: int = RESULT_LIMIT
 
 
 class Run(NamedTuple):
-    """One attempt: a claimed execution, its task and how long it may take."""
+    """One attempt.
+
+    Attributes:
+        execution: as it was claimed.
+        task: what it calls.
+        timeout: how long it may take.
+        alone: whether it should have a child process of its own, whatever the isolation of its
+            task: an earlier attempt was in flight when its process died, and may be the reason.
+    """
 
     execution: Execution
     task: Task
     timeout: timedelta | None = None
+    alone: bool = False
 
 
 class Ended(StrEnum):
@@ -52,7 +64,7 @@ class Ended(StrEnum):
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    """It raised, returned something that is no JSON, or was given arguments it does not take."""
+    """It raised, or was given arguments it does not take."""
     TIMED_OUT = "timed out"
     CANCELLED = "cancelled"
     """It ended because somebody asked it to."""
@@ -60,6 +72,13 @@ class Ended(StrEnum):
     """It found that there was nothing to do; its error says why."""
     CRASHED = "crashed"
     """Its process ended without an answer."""
+    INTERRUPTED = "interrupted"
+    """Its worker stopped and did not wait for it."""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows how far it got."""
+        return self in (Ended.CRASHED, Ended.INTERRUPTED)
 
 
 class Outcome(NamedTuple):
@@ -68,7 +87,7 @@ class Outcome(NamedTuple):
     Attributes:
         run: which one.
         ended: how.
-        result: what it returned, redacted and capped; None unless it succeeded.
+        result: what it returned, as it is stored (see `domain.results`); None unless it succeeded.
         error: the last line of what it raised, for a list: `ValueError: no such region`.
         traceback: all of it, redacted and capped at 8 KB.
         seconds: how long it took, by this process's clock.

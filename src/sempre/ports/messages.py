@@ -1,5 +1,6 @@
 """What crosses the port of a store: questions, orders and answers, as plain values."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from sempre.domain.planning.sheet import Moment, Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
+from sempre.domain.unreadable import Unreadable
 from sempre.ports.enqueuing import Alike, Backoff, Receipt, Unique, Work
 from sempre.ports.looking import Attempt, ExecutionQuery, Page, Report, Rollup, ScheduleQuery
 
@@ -41,10 +43,12 @@ __all__ = [
     "Switch",
     "Tick",
     "Unique",
+    "Unreadable",
     "View",
     "Waiting",
     "Wanted",
     "Work",
+    "report_of_pass",
 ]
 
 T = TypeVar("T")
@@ -52,10 +56,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Reading(Generic[T]):
-    """An answer and the store's now when it was given, by which whoever asked goes on planning."""
+    """An answer and the store's now when it was given, by which whoever asked goes on planning.
+
+    Attributes:
+        unreadable: rows that were asked for and are left out of the answer, since this process
+            cannot read them: one for each schedule, execution or other row that is missing.
+    """
 
     now: datetime
     value: T
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -239,6 +249,10 @@ class Session:
     started_at: datetime | None = None
     leased_until: datetime | None = None
 
+    def is_leased_beyond(self, instant: datetime) -> bool:
+        """Tell whether it has its lease until after an instant."""
+        return self.leased_until is not None and self.leased_until > instant
+
 
 @dataclass(frozen=True)
 class Tick:
@@ -249,7 +263,8 @@ class Tick:
     had come before the tick was sent; a later one may not be counted yet.
 
     Attributes:
-        alive: whether the session still holds its leases; if not, it must stop what it runs.
+        alive: whether the session was known, and holds its leases now; if not, it must stop what
+            it runs.
         next_due_at: when the next live row that it could run is due, stopped by a switch or not:
             a worker that looks once in a beat for what is stopped loses little.
         pass_due_at: when the next maintenance pass is due.
@@ -257,6 +272,8 @@ class Tick:
         held: the fences of what the session runs; no two claims ever have the same one.
         switches: the switches that are off.
         has_expired: whether anything, of any session, runs though its session is gone or expired.
+        store: the identity of the store that tells so; another one has taken its place if it is
+            not the one that was.
     """
 
     alive: bool
@@ -266,6 +283,11 @@ class Tick:
     held: frozenset[int] = frozenset()
     switches: tuple[Switch, ...] = ()
     has_expired: bool = False
+    store: str = ""
+
+
+# Of two who ask at once, the one that waited for the other may know an older now.
+_PASS_MARGIN = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -276,3 +298,28 @@ class Pass:
     holder: str = ""
     finished_at: datetime | None = None
     report: Mapping[str, Json] = field(default_factory=dict)
+
+    def is_due(self, now: datetime, every: timedelta) -> bool:
+        """Tell whether a pass may begin, for a worker that wants one `every` so often.
+
+        It may when its time has come, and also when that lies farther ahead than the interval of
+        the worker explains: a forged or mistaken due date does not last.
+        """
+        return self.due_at <= now or self.due_at > now + Pass.farthest(every)
+
+    @staticmethod
+    def farthest(every: timedelta) -> timedelta:
+        """Return how far ahead the next pass can be due, where one is wanted `every` so often."""
+        return every + _PASS_MARGIN
+
+
+def report_of_pass(text: str) -> dict[str, Json]:
+    """Return the stored report of a pass; one that cannot be read is as good as none.
+
+    What the next pass goes on from begins anew then, which costs time and loses nothing.
+    """
+    try:
+        report = json.loads(text)
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) else {}

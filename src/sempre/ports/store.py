@@ -6,7 +6,8 @@ the server's clock decides what is due and what has expired. Nothing depends on 
 staying the same between two operations.
 
 Failures: `StoreUnavailable` if the store cannot be reached or did not answer in time (what was
-asked may or may not have happened), `StoreRefused` if it must not be used as it is set up.
+asked may or may not have happened), `StoreRefused` if it must not be used as it is set up,
+`StoreGone` if it is not set up, or somebody has emptied it since.
 
 A store is used from many threads at once. An order that is repeated while the first one is still
 under way gets the same answer. Unique keys may be of any length.
@@ -17,23 +18,19 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from sempre.domain.arguments import Json
-from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.schedule import Schedule
+from sempre.domain.execution import Execution
 from sempre.ports.capabilities import Capabilities
+from sempre.ports.history import History
 from sempre.ports.messages import (
-    Attempt,
     Birth,
     Cancelled,
     Candidate,
-    ExecutionQuery,
     Order,
     Page,
     Pass,
     Reading,
     Receipt,
     Report,
-    Rollup,
-    ScheduleQuery,
     Session,
     Settled,
     Settlement,
@@ -49,7 +46,7 @@ from sempre.ports.messages import (
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(Protocol):
+class Store(History, Protocol):
     """What every store promises. The memory store is its shortest statement as code."""
 
     capabilities: Capabilities
@@ -64,11 +61,13 @@ class Store(Protocol):
         """What this store, as it is set up, promises less than others: a sentence each."""
         ...
 
-    def upgrade(self, *, as_copy: bool = False) -> None:
+    def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
         """Set the store up, or bring its schema to this version; nothing if it is current.
 
         As the copy of another store it gets an identity of its own; nobody may work on it then.
-        A schema that is newer than this code knows is refused, by StoreRefused.
+        With a fence it is made whole again, whatever somebody has left of it, and fences go on
+        above the given one: whoever does that has seen fences of the store before. A schema that
+        is newer than this code knows is refused, by StoreRefused.
         """
         ...
 
@@ -102,7 +101,8 @@ class Store(Protocol):
         the schedule, the starts or cursor; or if an execution it changes is not in the state,
         attempt and fence it was planned from; or if it starts something, which only `claim` does;
         or if it decides about an execution and the switch that stops that is not the one it was
-        planned with. Created rows get the store's now as their birth.
+        planned with; or if it rescues an execution whose session has not expired, or not any
+        more. Created rows get the store's now as their birth.
         """
         ...
 
@@ -125,6 +125,14 @@ class Store(Protocol):
         """Return when the next live row that is not yet due will be, of those that are wanted.
 
         Whether a switch will stop it then does not matter.
+        """
+        ...
+
+    def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
+        """Return when the first wanted live row is due, after an instant: by now, or later.
+
+        Asked by idle workers several times a second where no wake-up reaches them, so it is the
+        cheapest of all questions; it tells no now.
         """
         ...
 
@@ -195,7 +203,11 @@ class Store(Protocol):
         ...
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        """Renew a session that has not expired and tell it what it has to know, in one trip."""
+        """Renew a session that was not retired or purged; tell it what it has to know, in one trip.
+
+        Also one that has expired: by a clock that has jumped all of them have. What others took
+        from it meanwhile it is told by what it holds.
+        """
         ...
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
@@ -207,6 +219,13 @@ class Store(Protocol):
 
     def retire(self, session: str) -> None:
         """End a session; whatever it still runs counts as expired at once."""
+        ...
+
+    def shorten_leases(self, *, longest: timedelta) -> int:
+        """Let no lease last longer than so long from the store's now; return how many did.
+
+        Leases that were given by a clock that was ahead would outlive their workers by as much.
+        """
         ...
 
     def sessions(self) -> Reading[list[Session]]:
@@ -243,7 +262,9 @@ class Store(Protocol):
         """Return schedules that may be wrong, found by index and not by looking at all.
 
         Those are never started, or want a next row and have none, or have one that was stamped
-        by older zones. What has ended or is broken is not among them.
+        by older zones, or are broken: a grid may work again. What has ended or is stopped is not
+        among them. Besides, those whose cursor is ahead of now and which gave up slots by a clock
+        that was ahead too.
         """
         ...
 
@@ -252,6 +273,7 @@ class Store(Protocol):
 
         In order is one that wants a next row and has just one, at its `next_run_at` and of its
         revision; and one that wants none, has none, and is neither broken nor yet to be started.
+        None whose cursor is ahead of now is in order.
         It is checked by the rows that there are, not by an index of what was wrong before. Grids
         are not asked: whether a row is at the right slot only planning can tell.
         """
@@ -262,7 +284,10 @@ class Store(Protocol):
         ...
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
-        """Take the maintenance pass if it is due and set when the next one is; None otherwise."""
+        """Take the maintenance pass if it is due and set when the next one is; None otherwise.
+
+        Due by `Pass.is_due`, for one who wants a pass `every` so often, by the store's clock.
+        """
         ...
 
     def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
@@ -281,41 +306,6 @@ class Store(Protocol):
         slots that ended before it, sessions that lost their lease before it, and results that came
         before it for executions that were gone. So does whatever only those had needed.
         """
-        ...
-
-    # Looking
-
-    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
-        """Return a page of history, newest slot first, by key and not by counting."""
-        ...
-
-    def latest(
-        self, schedule_ids: Sequence[str], *, limit: int
-    ) -> Reading[dict[str, tuple[Execution, ...]]]:
-        """Return the newest executions of each of these schedules, as many, in one round trip."""
-        ...
-
-    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
-        """Return a page of schedules that are not deleted, by name."""
-        ...
-
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest stretches of slots that passed without a row, newest first."""
-        ...
-
-    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution, lost ones and late results included, in order."""
-        ...
-
-    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
-        """Return the last report of each of these executions that has any, by execution id.
-
-        It stays when the run is over, until the execution is purged or reports anew.
-        """
-        ...
-
-    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows, by day."""
         ...
 
     # Switches

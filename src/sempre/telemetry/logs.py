@@ -16,8 +16,11 @@ from typing import Any, Literal, Protocol
 from sempre.clock import Clock
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
-from sempre.domain.redaction import redacted_text
+from sempre.domain.redaction import redacted, redacted_text
+from sempre.domain.results import NotJson, TooLarge
 from sempre.domain.switch import Switch
+from sempre.domain.unreadable import Unreadable
+from sempre.telemetry import pairs, schedules
 from sempre.telemetry.crowds import Crowd
 
 __all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_logs"]
@@ -26,6 +29,7 @@ logger = logging.getLogger("sempre")
 
 LogFormat = Literal["text", "json"]
 MINUTE, HOUR = 60, 3600
+REPLACED = "the store {} is gone: somebody has emptied or replaced it; it is set up again"
 PASS, SUCCEEDED = "perform", "execution.succeeded"
 # A pass that found nothing is not worth a line; one that healed something is.
 HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")
@@ -170,6 +174,18 @@ def _late_result(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"{_name(facts)} ended after its lease was taken away; its result is kept beside it"
 
 
+def _result_not_stored(facts: Mapping[str, Any], _now: datetime) -> str:
+    job, found = facts.get("job"), facts.get("found")
+    if isinstance(found, TooLarge):
+        size = f"{job} returned {found.size:,} bytes of JSON, which are not stored"
+        return f"{size}: the limit is {found.limit:,}; raise result_limit, or return an id"
+    if isinstance(found, NotJson):
+        what = f"{job} returned a {found.type_name}, which is not JSON: its repr is stored"
+        never_ran = found.type_name in ("generator", "async_generator", "coroutine")
+        return f"{what}; its body never ran" if never_ran else f"{what}; return plain JSON"
+    return f"a result of {job} is not stored"
+
+
 def _rescued(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"{_name(facts)} taken back: its worker {facts.get('session')} is gone"
 
@@ -184,10 +200,6 @@ def _unroutable(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"{_name(facts)} left alone: this worker has no job {job}"
 
 
-def _of_schedule(words: str) -> "Sentence":
-    return lambda facts, _now: f"{facts.get('schedule')} {words}: {facts.get('error')}"
-
-
 def _performed(facts: Mapping[str, Any], _now: datetime) -> str:
     names = (name for name in (*HEALED, "purged") if facts.get(name))
     counts = [f"{facts[name]} {name.replace('_', ' ')}" for name in names]
@@ -196,30 +208,22 @@ def _performed(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"watchdog: {', '.join(counts) or 'nothing to heal'}"
 
 
+def _watchdog_enqueued(facts: Mapping[str, Any], _now: datetime) -> str:
+    every, at = _length(facts.get("interval")), _plain(facts.get("runs_at"))
+    return f"watchdog: message {facts.get('id')} in {facts.get('lane')} runs at {at}, every {every}"
+
+
 def _broker_down(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"broker down: {facts.get('error')}; next try in {_length(facts.get('retry_in'))}"
 
 
+def _broker_deaf(facts: Mapping[str, Any], _now: datetime) -> str:
+    what = f"broker deaf: it takes the tickets of {facts.get('lane')} and delivers none"
+    return f"{what}; the store serves until the broker is heard again"
+
+
 def _clock_jumped(facts: Mapping[str, Any], _now: datetime) -> str:
     return f"the store's clock jumped by {facts.get('seconds', 0.0):.1f}s"
-
-
-def _pair_scanned(facts: Mapping[str, Any], _now: datetime) -> str:
-    scan = facts.get("scan")
-    if not isinstance(scan, Scan):
-        return f"{facts.get('pair')} has looked"
-    counts = {
-        "already live": scan.already_live,
-        "rejected": scan.rejected,
-        "backing off": scan.backing_off,
-        "failing again and again": scan.poisoned,
-        "uncovered by the query": scan.uncovered,
-    }
-    more = "".join(f", {count} {what}" for what, count in counts.items() if count)
-    slow = f"; it reads all of {', '.join(scan.full_scans)}" if scan.full_scans else ""
-    behind = "; it takes longer than its interval" if scan.is_behind else ""
-    found = f"{facts.get('pair')} found {scan.found}, enqueued {scan.enqueued}"
-    return f"{found}{more}{slow}{behind}"
 
 
 def _switched_off(facts: Mapping[str, Any], _now: datetime) -> str:
@@ -248,21 +252,40 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "execution.failed": (logging.ERROR, _failed),
     "execution.cancelled": (logging.WARNING, _cancelled),
     "execution.skipped": (logging.INFO, _skipped),
+    "result.not_stored": (logging.WARNING, _result_not_stored),
     "execution.late_result": (logging.WARNING, _late_result),
     "execution.rescued": (logging.WARNING, _rescued),
     "execution.released": (logging.INFO, _released),
     "execution.unroutable": (logging.DEBUG, _unroutable),
-    "schedule.unknown_grid": (logging.WARNING, _of_schedule("has a grid unknown here")),
-    "schedule.faulty": (logging.ERROR, _of_schedule("cannot be planned")),
-    "pair.scanned": (logging.INFO, _pair_scanned),
+    "schedule.unknown_grid": (logging.WARNING, schedules.failing("has a grid unknown here")),
+    "schedule.faulty": (logging.ERROR, schedules.failing("cannot be planned")),
+    "schedule.broken": (logging.ERROR, schedules.broken),
+    "schedule.mended": (logging.INFO, schedules.mended),
+    "row.unreadable": (logging.WARNING, _saying("{} is left alone: {}", "schedule", "error")),
+    "schedule.pruned": (logging.WARNING, schedules.declared("disabled by this deploy")),
+    "schedule.enabled": (logging.INFO, schedules.declared("enabled by this deploy")),
+    "schedule.orphaned": (logging.WARNING, schedules.declared("orphaned")),
+    "schedule.withheld": (logging.WARNING, schedules.declared("stays disabled")),
+    "pair.scanned": (logging.INFO, pairs.scanned),
+    "pair.uncovered": (logging.WARNING, pairs.uncovered),
+    "pair.full_scan": (logging.WARNING, pairs.full_scan),
+    "pair.behind": (logging.WARNING, pairs.behind),
     "switch.off": (logging.WARNING, _switched_off),
+    "watchdog.enqueued": (logging.INFO, _watchdog_enqueued),
     "perform_start": (logging.DEBUG, _saying("watchdog: a pass begins")),
     "perform": (logging.DEBUG, _performed),
     "broker.unavailable": (logging.WARNING, _broker_down),
     "broker.available": (logging.INFO, _saying("broker up again")),
+    "broker.deaf": (logging.WARNING, _broker_deaf),
+    "broker.heard": (
+        logging.INFO,
+        _saying("broker heard again: it delivers the tickets of {}", "lane"),
+    ),
+    "store.replaced": (logging.ERROR, _saying(REPLACED, "store")),
     "store.unavailable": (logging.WARNING, _saying("store down: {}", "error")),
     "session.lost": (logging.ERROR, _saying("session {} lost; its work is stopped", "session")),
     "clock.jumped": (logging.WARNING, _clock_jumped),
+    "schedule.came_back": (logging.WARNING, schedules.came_back),
     "engine.error": (logging.ERROR, _saying("a defect in {}: {}", "where", "error")),
 }
 _OTHERS: tuple[int, Sentence] = (logging.INFO, _any)
@@ -285,7 +308,7 @@ def _fields(facts: Mapping[str, Any]) -> dict[str, object]:
             told |= _identity(value)
         elif isinstance(value, str):
             told[key] = redacted_text(value)
-        elif key != "result":
+        elif key not in ("result", "found"):
             told[key] = _plain(value)
     return told
 
@@ -305,7 +328,11 @@ def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, Scan):
-        return value.to_json()
+        return value.shown()
     if isinstance(value, Switch):
         return value.name
+    if isinstance(value, dict | list):
+        return redacted(value)
+    if isinstance(value, Unreadable):
+        return f"{value.table}/{value.id}"
     return value.total_seconds() if isinstance(value, timedelta) else value

@@ -14,6 +14,8 @@ from sempre.brokers.listen import Listener
 from sempre.brokers.redis import RedisBroker
 from sempre.brokers.store import StoreBroker
 from sempre.ports.broker import Broker, Message
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.testing.contracts.broker.builders import (
     FOREVER,
     bodies_of,
@@ -170,10 +172,27 @@ def test_a_child_rings_for_its_parent_by_a_file(tmp_path: Path) -> None:
     broker.close()
 
 
+def test_a_child_waits_for_a_file_beside_its_parent(tmp_path: Path) -> None:
+    """What the one is told of by the system the other is told of too."""
+    (tmp_path / "jobs.db").touch()
+    watch, other = BellFile(tmp_path / "jobs.db"), BellFile(tmp_path / "jobs.db")
+    watch.wait(0)
+    answer = ended(lambda: watch.wait(FOREVER))
+
+    def wait_and_end() -> None:
+        assert watch.wait(FOREVER)
+
+    with forked(wait_and_end):
+        other.tell()
+
+    assert answer()
+    watch.close()
+
+
 def test_a_child_listens_by_a_connection_of_its_own() -> None:
     with postgresql_server() as conninfo:
-        watch = Listener(conninfo)
-        watch.tell()
+        store = SqlStore(Postgresql(conninfo))
+        watch = Listener(conninfo, channel="bell", notifier=store.notifier("bell"))
         watch.wait(0)
         answer = ended(lambda: watch.wait(FOREVER))
 
@@ -190,3 +209,4 @@ def test_a_child_listens_by_a_connection_of_its_own() -> None:
             pass
         assert answer()
         watch.close()
+        store.close()

@@ -1,6 +1,8 @@
 """`sempre status`, `reconcile` and `db` on real SQLite files."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,10 +11,11 @@ import pytest
 
 from sempre import Cron, Sempre
 from sempre.domain.definition import define
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.ports.messages import Birth, Session, Switch
+from sempre.ports.messages import Birth, Order, Session, Switch
 from tests.integration.cli.shop import Shop, lines
 from tests.unit.cli.commands import sempre
 
@@ -32,10 +35,29 @@ def lose_next_row(app: Sempre, name: str, **changes: object) -> Schedule:
     return lost
 
 
+def leave_ahead(app: Sempre, name: str) -> None:
+    """Leave a schedule, a lease and the pass as a jump of the clock by an hour would."""
+    store, hour = app.engine.store, timedelta(hours=1)
+    reading = store.views([name])
+    [view] = reading.value
+    now, schedule = reading.now, view.schedule
+    passed = SlotRange(
+        schedule_id=schedule.id,
+        first=now + timedelta(minutes=1),
+        last=now + hour,
+        count=2,
+        reason="missed",
+    )
+    plan = Plan(schedule, replace(schedule, cursor=now + hour), ranges=(passed,))
+    assert store.apply([Order(plan)]) == [True]
+    store.register(Session("w9"), lease=hour)
+
+
 @pytest.fixture
 def healthy(shop: Shop) -> Shop:
     """A worker that is alive, and a pass that has just been."""
-    shop.app.engine.store.register(Session("w1"), lease=timedelta(minutes=1))
+    worker = Session("w1", jobs=("leap", "fail"))
+    shop.app.engine.store.register(worker, lease=timedelta(minutes=1))
     shop.app.watchdog.perform()
     return shop
 
@@ -59,6 +81,42 @@ def test_status_in_json_has_the_numbers(healthy: Shop) -> None:
     assert answer["without_future"] == answer["late"] == 0
     assert answer["workers"] == 1
     assert 0 <= answer["watchdog_age_s"] < 60
+
+
+def age_pass(shop: Shop, minutes: int) -> None:
+    """Let the last pass have been so long ago."""
+    with closing(sqlite3.connect(shop.url.removeprefix("sqlite:///"))) as connection:
+        age = (
+            f"due_at = due_at - {minutes}*60000000, finished_at = finished_at - {minutes}*60000000"
+        )
+        connection.execute(f"UPDATE sempre_passes SET {age}")  # noqa: S608 - our own numbers
+        connection.commit()
+
+
+def test_a_longer_interval_of_the_application_is_no_alarm(healthy: Shop) -> None:
+    """The command does not know the application's setting; the pass row does."""
+    age_pass(healthy, 30)
+    healthy.app.watchdog.perform(interval=1800)
+    age_pass(healthy, 11)
+
+    answer = healthy.answer("status")
+    assert (answer["healthy"], answer["problems"]) == (True, [])
+    assert answer["watchdog_interval_s"] == 1800
+    assert lines(healthy.cli("status"))[2].endswith("(every 30m)")
+
+    age_pass(healthy, 21)
+
+    assert codes(healthy) == ["S101"]
+
+
+def test_reconcile_heals_a_pass_that_is_due_in_a_year(healthy: Shop) -> None:
+    age_pass(healthy, 30)
+    healthy.app.watchdog.perform(interval=365 * 86_400)
+
+    assert lines(healthy.cli("reconcile")) == ["nothing to heal"]
+
+    last = healthy.app.engine.store.last_pass()
+    assert last.value.due_at <= last.now + timedelta(minutes=5)
 
 
 def test_without_a_worker_it_is_unhealthy(shop: Shop) -> None:
@@ -91,6 +149,35 @@ def test_one_schedule_is_healed_by_name(healthy: Shop) -> None:
 def test_a_store_in_order_has_nothing_to_heal(healthy: Shop) -> None:
     assert lines(healthy.cli("reconcile")) == ["nothing to heal"]
     assert healthy.answer("reconcile")["report"]["executions_created"] == 0
+
+
+def test_a_schedule_whose_job_no_worker_knows_is_a_problem(healthy: Shop) -> None:
+    @healthy.app.job
+    def poll_api() -> None: ...
+
+    healthy.app.create_schedules([("poll", Cron("@yearly"), poll_api)])
+
+    result = healthy.cli("status")
+
+    assert result.exit_code == 1
+    assert "error S204  1 schedule with a job that no live worker knows: poll." in result.stdout
+    assert "try: sempre disable poll, or start a worker that declares the job" in result.stderr
+    healthy.cli("disable", "poll")
+    assert codes(healthy) == []
+
+
+def test_what_a_deploy_disabled_is_a_warning_until_an_operator_decides(healthy: Shop) -> None:
+    for names in (["leap", "bread"], ["leap"]):
+        code = Sempre(healthy.url, owner="bakery")
+        for name in names:
+            code.add(name, Cron("@yearly"), lambda: None)
+        code.sync()
+        code.close()
+
+    told = "warning S205  1 schedule disabled by a deploy, gone from the code: bread."
+    assert told in lines(healthy.cli("status"))
+    assert lines(healthy.cli("disable", "bread")) == ["disabled bread, no next slot"]
+    assert codes(healthy) == []
 
 
 def test_an_overdue_execution_is_a_problem_behind_however_many_that_are_held(
@@ -239,3 +326,30 @@ def test_a_broker_that_is_down_is_a_warning_and_the_run_is_kept(shop: Shop) -> N
     assert result.exit_code == 0
     assert "warning: the broker does not answer" in result.stderr
     assert len(shop.answer("executions", "--kind", "manual")["executions"]) == 1
+
+
+def test_what_a_jump_of_the_clock_has_left_is_an_error_until_it_is_healed(healthy: Shop) -> None:
+    """Never "-59m ago" and healthy."""
+    name = next(iter(healthy.app.schedules)).name
+    leave_ahead(healthy.app, name)
+    age_pass(healthy, -59)
+
+    assert codes(healthy) == ["S403"]
+    [told] = [line for line in healthy.cli("status").stdout.splitlines() if "watchdog  " in line]
+    assert told == "  watchdog     at a time that has yet to come (every 5m)"
+
+    healthy.cli("reconcile")
+
+    assert codes(healthy) == []
+    row = healthy.app.schedule(name).row
+    assert row.cursor <= healthy.app.clock.now()
+
+
+def test_reconcile_brings_one_schedule_back(healthy: Shop) -> None:
+    name = next(iter(healthy.app.schedules)).name
+    leave_ahead(healthy.app, name)
+
+    healthy.cli("reconcile", name)
+
+    assert healthy.app.schedule(name).row.cursor <= healthy.app.clock.now()
+    assert healthy.app.engine.store.ranges(healthy.app.schedule(name).row.id, limit=5).value == []

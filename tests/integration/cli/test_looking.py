@@ -41,7 +41,7 @@ def test_list_says_on_stderr_how_many_there_are(shop: Shop) -> None:
     ("arguments", "names"),
     [
         (["eap"], ["leap"]),
-        (["--tag", "yearly"], ["leap"]),
+        (["--tag", "yearly"], ["hourly", "leap"]),
         (["--job", "fail"], ["doomed"]),
         (["--failing"], ["doomed"]),
         (["--paused"], ["hourly"]),

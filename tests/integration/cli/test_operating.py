@@ -5,8 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from sempre import Cron
 from sempre.domain.states import State
 from tests.integration.cli.shop import Shop, lines
+
+
+def print_nothing() -> None:
+    """Stand for the user's function."""
 
 
 def test_run_makes_an_execution_and_prints_its_id(shop: Shop) -> None:
@@ -112,6 +117,14 @@ def test_disable_and_enable(shop: Shop) -> None:
     assert shop.answer("enable", "leap") == {
         "schedules": [{"name": "leap", "done": True, "next_run_at": "2028-02-29T02:00:00Z"}]
     }
+
+
+def test_enable_starts_a_schedule_that_was_created_disabled(shop: Shop) -> None:
+    later = shop.app.job(name="later")(print_nothing)
+    shop.app.create_schedules([("later", Cron("0 3 29 2 *"), later)], enabled=False)
+
+    assert lines(shop.cli("enable", "later")) == ["enabled later, next Tue 29 Feb 2028 03:00 UTC"]
+    assert shop.app.schedule("later").started
 
 
 def test_skip_and_unskip_the_next_slot(shop: Shop) -> None:

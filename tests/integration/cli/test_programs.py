@@ -74,6 +74,39 @@ def test_dev_logs_json_where_it_is_asked_for(folder: Path) -> None:
     assert line["level"] == "info"
 
 
+def second(name: str) -> str:
+    """Return the code of a schedule besides the first."""
+    return f"""
+@app.every("1h")
+def {name}() -> None: ...
+"""
+
+
+@pytest.mark.parametrize("command", [("dev",), ("worker", "jobs:app")], ids=["dev", "worker"])
+def test_a_start_logs_what_it_disables_enables_and_finds_orphaned(
+    folder: Path, command: tuple[str, ...]
+) -> None:
+    owned = JOBS.replace('jobs.db"', 'jobs.db", owner="shop"')
+    starts = (
+        (owned + second("bread"), "working on "),
+        (owned + second("cheese"), "bread disabled by this deploy"),
+        (owned + second("bread"), "bread enabled by this deploy"),
+        (JOBS + second("cake"), "working on "),
+        (JOBS + second("cheese"), "cake orphaned"),
+    )
+
+    told = []
+    for code, line in starts:
+        (folder / "jobs.py").write_text(code)
+        with program(folder, *command) as start:
+            told.append(start.wait_for(line).partition(" ")[2])
+
+    assert told[1].startswith("warning: bread disabled by this deploy: the code of owner shop ")
+    assert told[1].endswith("; try: declare it again, or: sempre enable bread")
+    assert told[2] == "bread enabled by this deploy: an earlier deploy had disabled it"
+    assert told[4].startswith("warning: cake orphaned: no worker knows its job cake; ")
+
+
 def test_a_worker_that_is_terminated_drains_and_leaves_no_session(folder: Path) -> None:
     with program(folder, "worker", "jobs:app", "-c", "2") as worker:
         worker.wait_for("tick succeeded in ")

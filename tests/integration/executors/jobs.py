@@ -40,7 +40,12 @@ def pipe() -> int:
 
 def register(function: Callable[..., object], memory: int | None = None) -> None:
     TASKS[function.__name__] = Task(
-        function.__name__, function, "process", memory=memory, redact=("iban",)
+        function.__name__,
+        function,
+        "process",
+        memory=memory,
+        redact=("iban",),
+        result_limit=2 * 2**20 if function is repeat else 65_536,
     )
 
 
@@ -51,6 +56,14 @@ def hang() -> None:
 
 def echo(value: Json = None) -> Json:
     return value
+
+
+def repeat(letter: str, times: int) -> str:
+    return letter * times
+
+
+def give_bytes() -> bytes:
+    return b"raw"
 
 
 def fail(message: str) -> None:
@@ -209,9 +222,9 @@ _hooked: list[int] = []
 
 for each in (
     abort, close_everything, count_hooks, crash_with_a_grandchild, describe, echo, fail,
-    finish_all_the_same, hang, hang_stubbornly, hang_with_a_grandchild, kill_myself, leave,
-    leave_politely, listen, print_something, read_nothing, remember, tell_progress, wait_a_moment,
-    write_nonsense,
+    finish_all_the_same, give_bytes, hang, hang_stubbornly, hang_with_a_grandchild, kill_myself,
+    leave, leave_politely, listen, print_something, read_nothing, remember, repeat, tell_progress,
+    wait_a_moment, write_nonsense,
 ):  # fmt: skip
     register(each)
 register(eat, memory=600_000_000)

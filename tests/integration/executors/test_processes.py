@@ -39,12 +39,26 @@ def test_arguments_and_results_of_any_allowed_size_fit(worker: Worker, letter: s
     assert worker.run("echo", value=value)["result"] == value
 
 
-def test_a_result_that_is_too_large_is_replaced_and_secrets_are_masked(worker: Worker) -> None:
+def test_a_result_that_is_too_large_is_marked_and_one_to_redact_is_masked(worker: Worker) -> None:
     many = worker.run("echo", value=["x" * 1_000] * 66)
     masked = worker.run("echo", value={"token": "a", "iban": "b", "rows": 1})
 
-    assert "bytes of JSON" in many["result"]
-    assert masked["result"] == {"token": "[redacted]", "iban": "[redacted]", "rows": 1}
+    assert many["ended"] == "succeeded"
+    assert many["result"] == {"$sempre": "too_large", "bytes": 66_199, "limit": 65_536}
+    assert masked["result"] == {"token": "a", "iban": "[redacted]", "rows": 1}
+
+
+def test_a_result_up_to_the_highest_limit_comes_back(worker: Worker) -> None:
+    outcome = worker.run("repeat", letter="è", times=1_048_575)
+
+    assert outcome["result"] == "è" * 1_048_575
+
+
+def test_a_result_that_is_no_json_is_a_success(worker: Worker) -> None:
+    outcome = worker.run("give_bytes")
+
+    assert (outcome["ended"], outcome["error"]) == ("succeeded", "")
+    assert outcome["result"] == {"$sempre": "repr", "type": "bytes", "text": "b'raw'"}
 
 
 def test_what_a_job_raises_comes_with_its_traceback_and_without_its_secrets(

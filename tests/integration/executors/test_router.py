@@ -57,6 +57,78 @@ def test_each_run_goes_where_its_task_wants_to_be() -> None:
     ]
 
 
+ALONE = """
+import os
+from sempre.executors import Executors
+from sempre.ports.executor import Task
+from tests.unit.executors.runs import outcome_of, run_of
+
+def where():
+    return os.getpid() == MAIN
+
+async def where_async():
+    return where()
+
+def fatal():
+    os._exit(3)
+
+async def fatal_async():
+    fatal()
+
+MAIN = os.getpid()
+FUNCTIONS = {f.__name__: f for f in (where, where_async, fatal, fatal_async)}
+TASKS = {name: Task(name, function) for name, function in FUNCTIONS.items()}
+executors = Executors(TASKS.__getitem__, isolations=("thread", "async"), forks=True)
+executors.start()
+
+def show(name, isolation, alone):
+    run = run_of(FUNCTIONS[name], isolation=isolation)._replace(alone=alone)
+    outcome = outcome_of(executors, run)
+    print(name, outcome.ended.value, outcome.result)
+
+for name, isolation in (("where", "thread"), ("where_async", "async")):
+    show(name, isolation, False)
+    show(name, isolation, True)
+    show(name, isolation, False)
+for name, isolation in (("fatal", "thread"), ("fatal_async", "async")):
+    show(name, isolation, True)
+    show(name, isolation, False)
+    show(name, isolation, False)
+executors.stop()
+"""
+
+
+def test_what_is_to_run_alone_has_a_process_of_its_own_whatever_its_isolation() -> None:
+    """And so has every run of its job, from a crash until one has ended."""
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ALONE],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+
+    assert ended.stderr == ""
+    assert ended.stdout.splitlines() == [
+        "where succeeded True",
+        "where succeeded False",
+        "where succeeded True",
+        "where_async succeeded True",
+        "where_async succeeded False",
+        "where_async succeeded True",
+        *["fatal crashed None"] * 3,
+        *["fatal_async crashed None"] * 3,
+    ]
+
+
+def test_what_is_to_run_alone_runs_as_usual_where_nothing_can_be_forked(
+    threaded: Executors, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        outcome = outcome_of(threaded, run_of(lambda: 1)._replace(alone=True))
+        assert outcome.result == 1
+
+    [line] = [each.message for each in caplog.records if "beside other runs" in each.message]
+    assert "cannot fork" in line
+
+
 @pytest.fixture
 def threaded() -> Iterator[Executors]:
     """Executors in a process that has threads already."""

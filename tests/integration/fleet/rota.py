@@ -91,11 +91,28 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
         Line("gated", 2, ends_by="gate"),
         Line("gated-process", 2, "process", ends_by="gate"),
     ),
+    "held": (
+        Line("held", 2, ends_by="gate", policies={**PATIENT, "on_unknown": "hold"}),
+        Line("held-async", 2, "async", ends_by="gate", policies={**PATIENT, "on_unknown": "hold"}),
+        Line(
+            "held-process",
+            2,
+            "process",
+            ends_by="gate",
+            policies={**PATIENT, "on_unknown": "hold"},
+        ),
+    ),
     "crashing": (
         Line("thread-wait", 1),
         Line("crashing", 2, "process", ends_by="crash", may_skip=True),
     ),
-    "fatal": (Line("fatal", 1, ends_by="crash", may_skip=True),),
+    "fatal": (
+        Line("fatal", 4, ends_by="crash", may_skip=True),
+        Line("fatal-async", 4, "async", ends_by="crash", may_skip=True),
+        Line("innocent", 1, takes=0.3),
+        Line("innocent-async", 2, "async", takes=0.6),
+        Line("innocent-long", 8, takes=5.0),
+    ),
     "memory": (Line("thread-wait", 1), Line("async-wait", 2, "async")),
     # Beside the line that is judged, a job whose schedules are made and changed on the way.
     "edited": (Line("thread-wait", 1), Line("edited", 3600, may_skip=True)),

@@ -1,7 +1,7 @@
 """How a worker ends: by a signal, from a terminal, or because its supervisor is gone.
 
 Whatever ends it, no process is left behind, nothing is printed that frightens people, and what it
-could not finish is another's without having used up an attempt.
+could not finish has an unknown outcome: it begins again elsewhere, or is held, as its policy says.
 """
 
 from pathlib import Path
@@ -9,6 +9,10 @@ from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 
 import pytest
 
+from sempre.domain.states import State
+from sempre.engine.runs import CUT_OFF
+from sempre.stores.sql import SqlStore
+from sempre.stores.sql.dialects.sqlite import Sqlite
 from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
 from tests.integration.fleet.effects import Effects, read_log
 from tests.integration.fleet.hounded import AGAIN
@@ -75,7 +79,7 @@ def all_have_heard(member: Member, processes: int) -> bool:
 
 @LONG
 @pytest.mark.parametrize("how", [SIGTERM, SIGINT])
-def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
+def test_a_second_signal_ends_the_draining_and_what_it_cuts_off_begins_again(
     how: Signals, tmp_path: Path
 ) -> None:
     with (
@@ -97,7 +101,7 @@ def test_a_second_signal_ends_the_draining_and_costs_no_attempt(
 
         assert code == 0
         assert "Traceback" not in member.output
-        assert {each["attempt"] for each in read_log(tmp_path)} == {1}
+        assert attempts_by_id(fleet) == [[1, 2]] * len(fleet.lines)
 
 
 def test_a_signal_to_every_process_of_a_service_is_one_signal(tmp_path: Path) -> None:
@@ -205,7 +209,7 @@ def test_a_worker_without_a_supervisor_ends_well_by_ctrl_c(tmp_path: Path) -> No
         assert "Traceback" not in member.output
 
 
-def test_what_a_drain_cannot_wait_for_is_released_and_costs_no_attempt(tmp_path: Path) -> None:
+def test_what_a_drain_cannot_wait_for_is_on_record_and_begins_again(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
         fleet_on(pairing, tmp_path, rota="gated", settings={"drain": "1s"}) as fleet,
@@ -219,10 +223,50 @@ def test_what_a_drain_cannot_wait_for_is_released_and_costs_no_attempt(tmp_path:
         wait_until_all_run(fleet, times=2)
 
         assert code == 0
-        log = read_log(tmp_path)
-        assert {each["attempt"] for each in log} == {1}
-        assert len({each["id"] for each in log}) == len(fleet.lines)
+        assert attempts_by_id(fleet) == [[1, 2]] * len(fleet.lines)
+        store = SqlStore(Sqlite(pairing.store.removeprefix("sqlite:///")))
+        for identity in {each["id"] for each in read_log(tmp_path)}:
+            [cut_off] = store.attempts(identity).value
+            assert cut_off.error == CUT_OFF
+        store.close()
         assert "Traceback" not in member.output
+
+
+def attempts_by_id(fleet: Fleet) -> list[list[int]]:
+    """Return the attempts that have begun at each execution."""
+    found: dict[str, list[int]] = {}
+    for each in read_log(fleet.folder):
+        if each["what"] == "start":
+            found.setdefault(each["id"], []).append(each["attempt"])
+    return list(found.values())
+
+
+def test_what_a_drain_cannot_wait_for_and_is_to_be_held_does_not_begin_again(
+    tmp_path: Path,
+) -> None:
+    """Not even by the very next deploy: in a thread, on the loop or in a child."""
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="held", settings={"drain": "1s"}) as fleet,
+    ):
+        [member] = fleet.join()
+        wait_until_all_run(fleet)
+
+        member.send(SIGTERM)
+
+        assert member.wait() == 0
+        store = SqlStore(Sqlite(pairing.store.removeprefix("sqlite:///")))
+        rows = {each["id"]: store.candidates([each["id"]]).value[0] for each in read_log(tmp_path)}
+        assert len(rows) == len(fleet.lines)
+        for row in rows.values():
+            assert row.execution.state is State.FAILED
+            assert (
+                row.execution.reason == "unknown outcome: the worker stopped before the run ended"
+            )
+            assert row.view is not None
+            assert row.view.schedule.pause is not None
+            assert row.view.schedule.pause.until is None
+        store.close()
 
 
 @LONG

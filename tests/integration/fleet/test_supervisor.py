@@ -6,6 +6,9 @@ from signal import SIGKILL, SIGSTOP
 
 import pytest
 
+from sempre.domain.execution import Execution
+from sempre.domain.states import State
+from sempre.ports.messages import ExecutionQuery
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from tests.integration.fleet.crew import Fleet, Member, eventually, fleet_on
@@ -26,14 +29,16 @@ def wait_for_work_of(fleet: Fleet, worker: int) -> None:
     )
 
 
-def test_a_worker_that_crashes_is_started_again(tmp_path: Path) -> None:
+def test_a_worker_that_crashes_in_mid_work_is_started_again_any_number_of_times(
+    tmp_path: Path,
+) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
         fleet_on(pairing, tmp_path, rota="single") as fleet,
     ):
         [member] = fleet.join()
         seen: list[int] = []
-        for _ in range(3):
+        for _ in range(6):
             worker = worker_of(member, *seen)
             wait_for_work_of(fleet, worker)
             seen.append(worker)
@@ -61,7 +66,7 @@ def test_the_store_knows_a_worker_by_the_process_that_runs_its_jobs(tmp_path: Pa
         store.close()
 
 
-def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> None:
+def test_five_crashes_before_any_run_end_it_with_the_reason(tmp_path: Path) -> None:
     with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
         newer = tmp_path / "newer.db"
         store = SqlStore(Sqlite(newer))
@@ -73,7 +78,9 @@ def test_five_crashes_within_a_minute_end_it_with_the_reason(tmp_path: Path) -> 
         [member] = fleet.join(store=f"sqlite:///{newer}")
 
         assert member.wait() == 1
-        assert "5 workers crashed within a minute" in member.output
+        told = "5 worker processes crashed within a minute before they had begun a run"
+        assert told in member.output
+        assert "exited with code 1; another one starts in" in member.output
         assert "the store has version 999 of the schema" in member.output
 
 
@@ -106,8 +113,7 @@ def test_a_worker_that_waits_for_its_store_can_be_stopped(tmp_path: Path) -> Non
         assert "Traceback" not in member.output
 
 
-@pytest.mark.long
-def test_a_job_that_kills_its_worker_again_and_again_ends_it_with_the_reason(
+def test_a_job_that_kills_its_worker_ends_neither_the_daemon_nor_its_neighbours(
     tmp_path: Path,
 ) -> None:
     with (
@@ -115,9 +121,50 @@ def test_a_job_that_kills_its_worker_again_and_again_ends_it_with_the_reason(
         fleet_on(pairing, tmp_path, rota="fatal") as fleet,
     ):
         [member] = fleet.join()
+        store = SqlStore(Sqlite(pairing.store.removeprefix("sqlite:///")))
+        fleet.wait_for_first()
+        eventually(lambda: quarantined(store) >= CULPRITS, otherwise=fleet.outputs)
+        until = fleet.wait_for_slots(8.0)
 
-        assert member.wait() == 1
-        assert "5 workers crashed within a minute, the last one with signal 9" in member.output
+        assert member.code is None
+        fleet.part()
+        assert member.code == 0
+        failed = executions(store, State.FAILED)
+        assert {row.snapshot.name for row in failed} == CULPRITS
+        assert {row.reason.partition(":")[0] for row in failed} == {"quarantined"}
+        done = [row for row in executions(store, State.SUCCEEDED) if row.crashes]
+        assert done, "no neighbour was in flight when the worker died"
+        assert not fleet.finding(until).lost
+        store.close()
+
+
+CULPRITS = {"fatal", "fatal-async"}
+
+
+def executions(store: SqlStore, state: State) -> tuple[Execution, ...]:
+    """Return the executions in a state."""
+    return store.executions(ExecutionQuery(states=frozenset({state}), limit=1000)).value.items
+
+
+def quarantined(store: SqlStore) -> set[str]:
+    """Return the schedules of which something was quarantined."""
+    rows = executions(store, State.FAILED)
+    return {row.snapshot.name for row in rows if row.reason.startswith("quarantined")}
+
+
+def test_a_worker_process_that_crashes_is_logged_with_what_happens_next(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="single") as fleet,
+    ):
+        [member] = fleet.join()
+        worker = worker_of(member)
+        wait_for_work_of(fleet, worker)
+
+        send(worker, SIGKILL)
+
+        told = f"worker process {worker} was killed by SIGKILL; another one starts in 0.2 s"
+        eventually(lambda: told in member.output, otherwise=fleet.outputs)
 
 
 @pytest.mark.long
@@ -130,13 +177,19 @@ def test_the_crash_of_a_process_of_its_own_never_ends_a_worker(tmp_path: Path) -
         worker = worker_of(member)
         until = fleet.wait_for_slots(8.0)
 
-        crashed = [each for each in read_log(tmp_path) if each["schedule"] == "crashing"]
+        eventually(lambda: 3 in attempts_at(fleet, "crashing"), otherwise=fleet.outputs)
         workers = [each.pid for each in member.workers]
         fleet.part()
+        crashed = [each for each in read_log(tmp_path) if each["schedule"] == "crashing"]
         assert len({each["slot"] for each in crashed}) > 1
-        assert max(each["attempt"] for each in crashed) == 3
+        assert max(attempts_at(fleet, "crashing")) == 3
         assert workers == [worker]
         assert not fleet.finding(until).duplicated["thread-wait"]
+
+
+def attempts_at(fleet: Fleet, name: str) -> set[int]:
+    """Return which attempts at slots of a schedule have begun."""
+    return {each["attempt"] for each in read_log(fleet.folder) if each["schedule"] == name}
 
 
 @pytest.mark.long

@@ -8,12 +8,14 @@ from threading import Event
 import pytest
 import redis
 
-from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.errors import StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Cancelled
 from sempre.stores.redis import RedisStore
 from sempre.testing.contracts.store.builders import (
+    LEASE,
     check_invariants,
     claim_order,
+    claimed,
     due_schedule,
     enqueued,
     read,
@@ -184,3 +186,25 @@ def test_a_server_that_has_become_a_replica_is_unavailable() -> None:
             client.replicaof("NO", "ONE")
         assert store.cancel([mail]) == [Cancelled.ENDED]
         store.close()
+
+
+def test_an_emptied_server_is_told_of_and_by_what_to_mend_it(server: RedisServer) -> None:
+    store = RedisStore(server.url, prefix="emptied")
+    store.upgrade()
+    before, fence = store.uuid, claimed(store, enqueued(store), session_of(store)).fence
+    work = work_of(store)
+    with server.client() as client:
+        client.flushdb()
+
+    for operation in (
+        lambda: store.enqueue([work]),
+        lambda: store.tick("one", wanted(), lease=LEASE),
+        lambda: store.uuid,
+    ):
+        with pytest.raises(StoreGone, match="sempre db upgrade"):
+            operation()
+    store.upgrade(fence=fence)
+
+    assert store.uuid != before
+    assert claimed(store, enqueued(store), session_of(store)).fence > fence
+    store.close()

@@ -4,7 +4,7 @@ The memory store says what is right. Where the port promises no order, none is c
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from random import Random
@@ -44,10 +44,12 @@ from sempre.ports.messages import (
     Candidate,
     ExecutionQuery,
     Order,
+    Reading,
     ScheduleQuery,
     Session,
     Settlement,
     Switch,
+    Tick,
     Unique,
     View,
     Wanted,
@@ -290,7 +292,14 @@ class SideBySide:
 
     def tick(self) -> None:
         session, wanted = self.random.choice(self.sessions), self.wanted(1)
-        self.both(lambda store: store.tick(session, wanted, lease=LEASE))
+
+        def told(store: Store) -> Reading[Tick]:
+            # Two stores have two identities, and each tells its own.
+            reading = store.tick(session, wanted, lease=LEASE)
+            assert reading.value.store == store.uuid
+            return replace(reading, value=replace(reading.value, store=""))
+
+        self.both(told)
         if self.random.random() < 0.1:
             self.both(lambda store: store.retire(session))
 

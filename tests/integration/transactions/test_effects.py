@@ -1,7 +1,6 @@
 """`current().tx`: what a job writes is kept if the job succeeds, and not otherwise."""
 
 import asyncio
-from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -63,26 +62,30 @@ def test_what_a_job_writes_is_kept_with_its_result(shop: Shop) -> None:
     assert not {Happened.LATE_RESULT, Happened.FAILED} & set(happened)
 
 
-def fail() -> object:
-    raise Expected
-
-
-def return_nonsense() -> object:
-    return object()
-
-
-@pytest.mark.parametrize("end", [fail, return_nonsense])
-def test_what_a_job_writes_that_fails_is_gone(shop: Shop, end: Callable[[], object]) -> None:
+def test_what_a_job_writes_that_fails_is_gone(shop: Shop) -> None:
     @shop.app.job
-    def pay(number: int) -> object:
+    def pay(number: int) -> None:
         write(number)
-        return end()
+        raise Expected
 
     receipt = pay.enqueue(1)
     work_off(shop.app)
 
     assert shop.place.orders == []
     assert found(shop, receipt).state is State.FAILED
+
+
+def test_what_a_job_writes_stays_whatever_it_returns(shop: Shop) -> None:
+    @shop.app.job
+    def pay(number: int) -> object:
+        write(number)
+        return object()
+
+    receipt = pay.enqueue(1)
+    work_off(shop.app)
+
+    assert shop.place.orders == [1]
+    assert found(shop, receipt).state is State.SUCCEEDED
 
 
 def test_a_job_that_commits_itself_is_told_so(shop: Shop) -> None:

@@ -18,6 +18,7 @@ from sempre.domain.planning import (
     plan_edit,
     plan_enable,
     plan_failure,
+    plan_interruption,
     plan_pause,
     plan_reconcile,
     plan_release,
@@ -172,11 +173,17 @@ class AnyOrder(RuleBasedStateMachine):
             assert plan.is_empty == (row.leased_until > world.now)
             assert world.apply(plan)
 
-    @rule(pick=PICK)
-    def a_worker_stops(self, pick: int) -> None:
-        if rows := self.world.running():
+    @rule(pick=PICK, begun=st.booleans())
+    def a_worker_stops(self, pick: int, *, begun: bool) -> None:
+        world = self.world
+        if rows := world.running():
             row = rows[pick % len(rows)]
-            assert self.world.apply(plan_release(self.world.schedule, row, self.world.moment))
+            plan = (
+                plan_interruption(world.schedule, row, world.all_rows(), world.moment)
+                if begun
+                else plan_release(world.schedule, row, world.moment)
+            )
+            assert world.apply(plan)
 
     @rule(policies=POLICIES)
     def it_is_edited(self, policies: dict[str, Any]) -> None:

@@ -107,9 +107,9 @@ BUGS = {
         "",
     ),
     "the slot at the end of a pause is lost": (
-        "slots.py",
-        "        start = max(start, pause.until - TICK)",
-        "        start = max(start, pause.until)",
+        "steps.py",
+        "following(grid, max(cursor, instant - TICK))",
+        "following(grid, max(cursor, instant))",
     ),
     "a range covers slots that have rows": (
         "slots.py",

@@ -103,6 +103,11 @@ def pending() -> str:
     return "SELECT region FROM stale"
 
 
+@plain.pair(cron="*/5 * * * *", timezone="Europe/Rome", spread="30s")
+def pending_on_a_cron() -> list[str]:
+    return ["eu"]
+
+
 @update_stats.pair(
     every=timedelta(minutes=5),
     shards=4,

@@ -92,7 +92,7 @@ def test_the_table_of_targets_has_the_worst_and_whether_all_are_met() -> None:
     lines = targets(queues()).splitlines()
     [fourth] = [line for line in lines if line.startswith("| T4 |")]
 
-    assert len(lines) == 15
+    assert len(lines) == 16
     assert fourth.endswith("| 4.00x pgqueuer, default (drain; A title) | yes |")
     assert lines[2].endswith("| - | not measured |")
 
@@ -116,7 +116,7 @@ def test_the_paragraph_has_our_figures_and_ratios() -> None:
 
 def test_without_figures_every_page_says_so() -> None:
     assert [each(Results()) for each in (summary, plots, machines)] == [NOTHING] * 3
-    assert targets(Results()).count("not measured") == 13
+    assert targets(Results()).count("not measured") == 14
     assert charts(Results()) == {}
 
 

@@ -17,6 +17,7 @@ GONE = Session("w2", leased_until=NOW - MINUTE)
 WELL = Facts(
     now=NOW,
     interval=5 * MINUTE,
+    leeway=timedelta(seconds=20),
     passed_at=NOW - MINUTE,
     pass_due_at=NOW + 4 * MINUTE,
     total=2,
@@ -32,22 +33,28 @@ ROW = Execution(
     created_at=NOW - MINUTE,
 )
 ILL = {
-    "S101": replace(WELL, passed_at=NOW - 11 * MINUTE),
+    "S101": replace(WELL, pass_due_at=NOW - 2 * MINUTE),
     "S102": replace(WELL, passed_at=None, pass_due_at=NOW - 6 * MINUTE),
     "S201": replace(WELL, astray=["bill"]),
     "S202": replace(WELL, broken=["bill"]),
+    "S203": replace(WELL, unread={"bill": "colour is a field that this release does not know."}),
+    "S204": replace(WELL, orphaned=["bill"]),
+    "S205": replace(WELL, pruned=["bill", "mail"]),
     "S301": replace(WELL, overdue=[ROW]),
     "S302": replace(WELL, unrung=[ROW]),
     "S303": replace(WELL, expired=[ROW]),
+    "S304": replace(WELL, deaf=["sempre.1.default"]),
     "S401": replace(WELL, sessions=(GONE,)),
     "S402": replace(WELL, skew=-MINUTE),
+    "S403": replace(WELL, ahead=["bill"]),
+    "S404": replace(WELL, renewed_at=NOW - 60 * MINUTE),
     "S501": replace(WELL, switches=[Switch("incident", "all", until=NOW, reason="db down")]),
     "S601": replace(WELL, stale_pairs=["pair:bill"]),
     "S602": replace(WELL, uncovered_pairs=["pair:bill"]),
     "S603": replace(WELL, poisoned_pairs=["pair:bill"]),
     "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
-WARNINGS = {"S302", "S303", "S402", "S501", "S603", "S604"}
+WARNINGS = {"S205", "S302", "S303", "S304", "S402", "S404", "S501", "S603", "S604"}
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:
@@ -69,12 +76,40 @@ def test_each_code_is_documented(code: str) -> None:
     assert f"## {code}" in page
 
 
-def test_a_watchdog_is_overdue_only_after_two_intervals() -> None:
+def test_a_watchdog_is_overdue_by_when_its_own_row_says_that_it_is_due() -> None:
+    """Some time after it: by then every worker that is alive has had its beat."""
+    late = replace(WELL, passed_at=NOW - 59 * MINUTE, interval=60 * MINUTE)
+
+    assert problems_of(late) == []
+    assert problems_of(replace(late, pass_due_at=NOW - MINUTE)) == []
+    [problem] = problems_of(replace(late, pass_due_at=NOW - 2 * MINUTE))
+    assert problem.message == (
+        "the pass of the watchdog has been due for 2m; the last one finished 59m ago."
+    )
+
+
+def test_a_leeway_covers_the_beat_of_workers_with_a_longer_lease() -> None:
+    patient = Session("w3", leased_until=NOW + 9 * MINUTE)
+
+    assert problems_of(replace(ILL["S101"], sessions=(patient,))) == []
+
+
+def test_passes_that_begin_and_never_finish_are_overdue_after_two_intervals() -> None:
     assert problems_of(replace(WELL, passed_at=NOW - 10 * MINUTE)) == []
+
+    [problem] = problems_of(replace(WELL, passed_at=NOW - 11 * MINUTE))
+
+    assert problem.code == "S101"
+    assert problem.message == (
+        "passes of the watchdog begin and do not finish: the last one that did was 11m ago, "
+        "and one is due every 5m."
+    )
 
 
 def test_a_store_without_schedules_needs_no_worker() -> None:
-    empty = Facts(now=NOW, interval=MINUTE, passed_at=None, pass_due_at=NOW - MINUTE * 9)
+    empty = Facts(
+        now=NOW, interval=MINUTE, leeway=MINUTE, passed_at=None, pass_due_at=NOW - MINUTE * 9
+    )
 
     assert problems_of(empty) == []
 
@@ -99,3 +134,32 @@ def test_lateness_is_that_of_the_most_overdue() -> None:
 
     assert facts.to_json()["latest_s"] == 180
     assert "the latest by 3m: bill." in problems_of(facts)[0].message
+
+
+def test_without_a_worker_no_job_is_known_and_that_alone_is_told() -> None:
+    facts = replace(WELL, sessions=(GONE,), orphaned=["bill"])
+
+    assert [problem.code for problem in problems_of(facts)] == ["S401"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        (replace(WELL, ahead=["bill", "mail"]), "2 schedules (bill, mail) still ahead"),
+        (replace(WELL, passed_at=NOW + 59 * MINUTE), "the last pass of the watchdog still ahead"),
+        (replace(WELL, leases_ahead=3), "the leases of 3 workers still ahead"),
+    ],
+)
+def test_what_lies_in_the_future_of_the_clock_is_an_error(facts: Facts, told: str) -> None:
+    [problem] = problems_of(facts)
+
+    assert (problem.code, problem.severity, problem.advice) == (
+        "S403",
+        "error",
+        "sempre reconcile",
+    )
+    assert told in problem.message
+
+
+def test_a_store_that_was_emptied_long_ago_is_no_news() -> None:
+    assert problems_of(replace(WELL, renewed_at=NOW - 25 * 60 * MINUTE)) == []

@@ -12,8 +12,10 @@ from sempre.domain.planning import (
     Plan,
     Verdict,
     plan_claim,
+    plan_crash,
     plan_edit,
     plan_failure,
+    plan_interruption,
     plan_release,
     plan_rescue,
     plan_start,
@@ -60,10 +62,11 @@ class Story:
     """One schedule with its rows and ranges at a time of day; it applies what is planned."""
 
     def __init__(self, grid: Grid | str = "1m", /, **options: object) -> None:
-        """Begin on a grid; options are policies, `now`, and `start` to leave it unstarted."""
+        """Begin on a grid; options are policies, `now`, `lease` in seconds, and `start`."""
         self.now = at(str(options.pop("now", "12:00")))
         self.tzdata = "2026.1"
         start = options.pop("start", True)
+        self.lease = timedelta(seconds=float(str(options.pop("lease", LEASE.total_seconds()))))
         rule = grid if isinstance(grid, Grid) else Every(grid)
         self.schedule = Schedule(
             id="s1",
@@ -75,6 +78,7 @@ class Story:
         self.rows: dict[str, Execution] = {}
         self.ranges: list[SlotRange] = []
         self.fence = 0
+        self.births = 0
         if start:
             self.perform(plan_start)
 
@@ -123,7 +127,8 @@ class Story:
         for change in plan.changes:
             self.rows[change.before.id] = change.after
         for draft in plan.creates:
-            row = draft.born(f"e{len(self.rows) + 1}", self.now)
+            self.births += 1
+            row = draft.born(f"e{self.births}", self.now)
             self.rows[row.id] = row
         self.ranges.extend(plan.ranges)
         self.schedule = plan.schedule or self.schedule
@@ -143,7 +148,7 @@ class Story:
         self.apply(answer.plan)
         if answer.verdict is Verdict.START:
             self.fence += 1
-            leased = self.now + LEASE
+            leased = self.now + self.lease
             started = self.rows[asked.id]
             self.rows[asked.id] = replace(started, fence=self.fence, leased_until=leased)
         return self.rows[asked.id]
@@ -158,6 +163,18 @@ class Story:
 
     def release(self, row: Execution) -> Execution:
         self.apply(plan_release(self.schedule, self.rows[row.id], self.moment))
+        return self.rows[row.id]
+
+    def interrupt(self, row: Execution) -> Execution:
+        """Let a worker that stops cut a run off."""
+        rows = list(self.rows.values())
+        self.apply(plan_interruption(self.schedule, self.rows[row.id], rows, self.moment))
+        return self.rows[row.id]
+
+    def crash(self, row: Execution) -> Execution:
+        """Let the process of a run end without an answer."""
+        rows = list(self.rows.values())
+        self.apply(plan_crash(self.schedule, self.rows[row.id], rows, self.moment))
         return self.rows[row.id]
 
     def rescue(self, row: Execution) -> Execution:

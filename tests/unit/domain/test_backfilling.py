@@ -21,8 +21,9 @@ from tests.unit.domain.builders import Story, at, gap
 
 
 def after_downtime(**policies: object) -> Story:
-    """Return a schedule at 12:05:30 whose slots from 12:02 to 12:05 were missed."""
+    """Return a schedule at 12:05:30 whose slots from 12:02 to 12:04 were missed."""
     story = Story(**policies).go("12:05:30")
+    story.run()
     story.run()
     return story
 
@@ -91,7 +92,7 @@ def test_backfilling_again_does_nothing_while_it_is_under_way_or_done() -> None:
     assert story.perform(plan_backfill, start=at("12:01"), end=at("12:06")).is_empty
     story.succeed(story.of_kind(Kind.BACKFILL)[0])
     assert story.perform(plan_backfill, start=at("12:01"), end=at("12:06")).is_empty
-    assert backfilled(story) == ["12:02", "12:03", "12:04", "12:05"]
+    assert backfilled(story) == ["12:02", "12:03", "12:04"]
 
 
 def test_a_backfill_that_failed_can_be_made_again() -> None:

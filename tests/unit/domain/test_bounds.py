@@ -56,7 +56,7 @@ def test_late_but_within_the_deadline_the_row_runs() -> None:
     story = Story(deadline="1h").go("12:30:30")
 
     assert story.claim().state is State.RUNNING
-    assert story.ranges == [gap("12:02", "12:30", 29, "missed")]
+    assert story.ranges == [gap("12:02", "12:29", 28, "missed")]
 
 
 def test_the_deadline_counts_from_the_start_that_was_due() -> None:

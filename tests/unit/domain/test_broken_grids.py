@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from sempre.domain.planning import plan_pause, plan_reconcile, plan_start
+from sempre.domain.planning import plan_disable, plan_pause, plan_reconcile, plan_start
 from sempre.domain.states import State
 from sempre.errors import BrokenGrid, CronError, InstantError
 from sempre.grids import Every
@@ -81,15 +81,56 @@ def test_what_is_wrong_with_the_grid_is_told() -> None:
     assert "no tides" in story.schedule.broken
 
 
-def test_a_broken_schedule_has_no_next_row_and_says_why() -> None:
+def test_a_broken_schedule_keeps_the_row_it_has() -> None:
     grid = Faulty()
     story = Story(grid)
     grid.error = ZeroDivisionError()
 
     story.perform(plan_reconcile)
 
+    assert story.schedule.broken
+    assert story.next_at == at("12:01")
+    assert story.told("12:01") == [("pending", "")]
+    assert story.perform(plan_reconcile).is_empty
+
+
+def test_the_row_that_a_broken_schedule_keeps_runs_at_its_time() -> None:
+    grid = Faulty()
+    story = Story(grid)
+    grid.error = ZeroDivisionError()
+    story.perform(plan_reconcile)
+
+    row = story.go("12:01").claim()
+
+    assert row.state is State.RUNNING
+    assert story.schedule.broken
     assert story.next_at is None
-    assert story.told("12:01") == [("superseded", "broken")]
+
+
+def test_the_row_that_a_broken_schedule_keeps_follows_an_edit() -> None:
+    grid = Faulty()
+    story = Story(grid)
+    grid.error = ZeroDivisionError()
+
+    story.edit(priority=7)
+
+    assert story.schedule.broken
+    assert story.told("12:01") == [("superseded", "drift: priority"), ("pending", "")]
+    assert story.next_row is not None
+    assert story.next_row.snapshot.priority == 7
+    assert story.next_at == at("12:01")
+
+
+def test_a_broken_schedule_that_is_stopped_has_no_row() -> None:
+    grid = Faulty()
+    story = Story(grid)
+    grid.error = ZeroDivisionError()
+    story.perform(plan_reconcile)
+
+    story.perform(plan_disable)
+
+    assert story.next_at is None
+    assert story.told("12:01") == [("superseded", "disabled")]
 
 
 def test_a_due_row_of_a_broken_schedule_still_runs() -> None:

@@ -12,7 +12,7 @@ POLICIES = ["skip", "wait", "allow", "replace"]
 
 def running_since_noon(**policies: object) -> tuple[Story, Execution]:
     """Return a schedule whose slot of 12:01 has been running since then."""
-    story = Story(**policies).go("12:01")
+    story = Story(lease=3600, **policies).go("12:01")
     return story, story.claim()
 
 
@@ -55,6 +55,20 @@ def test_a_run_that_ended_at_that_very_instant_is_no_overlap() -> None:
     assert story.claim().state is State.RUNNING
 
 
+@pytest.mark.parametrize("rescued", [True, False])
+def test_a_run_that_was_lost_before_the_slot_came_is_no_overlap(*, rescued: bool) -> None:
+    story = Story().go("12:01")
+    lost = story.claim()
+    story.go("12:02:05")
+    if rescued:
+        story.rescue(lost)
+
+    row = story.claim()
+
+    assert row.is_live or row.state is State.RUNNING
+    assert row.reason == ""
+
+
 def test_a_run_that_began_after_the_slot_came_makes_it_wait_not_skip() -> None:
     story = Story().go("12:01:05")
     manual = story.claim(triggered(story))
@@ -91,7 +105,7 @@ def test_an_attempt_that_ran_when_the_slot_came_is_an_overlap_though_another_fol
 
 
 def test_a_manual_run_can_be_what_a_slot_overlaps_with() -> None:
-    story = Story().go("12:00:30")
+    story = Story(lease=3600).go("12:00:30")
     story.claim(triggered(story))
 
     assert story.go("12:01").claim().reason == "overlap"

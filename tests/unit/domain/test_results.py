@@ -1,4 +1,4 @@
-"""A result is kept as plain JSON, masked and capped, or refused by the name of its type."""
+"""A result is kept exactly as plain JSON, or marked with what is known of it."""
 
 import math
 from collections.abc import Iterator
@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 
 from sempre.domain.arguments import Json, check_arguments
 from sempre.domain.redaction import MASK
-from sempre.domain.results import kept_result
-from sempre.errors import ResultError
+from sempre.domain.results import (
+    MARK,
+    NotJson,
+    TooLarge,
+    UnknownMark,
+    kept_result,
+    read_result,
+    result_in_words,
+    shown_result,
+)
 
 
 class Level(IntEnum):
     HIGH = 3
-
-
-class Opaque:
-    def __repr__(self) -> str:
-        raise RuntimeError("no text for you")
 
 
 def numbers() -> Iterator[int]:
@@ -50,7 +53,7 @@ def nested(depth: int) -> list[Any]:
         ((1, (2,)), [1, [2]]),
         ({1: "a"}, {"1": "a"}),
         (Level.HIGH, 3),
-        ({"token": "hunter2", "rows": 3}, {"token": MASK, "rows": 3}),
+        ({"token": "hunter2", "rows": 3}, {"token": "hunter2", "rows": 3}),
     ],
 )
 def test_a_result_is_kept_as_plain_json(value: object, kept: object) -> None:
@@ -61,42 +64,108 @@ def test_a_result_is_kept_as_plain_json(value: object, kept: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "word"),
+    ("value", "type_name"),
     [
-        (datetime(2026, 1, 31, tzinfo=UTC), "datetime"),
-        ({"rows": [{1, 2}]}, "set"),
+        (datetime(2026, 1, 31, tzinfo=UTC), "datetime.datetime"),
+        ({"rows": [{1, 2}]}, "dict"),
         (b"raw", "bytes"),
-        (Opaque(), "Opaque"),
         (numbers(), "generator"),
         (object, "type"),
-        ({(1, 2): 3}, "tuple"),
+        ({(1, 2): 3}, "dict"),
+        ({1: "a", "1": "b"}, "dict"),
         (math.nan, "float"),
-        (circle(), "Circular"),
-        (nested(40), "levels"),
-        (nested(400), "levels"),
-        (2**63, "64-bit"),
-        ("a\0b", "NUL"),
-        ("\udce9", "surrogates"),
+        (circle(), "list"),
+        (nested(40), "list"),
+        (nested(400), "list"),
+        (2**63, "int"),
+        ("a\0b", "str"),
+        ("\udce9", "str"),
     ],
 )
-def test_a_result_that_cannot_be_kept_is_refused_by_name(value: object, word: str) -> None:
-    with pytest.raises(ResultError, match=r"^result") as refusal:
-        kept_result(value)
+def test_a_value_that_is_no_json_is_kept_as_its_repr(value: object, type_name: str) -> None:
+    stored = kept_result(value)
 
-    assert word in str(refusal.value)
-
-
-def test_a_large_result_becomes_a_note_rather_than_a_failure() -> None:
-    note = kept_result(["x" * 100] * 1_000)
-
-    assert isinstance(note, str)
-    assert "bytes of JSON" in note
-    assert isinstance(kept_result([0] * 100_000), str)
+    assert read_result(stored) == NotJson(type_name, repr(value))
+    assert check_arguments({"result": stored})
 
 
-@pytest.mark.parametrize("size", range(65_480, 65_540))
-def test_a_result_of_any_size_is_kept_or_noted(size: int) -> None:
-    assert isinstance(kept_result("x" * size), str)
+@pytest.mark.parametrize("raises", [RuntimeError, SystemExit, KeyboardInterrupt, MemoryError])
+def test_a_value_whose_repr_raises_is_kept_by_the_name_of_its_type(
+    raises: type[BaseException],
+) -> None:
+    class Opaque:
+        def __repr__(self) -> str:
+            raise raises("no text for you")
+
+    found = read_result(kept_result(Opaque()))
+
+    assert isinstance(found, NotJson)
+    assert found.type_name.endswith("Opaque")
+    assert f"whose repr raised {raises.__name__}" in found.text
+
+
+class Hostile(dict[str, Any]):
+    def items(self) -> Any:  # noqa: ANN401 - it returns nothing
+        raise OSError("not today")
+
+
+def test_a_value_that_raises_while_it_is_written_is_kept_as_its_repr() -> None:
+    assert read_result(kept_result([Hostile(a=1)])) == NotJson("list", "[{'a': 1}]")
+
+
+def test_a_long_repr_is_capped() -> None:
+    found = read_result(kept_result({"x" * 1_000_000}))
+
+    assert isinstance(found, NotJson)
+    assert len(found.text.encode()) <= 8192
+    assert found.text.startswith("{'xxx")
+    assert found.text.endswith("xxx'}")
+
+
+def test_a_result_over_the_limit_is_marked_with_its_size() -> None:
+    assert read_result(kept_result("è" * 32_767)) == "è" * 32_767
+    assert read_result(kept_result("è" * 32_768)) == TooLarge(65_538, 65_536)
+    assert read_result(kept_result([0] * 100_000)) == TooLarge(200_001, 65_536)
+    assert read_result(kept_result("x" * 100, limit=101)) == TooLarge(102, 101)
+    assert kept_result("x" * 99_998, limit=100_000) == "x" * 99_998
+
+
+@pytest.mark.parametrize("kind", ["plain", "repr", "too_large", "of tomorrow", None])
+def test_an_object_of_the_jobs_own_is_no_mark(kind: str | None) -> None:
+    own: Json = {MARK: kind, "value": 1, "type": "int", "text": "1", "bytes": 1, "limit": 1}
+
+    assert read_result(kept_result(own)) == own
+    assert read_result(kept_result([own])) == [own]
+
+
+def test_a_mark_of_a_newer_release_is_not_taken_for_a_value() -> None:
+    assert read_result({MARK: "compressed", "text": "..."}) == UnknownMark("compressed")
+
+
+def test_a_result_is_masked_where_it_is_shown() -> None:
+    plain = {"token": "hunter2", "key": 7}
+
+    class Login:
+        def __repr__(self) -> str:
+            return "Login(password='hunter2')"
+
+    assert shown_result(kept_result(plain)) == {"token": MASK, "key": 7}
+    assert result_in_words(kept_result(plain)) == '{"token": "[redacted]", "key": 7}'
+    assert result_in_words(kept_result(Login())) == "Login(password='[redacted]')"
+    assert "hunter2" not in str(shown_result(kept_result(Login())))
+    assert result_in_words(kept_result("x" * 99, limit=9)) == ("(not stored: 101 bytes, limit 9)")
+    assert result_in_words(None) == ""
+
+
+def test_patterns_of_the_job_mask_a_repr_too() -> None:
+    class Paid:
+        def __repr__(self) -> str:
+            return "Paid(iban='IT60', token='kept')"
+
+    found = read_result(kept_result(Paid(), ("iban",)))
+
+    assert isinstance(found, NotJson)
+    assert found.text == "Paid(iban='[redacted]', token='kept')"
 
 
 def test_patterns_of_the_job_mask_more() -> None:
@@ -118,5 +187,5 @@ JSON = st.recursive(
 def test_plain_json_is_kept_as_it_is_and_every_store_takes_it(value: Json) -> None:
     kept = kept_result(value)
 
-    assert kept == value
+    assert read_result(kept) == kept == value
     assert check_arguments({"result": kept}) == {"result": value}

@@ -85,6 +85,7 @@ def test_of_a_snapshot_what_is_usual_is_not_said_and_means_the_same_for_ever() -
         "deadline": None,
         "jitter": timedelta(0),
         "tags": (),
+        "redact": (),
         "revision": 1,
     }
 
@@ -96,3 +97,14 @@ def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
     assert read_definition(write_rules(plain)).until is None
     assert read_snapshot(write_rules(one_off)).grid is None
     assert read_snapshot(write_rules(one_off)).tags == ("eu", "us")
+
+
+def test_names_to_redact_are_stored_where_there_are_any() -> None:
+    masking = define(job="bill", grid=Cron("@daily"), redact=["iban"])
+    plain = define(job="bill", grid=Cron("@daily"))
+    one_off = changed(SNAPSHOT, redact=("iban", "pin"))
+
+    assert read_definition(write_rules(masking)).redact == ("iban",)
+    assert "redact" not in write_rules(plain)
+    assert read_definition(write_rules(plain)).redact == ()
+    assert read_snapshot(write_rules(one_off)).redact == ("iban", "pin")

@@ -11,12 +11,14 @@ from sempre.domain.planning import (
     plan_delete,
     plan_disable,
     plan_failure,
+    plan_interruption,
     plan_pause,
     plan_release,
     plan_rescue,
     plan_success,
     plan_trigger,
 )
+from sempre.domain.planning.settling import crash_wait
 from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from tests.unit.domain.builders import LEASE, Story, at
@@ -200,15 +202,29 @@ def test_a_row_that_does_not_run_is_not_rescued() -> None:
     assert plan_rescue(story.schedule, done, [done], story.moment).is_empty
 
 
-def test_by_default_an_unknown_outcome_is_rerun_at_once_without_using_up_retries() -> None:
+def test_by_default_an_unknown_outcome_is_rerun_without_using_up_retries() -> None:
     story, row = started()
 
     waiting = crashed(story, row)
 
     assert (waiting.state, waiting.reason) == (State.SCHEDULED, "unknown outcome")
     assert (waiting.crashes, waiting.failures) == (1, 0)
-    assert waiting.due_at == story.now
-    assert story.claim(waiting).attempt == 2
+    assert story.claim(_made_due(story, waiting)).attempt == 2
+
+
+@pytest.mark.parametrize(("crashes", "seconds"), [(1, 1), (2, 10), (3, 60), (4, 60), (99, 60)])
+def test_a_rerun_waits_longer_after_each_crash(crashes: int, seconds: int) -> None:
+    assert crash_wait(crashes) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_rerun_after_a_crash_waits(*, lost: bool) -> None:
+    """Whether its worker saw the crash or its lease was lost."""
+    story, row = started()
+    for seconds in (1, 10):
+        row = crashed(story, row) if lost else story.crash(row)
+        assert row.due_at == story.now + timedelta(seconds=seconds)
+        row = story.claim(_made_due(story, row))
 
 
 def test_the_third_crash_is_the_last() -> None:
@@ -216,7 +232,7 @@ def test_the_third_crash_is_the_last() -> None:
     for crash in (1, 2):
         row = crashed(story, row)
         assert (row.state, row.crashes) == (State.SCHEDULED, crash)
-        row = story.claim(row)
+        row = story.claim(_made_due(story, row))
 
     row = crashed(story, row)
 
@@ -225,7 +241,7 @@ def test_the_third_crash_is_the_last() -> None:
 
 def test_failures_between_crashes_do_not_count_as_crashes() -> None:
     story, row = started(retry=5)
-    row = story.claim(crashed(story, row))
+    row = story.claim(_made_due(story, crashed(story, row)))
     row = story.fail(row)
     story.now = row.due_at
     row = story.claim(row)
@@ -282,6 +298,55 @@ def test_on_unknown_hold_of_work_without_a_schedule_just_fails() -> None:
     assert change.after.state is State.FAILED
 
 
+def test_what_a_stop_cut_off_is_rerun_at_once_and_counts_as_no_crash() -> None:
+    story, row = started(retry=1)
+    for attempt in range(2, 7):
+        waiting = story.interrupt(row)
+        assert (waiting.state, waiting.reason) == (State.SCHEDULED, "unknown outcome")
+        assert (waiting.crashes, waiting.failures, waiting.due_at) == (0, 0, story.now)
+        row = story.claim(waiting)
+        assert row.attempt == attempt
+
+
+def test_what_a_stop_cut_off_keeps_the_crashes_it_had() -> None:
+    story, row = started()
+    for _ in range(2):
+        row = story.claim(_made_due(story, crashed(story, row)))
+
+    waiting = story.interrupt(row)
+
+    assert (waiting.state, waiting.crashes) == (State.SCHEDULED, 2)
+
+
+def _made_due(story: Story, row: Execution) -> Execution:
+    """Let time pass until a row is due."""
+    story.now = max(story.now, row.due_at)
+    return row
+
+
+@pytest.mark.parametrize("policy", ["skip", "hold"])
+def test_what_a_stop_cut_off_is_not_rerun_unless_its_policy_says_so(policy: str) -> None:
+    story, row = started(on_unknown=policy, retry=5)
+
+    failed = story.interrupt(row)
+
+    assert (failed.state, failed.reason) == (State.FAILED, "unknown outcome")
+    assert (failed.crashes, failed.failures) == (0, 0)
+    assert (story.schedule.pause is not None) == (policy == "hold")
+
+
+@pytest.mark.parametrize(("verb", "reason"), STOPS)
+def test_what_a_stop_cut_off_after_disable_or_pause_does_not_start_again(
+    verb: Verb, reason: str
+) -> None:
+    story, row = started()
+    story.perform(verb)
+
+    failed = story.interrupt(row)
+
+    assert (failed.state, failed.reason) == (State.FAILED, reason)
+
+
 def test_a_release_gives_the_attempt_back() -> None:
     story, row = started(retry=1)
 
@@ -313,6 +378,7 @@ def test_what_has_ended_does_not_end_again() -> None:
     assert plan_success(ended, story.moment).is_empty
     assert plan_failure(story.schedule, ended, story.moment).is_empty
     assert plan_release(story.schedule, ended, story.moment).is_empty
+    assert plan_interruption(story.schedule, ended, [ended], story.moment).is_empty
 
 
 def test_a_row_that_waits_cannot_fail_by_a_late_report() -> None:

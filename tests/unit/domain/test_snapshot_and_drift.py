@@ -26,6 +26,7 @@ OTHER: dict[str, object] = {
     "deadline": 5,
     "jitter": 6,
     "tags": ("eu",),
+    "redact": ("iban",),
     "name": "renamed",
 }
 

@@ -10,8 +10,8 @@ from sempre import Cron, Sempre
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import changed
-from sempre.engine import watchdog
-from sempre.engine.watchdog import Report
+from sempre.engine import pass_report, watchdog
+from sempre.engine.pass_report import Report
 from sempre.ports.messages import Reading, View
 from sempre.stores.memory import MemoryStore
 
@@ -85,7 +85,7 @@ def test_a_row_that_is_gone_behind_our_back_is_restored_when_its_schedules_turn_
     store.pass_due(looked_after=store.all()[8].id, last_round=COUNT)
 
     first = app.watchdog.perform()
-    store.pass_due(**{name: getattr(first, name) for name in watchdog.KEPT})
+    store.pass_due(**{name: getattr(first, name) for name in pass_report.KEPT})
     second = app.watchdog.perform()
 
     assert [each.executions_created for each in (first, second)] == [0, 1]
@@ -114,7 +114,7 @@ def test_a_row_that_is_not_at_its_slot_is_found_when_its_schedule_is_looked_at_i
     reports = [Report()]
 
     for _ in range(4):
-        store.pass_due(**{name: getattr(reports[-1], name) for name in watchdog.KEPT})
+        store.pass_due(**{name: getattr(reports[-1], name) for name in pass_report.KEPT})
         reports.append(app.watchdog.perform())
 
     assert [each.executions_created for each in reports[1:]] == [0, 0, 0, 1]

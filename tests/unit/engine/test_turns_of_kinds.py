@@ -36,7 +36,7 @@ class Shop:
         self.app.enqueue_many(work.bind() for _ in range(500))
         self.store.register(Session("one"), lease=timedelta(hours=9))
         self.fetcher = Fetcher(
-            self.app.engine, wanted=WANTED, begin=self.begun.extend, called=lambda _: None
+            self.app.engine, wanted=WANTED, begin=self.begun.extend, called=lambda: None
         )
 
     def look(self, times: int) -> list[str]:

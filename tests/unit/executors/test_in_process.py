@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from sempre.domain.arguments import Json
+from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.errors import Refused
 from sempre.executors.current import current
 from sempre.executors.loop import AsyncExecutor
@@ -139,24 +140,25 @@ def test_endless_recursion_is_a_failure(executor: Executor) -> None:
     assert outcome.error.startswith("RecursionError")
 
 
-@pytest.mark.parametrize(("value", "word"), [({1, 2}, "set"), (b"raw", "bytes"), (sys, "module")])
-def test_a_result_that_is_no_json_fails_by_the_name_of_its_type(
-    executor: Executor, value: object, word: str
+@pytest.mark.parametrize(
+    ("value", "type_name"), [({1, 2}, "set"), (b"raw", "bytes"), (sys, "module")]
+)
+def test_a_result_that_is_no_json_is_a_success_that_is_marked(
+    executor: Executor, value: object, type_name: str
 ) -> None:
     outcome = outcome_of(executor, run_of(returned(value)))
 
-    assert outcome.ended is Ended.FAILED
-    assert "ResultError" in outcome.error
-    assert word in outcome.error
+    assert (outcome.ended, outcome.error) == (Ended.SUCCEEDED, "")
+    assert read_result(outcome.result) == NotJson(type_name, repr(value))
 
 
-def test_a_large_result_is_replaced_and_a_secret_one_masked(executor: Executor) -> None:
+def test_a_large_result_is_marked_and_one_to_redact_is_masked(executor: Executor) -> None:
     large = outcome_of(executor, run_of(returned("x" * 100_000)))
     secret: dict[str, Json] = {"token": "a", "iban": "b", "rows": 3}
     masked = outcome_of(executor, run_of(returned(secret), redact=("iban",)))
 
-    assert large.result == "[left out: 100,002 bytes of JSON; at most 65,500 are kept]"
-    assert masked.result == {"token": "[redacted]", "iban": "[redacted]", "rows": 3}
+    assert read_result(large.result) == TooLarge(100_002, 65_536)
+    assert masked.result == {"token": "a", "iban": "[redacted]", "rows": 3}
 
 
 def test_arguments_that_a_job_does_not_take_are_a_failure(executor: Executor) -> None:

@@ -121,7 +121,7 @@ def test_a_job_that_blocks_the_loop_is_told_of_by_another_thread(executor: Async
     async def job() -> None:
         release.wait()
 
-    executor.submit(run_of(job, timeout=0.01), told)
+    executor.submit(run_of(job, timeout=0.5), told)
 
     assert told.next().ended is Ended.TIMED_OUT
     assert executor.stuck == 1

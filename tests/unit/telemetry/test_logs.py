@@ -118,6 +118,15 @@ def test_every_event_of_the_engine_has_its_sentence(logger: logging.Logger) -> N
     assert len(lines) == len(Happened)
 
 
+def test_a_broken_grid_is_an_error_that_names_schedule_and_cause(logger: logging.Logger) -> None:
+    events, lines = told(logger, logging.Formatter("%(levelname)s %(message)s"))
+
+    events.tell(Happened.SCHEDULE_BROKEN, schedule="tides", error="the grid raised KeyError.")
+
+    [line] = lines
+    assert line.startswith("ERROR tides has a broken grid: the grid raised KeyError.")
+
+
 def test_a_pass_that_healed_nothing_is_only_for_the_curious(logger: logging.Logger) -> None:
     logger.setLevel(logging.INFO)
     events, lines = told(logger, Bare())

@@ -116,9 +116,9 @@ class RedisBroker:
         return bool(self._server.read("HGET", f"bodies:{lane}", handle) == body)
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a lane has a message, reserved ones included."""
+        """Tell whether a lane has a message that nobody has reserved, or not for too long."""
         self._check_open()
-        return bool(self._server.read("EXISTS", f"bodies:{lane}"))
+        return bool(self._server.run("has_any", [lane]))
 
     def empty(self, lanes: Sequence[str]) -> int:
         """Delete all messages of lanes at once, reserved ones included."""

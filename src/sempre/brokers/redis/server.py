@@ -79,6 +79,13 @@ class Server:
             subscription.begin(f"{self._root}lane:", answer_after=self._answer_after)
             return subscription
 
+    def listen(self, channel: str) -> "Subscription":
+        """Return a subscription to a channel by its whole name; from now on nothing is missed."""
+        with self._explained():
+            subscription = Subscription(self._client.pubsub(), [channel])
+            subscription.begin("", answer_after=self._answer_after)
+            return subscription
+
     def close(self) -> None:
         """Close every connection of this process."""
         self._client.close()
@@ -125,12 +132,17 @@ class Subscription:
 
     def is_alive_after_reading(self) -> bool:
         """Read what the server has told, without waiting; False if the connection is gone."""
+        return self.words() is not None
+
+    def words(self) -> list[str] | None:
+        """Return what the server has told, without waiting; None if the connection is gone."""
+        found: list[str] = []
         try:
-            while self._driver.get_message(timeout=0) is not None:
-                pass
+            while (told := self._driver.get_message(timeout=0)) is not None:
+                found.append(str(told["data"]))
         except Exception:  # noqa: BLE001 - whatever it was, the next question to the server tells
-            return False
-        return True
+            return None
+        return found
 
     def close(self) -> None:
         """Hang up."""

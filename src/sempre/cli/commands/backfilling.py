@@ -21,6 +21,7 @@ __all__ = ["backfill"]
 MANY = 100
 SHOWN = 20
 PAGE = 500
+RANGES = 10_000
 
 
 @click.command
@@ -47,7 +48,7 @@ def backfill(desk: Desk, *, name: str, start: str, end: str, dry_run: bool, yes:
         raise Failure(message, code=Code.REFUSED, advice=advice)
     rows = desk.app.schedule(name).backfill(begin, last)
     if desk.output.as_json:
-        desk.output.json({"executions": [execution_json(row) for row in rows]})
+        desk.output.json({"executions": [execution_json(row, desk.redact) for row in rows]})
         return
     desk.output.lines([f"{row.id}  {desk.shown(row.run_at, grid)}" for row in rows])
     talk(f"{len(rows)} slots of {name} will run, one at a time.")
@@ -59,8 +60,15 @@ def _slots(desk: Desk, name: str, start: datetime, end: datetime) -> list[dateti
     rows = {row.id: row for row in (*_past(desk, view.schedule.id, start), *view.rows)}
     moment = Moment(desk.now, desk.app.engine.tzdata)
     retention = desk.app.settings.retention
+    ranges = desk.read(desk.store.ranges(view.schedule.id, limit=RANGES))
     plan = plan_backfill(
-        view.schedule, rows.values(), moment, start=start, end=end, retention=retention
+        view.schedule,
+        rows.values(),
+        moment,
+        start=start,
+        end=end,
+        ranges=ranges,
+        retention=retention,
     )
     return [draft.run_at for draft in plan.creates]
 

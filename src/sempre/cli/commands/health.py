@@ -1,10 +1,11 @@
 """`sempre status` and `reconcile`: is all well, and make it so."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import click
 
+from sempre.app.deploying import is_orphan, known_jobs
 from sempre.cli.desk import Desk
 from sempre.cli.examining import MOST, Facts, Problem, problems_of
 from sempre.cli.failing import Code
@@ -12,12 +13,16 @@ from sempre.cli.options import operating
 from sempre.cli.pairs import pairs_of
 from sempre.cli.printing import talk
 from sempre.cli.times import length
+from sempre.domain.declaration_marks import is_pruned
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
+from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import State
 from sempre.engine.events import Event, Happened
-from sempre.engine.watchdog import Report
-from sempre.ports.messages import View, Waiting
+from sempre.engine.pass_report import Report
+from sempre.engine.watchdog import LEASES
+from sempre.grids.foreign import ForeignGrid
+from sempre.ports.messages import Pass, View, Waiting
 
 __all__ = ["examine", "reconcile", "status"]
 
@@ -73,25 +78,61 @@ def examine(desk: Desk) -> Facts:
     schedules = list(desk.app.schedules)
     expired = desk.read(store.expired(MOST))
     sessions = desk.read(store.sessions())
-    switches = desk.read(store.switches())
+    jobs, switches = known_jobs(sessions, now), desk.read(store.switches())
+    late, orphans, pairs = _overdue(desk), _unrung(desk), _of_pairs(desk)
+    longest = LEASES * settings.lease + AHEAD
     return Facts(
         now=now,
         skew=host - now,
-        interval=settings.watchdog_interval,
+        interval=_interval_of(last) or settings.watchdog_interval,
+        leeway=settings.sweep + settings.grace,
         passed_at=last.finished_at,
         pass_due_at=last.due_at,
+        renewed_at=_renewed_at(last),
         total=len(schedules),
         active=sum(each.definition.enabled for each in schedules),
         paused=sum(each.pause is not None and each.pause.holds(now) for each in schedules),
         astray=[view.schedule.name for view in astray if _lacks_next_row(view)],
         broken=[each.name for each in schedules if each.broken],
-        overdue=_overdue(desk),
-        unrung=_unrung(desk),
+        orphaned=[each.name for each in schedules if is_orphan(each, jobs)],
+        pruned=[each.name for each in schedules if is_pruned(each.declared)],
+        unread=_unread(desk, schedules),
+        ahead=[each.name for each in schedules if each.is_ahead(now)],
+        leases_ahead=sum(each.is_leased_beyond(now + longest) for each in sessions),
+        overdue=late,
+        unrung=orphans,
+        deaf=_deaf_of(last),
         expired=[candidate.execution for candidate in expired],
         sessions=sessions,
         switches=switches,
-        **_of_pairs(desk),
+        **pairs,
     )
+
+
+def _renewed_at(last: Pass) -> datetime | None:
+    """Return when workers set the store up again, if the last pass knows of that."""
+    text = last.report.get("renewed_at")
+    return datetime.fromisoformat(text) if isinstance(text, str) and text else None
+
+
+def _interval_of(last: Pass) -> timedelta | None:
+    """Return the interval of whoever ran the last pass; None before the first one."""
+    seconds = last.report.get("interval")
+    return timedelta(seconds=seconds) if isinstance(seconds, int | float) and seconds else None
+
+
+def _unread(desk: Desk, schedules: Sequence[Schedule]) -> dict[str, str]:
+    """Return by name why rows cannot be read, or grids of ours not be used, in this process."""
+    grids = [(each.name, each.definition.grid) for each in schedules]
+    foreign = [(name, grid) for name, grid in grids if isinstance(grid, ForeignGrid)]
+    # The command line does not import the user's code, which may have grids of its own.
+    found = {name: str(grid.error) for name, grid in foreign if grid.refusal is not None}
+    return found | {each.name: each.reason for each in desk.unread}
+
+
+def _deaf_of(last: Pass) -> list[str]:
+    lanes = last.report.get("deaf")
+    return [str(each) for each in lanes] if isinstance(lanes, list) else []
 
 
 def _of_pairs(desk: Desk) -> dict[str, list[str]]:
@@ -135,7 +176,9 @@ def _tell(desk: Desk, facts: Facts, problems: list[Problem], *, healthy: bool) -
     out.line("healthy" if healthy else "unhealthy")
     stopped = f" ({facts.total - facts.active} disabled, {facts.paused} paused)"
     out.line(f"  schedules    {facts.total}{stopped if facts.total else ''}")
-    passed = "never" if age is None else f"{length(age)} ago"
+    passed = "never" if age is None else f"{length(max(age, timedelta(0)))} ago"
+    if facts.pass_is_ahead:
+        passed = "at a time that has yet to come"
     out.line(f"  watchdog     {passed} (every {length(facts.interval)})")
     out.line(f"  workers      {facts.alive}")
     out.line(f"  overdue      {len(facts.overdue)}")

@@ -1,17 +1,17 @@
 """`sempre executions` and `execution`: what ran, what did not, and why."""
 
-import json
 from datetime import datetime
 
 import click
 
 from sempre.cli.desk import Desk
 from sempre.cli.options import operating
-from sempre.cli.showing import history_rows
+from sempre.cli.showing import history_rows, shown_args
 from sempre.cli.summaries import execution_json
 from sempre.cli.times import ago, as_json, length
 from sempre.domain.execution import Execution
-from sempre.domain.redaction import redacted
+from sempre.domain.redaction import redacted_text
+from sempre.domain.results import result_in_words, shown_result
 from sempre.domain.states import Kind, State
 from sempre.errors import NotFound
 from sempre.grids.points import read_point
@@ -52,7 +52,7 @@ def executions(
     )
     rows = _pages(desk, query, int(str(filters["limit"])))
     if desk.output.as_json:
-        desk.output.json({"executions": [execution_json(row) for row in rows]})
+        desk.output.json({"executions": [execution_json(row, desk.redact) for row in rows]})
     else:
         desk.output.table(*history_rows(desk, rows, named=schedule is None))
 
@@ -62,17 +62,17 @@ def executions(
 @operating
 def execution(desk: Desk, *, id: str) -> None:  # noqa: A002 - as it is called on the command line
     """Show all about one execution."""
-    found = desk.read(desk.store.candidates([id]))
-    if not found:
+    found = desk.read_one(desk.store.candidates([id]))
+    if found is None:
         raise NotFound("execution", id)
-    row = found[0].execution
+    row = found.execution
     attempts = desk.read(desk.store.attempts(id))
     # One of an earlier attempt says nothing about this one.
     reports = [each for each in desk.read(desk.store.reports([id])) if each.fence == row.fence]
     if desk.output.as_json:
-        tries = [_attempt_json(each) for each in attempts]
+        tries = [_attempt_json(each, desk.redact) for each in attempts]
         progress = next(map(_report_json, reports), None)
-        told = {**execution_json(row), "progress": progress, "attempts": tries}
+        told = {**execution_json(row, desk.redact), "progress": progress, "attempts": tries}
         desk.output.json({"execution": told})
         return
     desk.output.line(f"{row.state} {row.snapshot.name}")
@@ -83,7 +83,7 @@ def execution(desk: Desk, *, id: str) -> None:  # noqa: A002 - as it is called o
         rows = [_attempt_row(desk, row, number, each) for number, each in enumerate(attempts, 1)]
         desk.output.line("")
         desk.output.table(columns, rows)
-    errors = [each.error for each in attempts if each.error]
+    errors = [redacted_text(each.error, desk.redact) for each in attempts if each.error]
     if errors:
         desk.output.lines(["", errors[-1].rstrip()])
 
@@ -126,12 +126,12 @@ def _facts(desk: Desk, row: Execution) -> list[tuple[str, str]]:
     grid = row.snapshot.grid
     times = (row.run_at, row.due_at, row.first_started_at, row.finished_at)
     slot, due, started, finished = (desk.shown(each, grid) if each else "" for each in times)
-    args = json.dumps(redacted(dict(row.snapshot.args)), ensure_ascii=False)
+    args = shown_args(row.snapshot.args, (*desk.redact, *row.snapshot.redact))
     return [
         ("id", row.id),
         ("job", row.snapshot.job),
         ("kind", f"{row.kind} by {row.actor}" if row.actor else str(row.kind)),
-        ("reason", row.reason),
+        ("reason", redacted_text(row.reason, desk.redact)),
         ("slot", slot),
         ("due", due if row.due_at != row.run_at else ""),
         ("started", started),
@@ -140,7 +140,7 @@ def _facts(desk: Desk, row: Execution) -> list[tuple[str, str]]:
         ("crashes", str(row.crashes) if row.crashes else ""),
         ("queue", row.snapshot.queue),
         ("held by", row.held_by),
-        ("args", args if row.snapshot.args else ""),
+        ("args", args),
         ("key", row.key),
     ]
 
@@ -158,23 +158,22 @@ def _report_json(report: Report) -> dict[str, object]:
 
 def _attempt_row(desk: Desk, row: Execution, number: int, attempt: Attempt) -> tuple[str, ...]:
     state = f"{attempt.state} (late)" if attempt.late else str(attempt.state)
-    last_line = attempt.error.strip().rpartition("\n")[2]
-    result = "" if attempt.result is None else json.dumps(attempt.result, ensure_ascii=False)
+    last_line = redacted_text(attempt.error, desk.redact).strip().rpartition("\n")[2]
     return (
         str(number),
         desk.shown(attempt.started_at, row.snapshot.grid),
         length(attempt.finished_at - attempt.started_at),
         state,
-        last_line or result,
+        last_line or result_in_words(attempt.result, desk.redact),
     )
 
 
-def _attempt_json(attempt: Attempt) -> dict[str, object]:
+def _attempt_json(attempt: Attempt, redact: tuple[str, ...]) -> dict[str, object]:
     return {
         "started_at": as_json(attempt.started_at),
         "finished_at": as_json(attempt.finished_at),
         "state": str(attempt.state),
         "late": attempt.late,
-        "result": attempt.result,
-        "error": attempt.error or None,
+        "result": shown_result(attempt.result, redact),
+        "error": redacted_text(attempt.error, redact) or None,
     }

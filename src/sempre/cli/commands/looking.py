@@ -51,16 +51,21 @@ def list_schedules(desk: Desk, *, limit: int, only: str | None, **filters: str |
     """List schedules.
 
     TEXT is a part of their names. The lights: * ok, ~ late, x failing, = paused, - disabled,
-    o never ran, . ended, ! broken.
+    o never ran, . ended, ! broken, ? not readable here.
     """
     found = summaries_of(desk, _found(desk, **filters))
     wanted = (each for each in found if only is None or each.state == only)
     summaries = list(islice(wanted, limit + 1))
     shown = summaries[:limit]
+    unread = [each for each in desk.unread if each.table == "schedules"]
     if desk.output.as_json:
-        desk.output.json({"schedules": [each.to_json() for each in shown]})
+        answer = {"schedules": [each.to_json(desk.redact) for each in shown]}
+        left_out = [{"name": each.name, "id": each.id, "reason": each.reason} for each in unread]
+        desk.output.json(answer | {"unreadable": left_out})
         return
-    desk.output.table(COLUMNS, [_row(desk, each) for each in shown])
+    rows = [_row(desk, each) for each in shown]
+    rows += [("?", each.name, "unreadable", each.reason, *[""] * 4) for each in unread]
+    desk.output.table(COLUMNS, rows)
     talk(_footer(shown, is_more=len(summaries) > limit))
 
 
@@ -79,11 +84,11 @@ def show(desk: Desk, *, name: str, count: int) -> None:
     [summary] = summaries_of(desk, [schedule])
     if desk.output.as_json:
         answer = {
-            **summary.to_json(),
-            "definition": dict(definition_lines(schedule)),
+            **summary.to_json(desk.redact),
+            "definition": dict(definition_lines(schedule, desk.redact)),
             "notes": list(schedule.definition.grid.notes()),
             "next": [as_json(slot) for slot in slots],
-            "executions": [execution_json(row) for row in rows],
+            "executions": [execution_json(row, desk.redact) for row in rows],
             "ranges": [
                 {"first": as_json(each.first), "last": as_json(each.last)}
                 | {"count": each.count, "reason": each.reason}
@@ -94,7 +99,8 @@ def show(desk: Desk, *, name: str, count: int) -> None:
         return
     grid = schedule.definition.grid
     desk.output.line(f"{LIGHTS[summary.state]} {schedule.name}: {_state_words(desk, summary)}")
-    desk.output.lines([f"  {key:<12} {text}" for key, text in definition_lines(schedule)])
+    declared = definition_lines(schedule, desk.redact)
+    desk.output.lines([f"  {key:<12} {text}" for key, text in declared])
     desk.output.lines([f"  note         {note}" for note in grid.notes()])
     for title, slot in zip(["next", *[""] * len(slots)], slots, strict=False):
         desk.output.line(f"  {title:<12} {desk.shown(slot, grid)} ({ago(slot, desk.now)})")
@@ -216,11 +222,13 @@ def _footer(summaries: list[Summary], *, is_more: bool) -> str:
 def _all_views(desk: Desk) -> Iterator[View]:
     after = ""
     while True:
-        views = desk.read(desk.store.slice(after=after, limit=PAGE))
+        reading = desk.store.slice(after=after, limit=PAGE)
+        views = desk.read(reading)
         yield from views
-        if len(views) < PAGE:
+        ids = [view.schedule.id for view in views] + [each.missing for each in reading.unreadable]
+        if len(ids) < PAGE:
             return
-        after = views[-1].schedule.id
+        after = max(ids)
 
 
 def _named(

@@ -1,6 +1,5 @@
 """`sempre run`, `pause`, `resume`, `skip`, `unskip`, `enable` and `disable`: verbs on schedules."""
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -15,6 +14,8 @@ from sempre.cli.summaries import execution_json, seconds_of_run
 from sempre.cli.times import as_json, length
 from sempre.cli.waiting import wait_until_ended
 from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted_text
+from sempre.domain.results import result_in_words, shown_result
 from sempre.domain.states import State
 from sempre.errors import Refused
 from sempre.grids.intervals import read_duration
@@ -154,7 +155,7 @@ def _next(desk: Desk, handle: ScheduleHandle) -> str:
 
 def _tell_started(desk: Desk, row: Execution) -> None:
     if desk.output.as_json:
-        desk.output.json({"execution": execution_json(row)})
+        desk.output.json({"execution": execution_json(row, desk.redact)})
         return
     desk.output.line(row.id)
     talk(f"{row.snapshot.name} will run as soon as a worker is free: sempre execution {row.id}")
@@ -162,16 +163,18 @@ def _tell_started(desk: Desk, row: Execution) -> None:
 
 def _tell_ended(desk: Desk, row: Execution, attempts: Sequence[Attempt]) -> None:
     last = attempts[-1] if attempts else None
+    error = redacted_text(last.error, desk.redact) if last else ""
     if desk.output.as_json:
-        told = {"result": last.result if last else None, "error": (last and last.error) or None}
-        desk.output.json({"execution": {**execution_json(row), **told}})
+        told = {"result": shown_result(last.result, desk.redact) if last else None}
+        told["error"] = error or None
+        desk.output.json({"execution": {**execution_json(row, desk.redact), **told}})
         return
     seconds = seconds_of_run(row)
     took = "" if seconds is None else f" in {length(seconds)}"
-    result = "" if last is None or last.result is None else f": {json.dumps(last.result)}"
-    desk.output.line(f"{row.state} {row.snapshot.name}{took}{result}")
+    result = result_in_words(last.result, desk.redact) if last else ""
+    desk.output.line(f"{row.state} {row.snapshot.name}{took}{result and f': {result}'}")
     if row.state is not State.SUCCEEDED:
-        talk((last.error.rstrip() if last else "") or row.reason or "no reason was recorded")
+        talk(error.rstrip() or row.reason or "no reason was recorded")
 
 
 def _warn_if_nobody_works(desk: Desk) -> None:

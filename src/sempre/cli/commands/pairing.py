@@ -10,6 +10,7 @@ from sempre.cli.pairs import PairHealth, pairs_of
 from sempre.cli.printing import talk
 from sempre.cli.times import as_json, length
 from sempre.domain.pair import Scan
+from sempre.domain.redaction import redacted_text
 
 __all__ = ["pairs"]
 
@@ -55,7 +56,7 @@ def _problems(pair: PairHealth, scan: Scan) -> Iterator[str]:
     if scan.uncovered:
         yield f"{scan.uncovered} uncovered"
     if scan.poisoned:
-        yield f"{scan.poisoned} fail again and again: {', '.join(scan.poison[:3])}"
+        yield f"{scan.poisoned} fail again and again: {redacted_text(', '.join(scan.poison[:3]))}"
     if scan.backing_off:
         yield f"{scan.backing_off} back off"
     if scan.rejected:
@@ -74,5 +75,5 @@ def _as_json(pair: PairHealth) -> dict[str, object]:
         "age_s": round(pair.age.total_seconds(), 3),
         "stale": pair.is_stale,
         "failing": pair.failing or None,
-        "scan": pair.scan.to_json() if pair.scan else None,
+        "scan": pair.scan.shown() if pair.scan else None,
     }

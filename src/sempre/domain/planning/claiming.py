@@ -10,13 +10,14 @@ from datetime import datetime
 from enum import StrEnum
 
 from sempre.domain.execution import Execution
+from sempre.domain.planning.lateness import last_dropped
 from sempre.domain.planning.plain import plan_plain_start
 from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import TICK, Change, Moment, Plan, Sheet
-from sempre.domain.planning.slots import GRID_ERRORS, advance, newest_slots
+from sempre.domain.planning.slots import GRID_ERRORS, advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
-from sempre.domain.switch import Switch
+from sempre.domain.switch import Switch, held_by
 from sempre.domain.values import changed
 
 __all__ = ["Claim", "Verdict", "plan_claim", "weigh_claim"]
@@ -109,11 +110,11 @@ def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] 
     for either kind of switch: there is no slot that would come again.
     """
     if row.held_by:
-        return Verdict.WAIT, f"held by {row.held_by}"
+        return Verdict.WAIT, held_by(row.held_by)
     if switch is None or row.kind is Kind.MANUAL:
         return None
     if switch.holds or row.schedule_id is None:
-        return Verdict.WAIT, f"held by {switch.name}"
+        return Verdict.WAIT, held_by(switch.name)
     return Verdict.SKIP, f"{Reason.SWITCHED_OFF} by {switch.name}"
 
 
@@ -225,7 +226,7 @@ def _decide(sheet: Sheet, row: Execution, verdict: Verdict, reason: str) -> None
     is_next = row in sheet.next_rows() and not sheet.schedule.deleted
     sheet.note(_decided(row, verdict, reason, sheet.now))
     if is_next:
-        _pass_slots(sheet, sheet.rows[row.id])
+        _pass_slots(sheet, sheet.rows[row.id], _why_missed(row))
 
 
 def _count_start(sheet: Sheet, row: Execution) -> None:
@@ -240,40 +241,21 @@ def _count_start(sheet: Sheet, row: Execution) -> None:
         sheet.update(revision=sheet.schedule.revision + 1)
 
 
-def _pass_slots(sheet: Sheet, row: Execution) -> None:
+def _why_missed(row: Execution) -> str:
+    """Return why slots after a row passed: a switch that held the row is the cause."""
+    is_held = row.reason.startswith(Reason.HELD)
+    return f"{Reason.MISSED}: {row.reason}" if is_held else Reason.MISSED
+
+
+def _pass_slots(sheet: Sheet, row: Execution, reason: str) -> None:
     """Move the cursor to a next row that was decided, and past the slots that are too old."""
     advance(sheet, row.run_at - TICK)
     sheet.update(cursor=row.run_at)
     try:
-        last = _last_dropped(sheet.schedule, row, sheet.now)
+        others = [other for other in sheet.rows.values() if other.id != row.id]
+        last = last_dropped(sheet.schedule, row, others, sheet.now)
     except GRID_ERRORS as error:
         last = None
         sheet.update(broken=str(error))
     if last is not None:
-        advance(sheet, last)
-
-
-def _last_dropped(schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
-    """Return the last slot after a decided one that is given up; None if every slot shall run."""
-    declared = schedule.definition
-    newest = now - TICK if declared.until is None else min(now - TICK, declared.until)
-    late = now - row.due_at > declared.tolerance
-    bounds = []
-    if row.state is State.MISSED and declared.deadline:
-        bounds.append(_last_before(schedule, row, min(newest, now - declared.deadline - TICK)))
-    elif late and not declared.catch_up:
-        bounds.append(_last_before(schedule, row, newest))
-    if late and declared.catch_up and declared.catch_up_within is not None:
-        oldest = now - declared.catch_up_within
-        bounds.append(_last_before(schedule, row, min(newest, oldest - TICK)))
-    if late and declared.catch_up and declared.catch_up_max is not None:
-        kept = newest_slots(declared.grid, row.run_at, newest, declared.catch_up_max + 1)
-        bounds.append(kept[0] if len(kept) > declared.catch_up_max else None)
-    return max((bound for bound in bounds if bound is not None), default=None)
-
-
-def _last_before(schedule: Schedule, row: Execution, until: datetime) -> datetime | None:
-    if until <= row.run_at:
-        return None
-    passed = schedule.definition.grid.passed(row.run_at, until)
-    return passed.last if passed else None
+        advance(sheet, last, reason)

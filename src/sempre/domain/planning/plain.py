@@ -54,6 +54,7 @@ class PlainStart(NamedTuple):
             ranges=(),
             decides=row.id,
             stopped_by=None,
+            retracts_after=None,
             is_plain=is_plain,
         )
 

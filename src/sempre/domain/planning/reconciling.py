@@ -1,13 +1,15 @@
 """Reconcile: bring a schedule to its invariants, whoever asks and whatever happened before.
 
 A schedule that should run has exactly one next row, at its first eligible slot; any other has
-none. Applied to its own result it finds nothing to do.
+none, but one whose grid is broken keeps the row it has. Applied to its own result it finds nothing
+to do.
 """
 
 from collections.abc import Iterable
 from datetime import datetime
 
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning.returning import come_back
 from sempre.domain.planning.sheet import Change, Moment, Plan, Sheet
 from sempre.domain.planning.slots import GRID_ERRORS, due_at, first_eligible
 from sempre.domain.schedule import Schedule
@@ -18,14 +20,27 @@ __all__ = ["drift_of", "plan_reconcile", "reconcile"]
 
 
 def plan_reconcile(
-    schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str = ""
+    schedule: Schedule,
+    rows: Iterable[Execution],
+    moment: Moment,
+    *,
+    actor: str = "",
+    passed: Iterable[SlotRange] | None = None,
 ) -> Plan:
     """Return what makes a schedule have the next row it should have, or none.
 
     Rows that are due keep their snapshot and are left alone; so is everything of a past slot.
+    A schedule that is ahead of now comes back, if it is given what is recorded of slots that
+    passed without a row, as far as it ends after now.
     """
     sheet = Sheet(schedule, rows, moment, actor=actor)
-    reconcile(sheet, heeds_stamps=True)
+    if passed is not None and schedule.is_ahead(moment.now):
+        try:
+            come_back(sheet, passed)
+        except GRID_ERRORS as error:
+            sheet.update(broken=str(error))
+    # What comes back is placed anew, whoever placed it before; newer zones may still correct it.
+    reconcile(sheet, heeds_stamps=sheet.schedule.cursor == schedule.cursor)
     return sheet.plan()
 
 
@@ -41,7 +56,7 @@ def reconcile(sheet: Sheet, *, heeds_stamps: bool = False) -> None:
         _place_next_row(sheet, heeds_stamps=heeds_stamps)
     except GRID_ERRORS as error:
         sheet.update(broken=str(error))
-        _keep_due_rows(sheet)
+        _keep_rows(sheet)
 
 
 def drift_of(row: Execution, schedule: Schedule, slot: datetime | None) -> str:
@@ -75,13 +90,18 @@ def _place_next_row(sheet: Sheet, *, heeds_stamps: bool) -> None:
     sheet.update(next_run_at=run_at, broken="", ended=run_at is None)
 
 
-def _keep_due_rows(sheet: Sheet) -> None:
-    """Take back what is not due of a schedule whose grid gives no answer; the rest still runs."""
-    for row in sheet.next_rows():
-        if not row.is_due(sheet.now):
-            sheet.move(row, State.SUPERSEDED, Reason.BROKEN)
-    due = sheet.next_rows()
-    sheet.update(next_run_at=due[0].run_at if due else None, ended=False)
+def _keep_rows(sheet: Sheet) -> None:
+    """Leave the next row of a schedule whose grid gives no answer: its slot was right once.
+
+    What else was edited since is applied to the row, at the same slot.
+    """
+    rows = sheet.next_rows()
+    for row in rows:
+        differing = row.snapshot.drift_from(sheet.schedule.snapshot())
+        if differing and "grid" not in differing and not row.is_due(sheet.now):
+            sheet.move(row, State.SUPERSEDED, f"{Reason.DRIFT}: {', '.join(differing)}")
+            sheet.create(row.run_at, due_at=row.due_at)
+    sheet.update(next_run_at=rows[0].run_at if rows else None, ended=False)
 
 
 def _remove_next_rows(sheet: Sheet, reason: Reason) -> None:

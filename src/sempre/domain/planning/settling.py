@@ -5,18 +5,21 @@ after the lease was taken away changes nothing: the store records it as late.
 """
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Change, Moment, Plan
 from sempre.domain.planning.verbs import plan_pause
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
+from sempre.domain.values import changed
 
 __all__ = [
+    "crash_wait",
     "plan_cancelled",
     "plan_crash",
     "plan_failure",
+    "plan_interruption",
     "plan_release",
     "plan_rescue",
     "plan_skipped",
@@ -24,6 +27,12 @@ __all__ = [
 ]
 
 CRASHES_TO_QUARANTINE = 3
+CRASH_WAITS = tuple(timedelta(seconds=seconds) for seconds in (1, 10, 60))
+
+
+def crash_wait(crashes: int) -> timedelta:
+    """Return how long a rerun waits after so many crashes."""
+    return CRASH_WAITS[min(crashes, len(CRASH_WAITS)) - 1]
 
 
 def plan_success(row: Execution, moment: Moment) -> Plan:
@@ -57,12 +66,13 @@ def plan_rescue(
 ) -> Plan:
     """Decide on an execution whose lease has expired: nobody knows how far it got.
 
-    "rerun" starts it again at once and fails it as quarantined at its third crash; "skip" fails
-    it; "hold" fails it and pauses its schedule. Nothing if the lease is still good.
+    "rerun" starts it again after a wait, and fails it as quarantined at its third crash; "skip"
+    fails it; "hold" fails it and pauses its schedule. Nothing if the lease is still good. The
+    attempt ended when its lease did, however long afterwards a worker finds it.
     """
     if row.state is not State.RUNNING or row.leased_until is None or row.leased_until > moment.now:
         return Plan(schedule, schedule)
-    return plan_crash(schedule, row, rows, moment)
+    return _ended_at(row.lost_at or moment.now, row, plan_crash(schedule, row, rows, moment))
 
 
 def plan_crash(
@@ -77,21 +87,23 @@ def plan_crash(
 
     As `plan_rescue`, without waiting for the lease.
     """
-    if row.state is not State.RUNNING:
-        return Plan(schedule, schedule)
-    crashes = row.crashes + 1
-    policy = row.snapshot.on_unknown
-    stopped = _why_stopped(schedule, row, moment)
-    if policy == "rerun" and not stopped and crashes < CRASHES_TO_QUARANTINE:
-        again = _again(row, _told(Reason.UNKNOWN_OUTCOME, error), moment, crashes=crashes)
-        return Plan(schedule, schedule, (again,))
-    quarantined = policy == "rerun" and crashes >= CRASHES_TO_QUARANTINE
-    reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
-    failed = _ended(row, State.FAILED, _told(reason, error), moment, crashes=crashes)
-    paused = schedule is not None and schedule.pause is not None
-    if policy == "hold" and schedule and not (schedule.deleted or stopped or paused):
-        return _and_hold(failed, schedule, row, rows, moment)
-    return failed
+    return _unknown(schedule, row, rows, moment, error=error, crashes=row.crashes + 1)
+
+
+def plan_interruption(
+    schedule: Schedule | None,
+    row: Execution,
+    rows: Iterable[Execution],
+    moment: Moment,
+    *,
+    error: str = "",
+) -> Plan:
+    """Decide on an execution that a stopping worker has begun and cut off.
+
+    As `plan_crash`, but a stop is no crash of the job: it is not counted, and a rerun is due at
+    once.
+    """
+    return _unknown(schedule, row, rows, moment, error=error, crashes=row.crashes)
 
 
 def plan_cancelled(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
@@ -109,7 +121,7 @@ def plan_skipped(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
 
 
 def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> Plan:
-    """Give an execution back unfinished, as a worker that stops does; no attempt is used up.
+    """Give back an execution that was claimed and never begun; no attempt is used up.
 
     Of a schedule that was disabled or paused meanwhile nothing may start again: it is cancelled.
     """
@@ -119,6 +131,44 @@ def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> P
         return _ended(row, State.CANCELLED, stopped, moment)
     again = _again(row, Reason.RELEASED, moment, attempt=row.attempt - 1)
     return Plan(schedule, schedule, (again,))
+
+
+def _unknown(
+    schedule: Schedule | None,
+    row: Execution,
+    rows: Iterable[Execution],
+    moment: Moment,
+    *,
+    error: str,
+    crashes: int,
+) -> Plan:
+    """Let the policy decide on a run of which nobody knows how far it got."""
+    if row.state is not State.RUNNING:
+        return Plan(schedule, schedule)
+    policy, is_crash = row.snapshot.on_unknown, crashes > row.crashes
+    stopped = _why_stopped(schedule, row, moment)
+    quarantined = policy == "rerun" and is_crash and crashes >= CRASHES_TO_QUARANTINE
+    if policy == "rerun" and not (stopped or quarantined):
+        wait = crash_wait(crashes) if is_crash else timedelta(0)
+        told = _told(Reason.UNKNOWN_OUTCOME, error)
+        return Plan(schedule, schedule, (_again(row, told, moment, wait=wait, crashes=crashes),))
+    reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
+    failed = _ended(row, State.FAILED, _told(reason, error), moment, crashes=crashes)
+    paused = schedule is not None and schedule.pause is not None
+    if policy == "hold" and schedule and not (schedule.deleted or stopped or paused):
+        return _and_hold(failed, schedule, row, rows, moment)
+    return failed
+
+
+def _ended_at(instant: datetime, row: Execution, plan: Plan) -> Plan:
+    """Return a plan by which the row's attempt ended at an instant."""
+    ended = [
+        Change(each.before, changed(each.after, finished_at=instant))
+        if each.before.id == row.id
+        else each
+        for each in plan.changes
+    ]
+    return changed(plan, changes=tuple(ended))
 
 
 def _and_hold(

@@ -44,6 +44,12 @@ class Change:
             return f"lease lost: session {before.session} held it until {before.leased_until}"
         return self.after.reason
 
+    @property
+    def is_rescue(self) -> bool:
+        """Whether an attempt is taken from a worker that shows no life any more."""
+        before = self.before
+        return before.state is State.RUNNING and self.after.crashes > before.crashes
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -57,6 +63,8 @@ class Plan:
         changes: executions that change their state.
         creates: executions that come into being.
         ranges: slots that passed without an execution.
+        retracts_after: what is recorded of slots that passed without an execution is forgotten
+            where it reaches beyond this instant; what remains of it is among the ranges.
         decides: the execution about whose start the plan decides, one way or the other.
         stopped_by: the switch that was off for it. The plan is refused if by now it is another
             one, or none.
@@ -72,12 +80,14 @@ class Plan:
     ranges: tuple[SlotRange, ...] = ()
     decides: str = ""
     stopped_by: Switch | None = None
+    retracts_after: datetime | None = None
     is_plain: bool = field(default=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
         """Whether everything is already as it should be."""
-        return self.base == self.schedule and not (self.changes or self.creates or self.ranges)
+        same = self.base == self.schedule and self.retracts_after is None
+        return same and not (self.changes or self.creates or self.ranges)
 
     @property
     def has_start(self) -> bool:
@@ -101,6 +111,7 @@ class Sheet:
         self._before: dict[str, Execution] = {}
         self._creates: list[Draft] = []
         self._ranges: list[SlotRange] = []
+        self._retracts_after: datetime | None = None
 
     def update(self, **changes: Any) -> None:
         """Set fields of the schedule."""
@@ -135,6 +146,11 @@ class Sheet:
         """Note slots that passed without a row."""
         self._ranges.extend(ranges)
 
+    def retract(self, after: datetime, remaining: Iterable[SlotRange]) -> None:
+        """Forget what is recorded of slots after an instant, but for what remains of it."""
+        self._retracts_after = after
+        self.record(remaining)
+
     def next_rows(self) -> list[Execution]:
         """Return the rows that could be the next row, earliest first; there should be one."""
         cursor = self.schedule.cursor
@@ -151,5 +167,10 @@ class Sheet:
         """Return what has been written."""
         changes = (Change(before, self.rows[key]) for key, before in self._before.items())
         return Plan(
-            self.base, self.schedule, tuple(changes), tuple(self._creates), tuple(self._ranges)
+            self.base,
+            self.schedule,
+            tuple(changes),
+            tuple(self._creates),
+            tuple(self._ranges),
+            retracts_after=self._retracts_after,
         )

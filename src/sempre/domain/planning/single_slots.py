@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.reconciling import reconcile
 from sempre.domain.planning.sheet import TICK, Moment, Plan, Sheet
+from sempre.domain.planning.steps import first_slot_from, slots_until
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.errors import Refused
-from sempre.grids.grid import following
 from sempre.grids.instants import as_instant
 
 __all__ = ["plan_backfill", "plan_skip", "plan_trigger", "plan_unskip"]
@@ -29,9 +29,9 @@ def plan_skip(
     run_at = as_instant("run_at", run_at)
     _refuse_deleted(schedule)
     _refuse_past(schedule, run_at, moment.now, "skipped")
-    if following(schedule.definition.grid, run_at - TICK) != run_at:
-        nearby = following(schedule.definition.grid, run_at)
-        message = f"{run_at} is not a slot of {schedule.name}; the next one after it is {nearby}."
+    found = first_slot_from(schedule.definition.grid, schedule.cursor, run_at)
+    if found != run_at:
+        message = f"{run_at} is not a slot of {schedule.name}; the next one after it is {found}."
         raise Refused(message)
     sheet = Sheet(schedule, rows, moment, actor=actor)
     there = [row for row in sheet.rows.values() if row.occupies_slot and row.run_at == run_at]
@@ -82,16 +82,18 @@ def plan_backfill(
     *,
     start: datetime,
     end: datetime,
+    ranges: Iterable[SlotRange] = (),
     retention: timedelta = timedelta(days=30),
     actor: str = "",
 ) -> Plan:
     """Run past slots that did not succeed, from `start` to `end`, both inclusive.
 
-    Only decided slots within retention are taken, and none that has succeeded or is under way.
+    Only decided slots within retention are taken, and none that has succeeded or is under way. Of a
+    relative grid only slots on record are known: by a row, or by one of the given ranges.
 
     Raises:
         Refused: the schedule is disabled, paused or deleted, or the stretch is empty or has too
-            many slots for one go.
+            many slots for one go, or none of a relative grid is on record.
     """
     _refuse_deleted(schedule)
     if not schedule.allows_start(moment.now):
@@ -104,11 +106,33 @@ def plan_backfill(
     sheet = Sheet(schedule, rows, moment, actor=actor)
     settled = {row.run_at for row in sheet.rows.values() if _needs_no_backfill(row)}
     oldest, newest = max(start, moment.now - retention) - TICK, min(end, schedule.cursor)
-    _refuse_too_many(schedule, oldest, newest)
-    for slot in schedule.definition.grid.between(oldest, newest):
+    if schedule.definition.grid.relative:
+        slots = _on_record(sheet, ranges, oldest, newest)
+    else:
+        _refuse_too_many(schedule, oldest, newest)
+        slots = schedule.definition.grid.between(oldest, newest)
+    for slot in slots:
         if slot not in settled:
             sheet.create(slot, kind=Kind.BACKFILL, due_at=moment.now, reason=Reason.REQUESTED)
     return sheet.plan()
+
+
+def _on_record(
+    sheet: Sheet, ranges: Iterable[SlotRange], after: datetime, until: datetime
+) -> list[datetime]:
+    """Return the slots of a relative grid in a stretch of time, by their rows and ranges."""
+    grid, name = sheet.schedule.definition.grid, sheet.schedule.name
+    known = {row.run_at for row in sheet.rows.values() if row.occupies_slot}
+    for each in ranges:
+        if each.first <= until and each.last > after:
+            known.update([each.first, *slots_until(grid, each.first, each.last)])
+    slots = sorted(slot for slot in known if after < slot <= until)
+    if not slots:
+        message = f"{name} has a relative grid, and no slot on record from {after} to {until}"
+        raise Refused(f"{message}; sempre show {name} lists what is on record.")
+    if len(slots) > LARGEST_BACKFILL:
+        raise Refused(_too_many(name, len(slots)))
+    return slots
 
 
 def _needs_no_backfill(row: Execution) -> bool:
@@ -125,8 +149,12 @@ def _refuse_deleted(schedule: Schedule) -> None:
 def _refuse_too_many(schedule: Schedule, after: datetime, until: datetime) -> None:
     passed = schedule.definition.grid.passed(after, until) if after < until else None
     if passed and passed.count > LARGEST_BACKFILL:
-        message = f"{passed.count:,} slots of {schedule.name} are too many for one backfill"
-        raise Refused(f"{message}; take stretches of at most {LARGEST_BACKFILL:,}.")
+        raise Refused(_too_many(schedule.name, passed.count))
+
+
+def _too_many(name: str, count: int) -> str:
+    message = f"{count:,} slots of {name} are too many for one backfill"
+    return f"{message}; take stretches of at most {LARGEST_BACKFILL:,}."
 
 
 def _refuse_past(schedule: Schedule, run_at: datetime, now: datetime, verb: str) -> None:

@@ -1,12 +1,14 @@
 """Slots: which one comes next, when it is due, and what became of those that passed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from hashlib import blake2b
+from itertools import groupby
 
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning.sheet import TICK, Sheet
+from sempre.domain.planning.steps import first_slot_from, slots_until
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason
 from sempre.errors import BrokenGrid, InvalidInput
@@ -28,10 +30,9 @@ def first_eligible(schedule: Schedule, taken: AbstractSet[datetime]) -> datetime
     declared, pause = schedule.definition, schedule.pause
     if schedule.has_reached_limit or (pause and pause.until is None):
         return None
-    start = schedule.cursor
-    if pause and pause.until:
-        start = max(start, pause.until - TICK)
-    slot = following(declared.grid, start)
+    slot = following(declared.grid, schedule.cursor)
+    if pause and pause.until and slot and slot < pause.until:
+        slot = first_slot_from(declared.grid, slot, pause.until)
     while slot is not None and slot in taken:
         slot = following(declared.grid, slot)
     if slot is None or (declared.until and slot > declared.until):
@@ -53,13 +54,17 @@ def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
     return spread if spread > now else run_at
 
 
-def advance(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
+def advance(sheet: Sheet, to: datetime, reason: str = Reason.MISSED) -> None:
     """Move the cursor forward and record the slots on the way that have no row.
 
     It never goes back: a store whose clock was set back leaves the cursor where it is. A broken
-    grid cannot name its slots; the cursor moves all the same.
+    grid cannot name its slots; the cursor moves all the same. On a relative grid the cursor goes to
+    the last slot on the way, for the next slot is found from there.
     """
     if to <= sheet.schedule.cursor:
+        return
+    if sheet.schedule.definition.grid.relative:
+        _step(sheet, to, reason)
         return
     try:
         sheet.record(list(_passed_ranges(sheet.schedule, sheet.taken(), to, reason)))
@@ -68,8 +73,35 @@ def advance(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
     sheet.update(cursor=to)
 
 
+def _step(sheet: Sheet, to: datetime, reason: str) -> None:
+    """Move the cursor of a relative grid from slot to slot."""
+    schedule, taken = sheet.schedule, sheet.taken()
+    try:
+        slots = slots_until(schedule.definition.grid, schedule.cursor, to)
+    except GRID_ERRORS as error:
+        sheet.update(broken=str(error), cursor=to)
+        return
+    stretches = list(_reasons_in_force(schedule, to, reason))
+    for (why, is_free), run in groupby(
+        slots, lambda slot: (_why(slot, stretches), slot not in taken)
+    ):
+        passed = list(run)
+        if is_free:
+            first, last, count = passed[0], passed[-1], len(passed)
+            found = SlotRange(
+                schedule_id=schedule.id, first=first, last=last, count=count, reason=why
+            )
+            sheet.record([found])
+    if slots:
+        sheet.update(cursor=slots[-1])
+
+
+def _why(slot: datetime, stretches: Sequence[tuple[datetime, datetime, str]]) -> str:
+    return next(why for after, last, why in stretches if after < slot <= last)
+
+
 def _passed_ranges(
-    schedule: Schedule, taken: AbstractSet[datetime], until: datetime, reason: Reason
+    schedule: Schedule, taken: AbstractSet[datetime], until: datetime, reason: str
 ) -> Iterator[SlotRange]:
     grid = schedule.definition.grid
     for after, last, why in _reasons_in_force(schedule, until, reason):
@@ -86,8 +118,8 @@ def _passed_ranges(
 
 
 def _reasons_in_force(
-    schedule: Schedule, until: datetime, reason: Reason
-) -> Iterator[tuple[datetime, datetime, Reason]]:
+    schedule: Schedule, until: datetime, reason: str
+) -> Iterator[tuple[datetime, datetime, str]]:
     """Split the way from the cursor by why its slots did not run: (after, last, reason)."""
     declared, pause = schedule.definition, schedule.pause
     after = schedule.cursor
@@ -122,6 +154,8 @@ def _between_rows(
 
 def newest_slots(grid: Grid, after: datetime, until: datetime, count: int) -> list[datetime]:
     """Return at most `count` slots after one instant and up to another: the latest of them."""
+    if grid.relative:
+        return slots_until(grid, after, until)[-count:]
     width = timedelta(seconds=count or 1)
     while until - width > after:
         passed = grid.passed(until - width, until)

@@ -7,6 +7,7 @@ reconciles at the end. Repeating the state in force does nothing.
 from collections.abc import Iterable
 from datetime import datetime
 
+from sempre.domain.declaration_marks import unpruned
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.names import check_note
@@ -50,15 +51,26 @@ def weigh_start(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = 
 
 
 def plan_edit(
-    schedule: Schedule, rows: Rows, moment: Moment, *, to: Definition, actor: str = ""
+    schedule: Schedule,
+    rows: Rows,
+    moment: Moment,
+    *,
+    to: Definition,
+    decides: bool = False,
+    actor: str = "",
 ) -> Plan:
     """Change what is declared. Due rows keep their snapshot and still run, unless disabled.
 
     A change of grid, end or enabled first decides all that has passed; any other leaves the
-    cursor where it is.
+    cursor where it is. Enabling a schedule that was created disabled starts the schedule.
+
+    An edit that `decides` states `enabled`, changed or not: a later deploy then leaves it alone.
     """
     sheet = Sheet(schedule, rows, moment, actor=actor)
-    if to.is_same_as(schedule.definition) or schedule.deleted:
+    same = to.is_same_as(schedule.definition)
+    if decides and not schedule.deleted:
+        _decide_enabled(sheet)
+    if same or schedule.deleted:
         return sheet.plan()
     if _moves_cursor(schedule.definition, to):
         if schedule.definition.enabled and not to.enabled:
@@ -67,7 +79,12 @@ def plan_edit(
             _supersede_passed(sheet, Reason.EDITED)
         regridded = schedule.definition.enabled == to.enabled
         advance(sheet, sheet.now, Reason.EDITED if regridded else Reason.MISSED)
+        if to.grid != schedule.definition.grid:
+            # A relative grid counts from now, not from the last slot of the grid before it.
+            sheet.update(cursor=max(sheet.schedule.cursor, sheet.now))
+    enabling = to.enabled and not schedule.definition.enabled
     sheet.update(definition=to, revision=schedule.revision + 1, broken="")
+    sheet.update(started=schedule.started or enabling)
     reconcile(sheet)
     return sheet.plan()
 
@@ -75,13 +92,13 @@ def plan_edit(
 def plan_enable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
     """Let a disabled schedule run again, from its next slot on."""
     to = schedule.definition.edited(enabled=True)
-    return plan_edit(schedule, rows, moment, to=to, actor=actor)
+    return plan_edit(schedule, rows, moment, to=to, decides=True, actor=actor)
 
 
 def plan_disable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
     """Stop a schedule: nothing of it starts any more but what is triggered by hand."""
     to = schedule.definition.edited(enabled=False)
-    return plan_edit(schedule, rows, moment, to=to, actor=actor)
+    return plan_edit(schedule, rows, moment, to=to, decides=True, actor=actor)
 
 
 def plan_pause(
@@ -135,6 +152,14 @@ def plan_delete(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = 
         sheet.update(deleted=True, revision=schedule.revision + 1)
         reconcile(sheet)
     return sheet.plan()
+
+
+def _decide_enabled(sheet: Sheet) -> None:
+    """Take the mark away by which a later deploy would enable what an earlier one disabled."""
+    before = sheet.schedule
+    after = unpruned(before.declared)
+    if after != before.declared:
+        sheet.update(declared=after, revision=before.revision + 1)
 
 
 def _moves_cursor(before: Definition, after: Definition) -> bool:

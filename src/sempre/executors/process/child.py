@@ -130,6 +130,7 @@ class Births:
         except LookupError:
             link.report(Report(Ended.FAILED, error=_unknown(current.job)))
         else:
+            current.redact = task.redact
             _Life(task, current, link, self._after_fork).live()
 
 

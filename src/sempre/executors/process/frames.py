@@ -8,7 +8,8 @@ from sempre.errors import SempreError
 
 __all__ = ["BrokenFrame", "Frames", "framed", "packed"]
 
-LARGEST = 1_048_576
+# Above the highest `result_limit`, with room for what goes around a result.
+LARGEST = 8_388_608
 _LENGTH = 4
 _read_text = json.JSONDecoder().raw_decode
 _text_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from sempre.domain.execution import Execution
-from sempre.domain.schedule import Schedule
-from sempre.domain.states import TRANSITIONS, State
+from sempre.domain.schedule import AHEAD, Schedule
+from sempre.domain.states import ENDS, Kind, State
 from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery, Waiting
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
@@ -57,19 +57,31 @@ def maintenance(tables: Tables, now: datetime) -> Pass:
     return tables.maintenance or Pass(due_at=now)
 
 
-def is_astray(tables: Tables, schedule: Schedule, tzdata: str) -> bool:
-    """Tell whether a schedule may lack its next row, or have one of older zones."""
-    if schedule.ended or schedule.broken:
+def is_astray(tables: Tables, schedule: Schedule, tzdata: str, now: datetime) -> bool:
+    """Tell whether a schedule may lack its next row, have one of older zones, or be ahead."""
+    if schedule.is_ahead(now) and _has_given_up(tables, schedule, now + AHEAD):
+        return True
+    if schedule.ended:
         return False
     if not schedule.started:
         return schedule.definition.enabled
     if not schedule.wants_next_row:
         return False
-    if schedule.next_run_at is None:
+    if schedule.broken or schedule.next_run_at is None:
         return True
     rows = (row for row in tables.rows_of(schedule.id) if row.is_untried and row.occupies_slot)
     stamps = [row.tzdata for row in rows if row.run_at == schedule.next_run_at]
     return not stamps or _version(stamps[0]) < _version(tzdata)
+
+
+def _has_given_up(tables: Tables, schedule: Schedule, after: datetime) -> bool:
+    """Tell whether slots of a schedule were given up, so far in the future."""
+    own = (each for each in tables.ranges if each.schedule_id == schedule.id)
+    if any(each.last > after for each in own):
+        return True
+    rows = (row for row in tables.rows_of(schedule.id) if row.kind is Kind.SCHEDULED)
+    given_up = (row for row in rows if row.state in (State.SKIPPED, State.MISSED))
+    return any((row.finished_at or row.run_at) > after for row in given_up)
 
 
 def following(tables: Tables, after: str) -> list[Schedule]:
@@ -79,9 +91,9 @@ def following(tables: Tables, after: str) -> list[Schedule]:
     return [schedule for schedule in found if not schedule.deleted]
 
 
-def is_doubtful(tables: Tables, schedule: Schedule) -> bool:
+def is_doubtful(tables: Tables, schedule: Schedule, now: datetime) -> bool:
     """Tell whether a schedule is not plainly in order, by the rows that there are."""
-    if schedule.broken:
+    if schedule.broken or schedule.is_ahead(now):
         return True
     if not schedule.started:
         return schedule.definition.enabled and not schedule.ended
@@ -136,11 +148,10 @@ def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:
 
 
 def _is_over(tables: Tables, row: Execution, before: datetime, now: datetime) -> bool:
-    final = row.state is State.SKIPPED or not TRANSITIONS[row.state]
     ended = row.finished_at or row.run_at
     schedule = tables.schedules.get(row.schedule_id or "")
     to_come = schedule is not None and row.occupies_slot and row.run_at > schedule.cursor
-    return final and ended < before and row.run_at <= now and not to_come
+    return row.state in ENDS and ended < before and row.run_at <= now and not to_come
 
 
 def _roll_up(tables: Tables, row: Execution) -> None:

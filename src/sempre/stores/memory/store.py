@@ -43,7 +43,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Capabilities
-from sempre.stores.memory import history, switches, work
+from sempre.stores.memory import history, sessions, switches, work
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
@@ -63,9 +63,11 @@ class MemoryStore:
         self._tables = Tables()
         self._closed = False
 
-    def upgrade(self, *, as_copy: bool = False) -> None:
-        """Nothing to set up."""
+    def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
+        """Nothing to set up; fences go on above the given one."""
         self.uuid = str(uuid4()) if as_copy else self.uuid
+        with self._at_once() as (tables, _):
+            tables.fence = max(tables.fence, fence or 0)
 
     def close(self) -> None:
         """Forget everything; any later use is an error."""
@@ -115,6 +117,11 @@ class MemoryStore:
         """Return when the next row that is not yet due will be."""
         with self._at_once() as (tables, now):
             return Reading(now, work.next_due_at(tables, wanted, after=now))
+
+    def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
+        """Return when the first wanted row is due after an instant."""
+        with self._at_once() as (tables, _):
+            return work.next_due_at(tables, wanted, after=after)
 
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
@@ -166,24 +173,8 @@ class MemoryStore:
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
         """Renew a session and tell it what it has to know."""
         with self._at_once() as (tables, now):
-            known = tables.sessions.get(session)
-            alive = work.is_alive(known, now)
-            if known and alive:
-                tables.sessions[session] = changed(known, leased_until=now + lease)
-            running = work.running_under(tables, session)
-            asked = (row.id for row in running if tables.cancelled.get(row.id) == row.fence)
-            return Reading(
-                now,
-                Tick(
-                    alive=alive,
-                    next_due_at=work.next_due_at(tables, wanted),
-                    pass_due_at=history.maintenance(tables, now).due_at,
-                    cancelled=tuple(sorted(asked)),
-                    held=frozenset(row.fence for row in running),
-                    switches=switches.active_switches(tables, now),
-                    has_expired=bool(self.expired(1).value),
-                ),
-            )
+            told = sessions.tick(tables, session, wanted, now + lease, now)
+            return Reading(now, changed(told, store=self.uuid))
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
         """Keep how far runs have come."""
@@ -195,6 +186,11 @@ class MemoryStore:
         with self._at_once() as (tables, _):
             tables.sessions.pop(session, None)
 
+    def shorten_leases(self, *, longest: timedelta) -> int:
+        """Let no lease last longer than so long from now."""
+        with self._at_once() as (tables, now):
+            return sessions.shorten(tables, now + longest)
+
     def sessions(self) -> Reading[list[Session]]:
         """Return the sessions that have not been retired or purged."""
         with self._at_once() as (tables, now):
@@ -203,8 +199,7 @@ class MemoryStore:
     def expired(self, limit: int) -> Reading[list[Candidate]]:
         """Return running executions whose session is gone or expired."""
         with self._at_once() as (tables, now):
-            running = [row for row in tables.unended.values() if row.state is State.RUNNING]
-            lost = [row for row in running if not work.is_held(tables, row, now)]
+            lost = sessions.expired(tables, now)
             return Reading(now, [tables.candidate(row) for row in lost[:limit]])
 
     # The bell
@@ -239,14 +234,14 @@ class MemoryStore:
         """Return schedules that may be wrong."""
         with self._at_once() as (tables, now):
             found = (each for each in tables.schedules.values() if not each.deleted)
-            wrong = [each for each in found if history.is_astray(tables, each, tzdata)]
+            wrong = [each for each in found if history.is_astray(tables, each, tzdata, now)]
             return Reading(now, [tables.view(schedule) for schedule in wrong[:limit]])
 
     def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""
         with self._at_once() as (tables, now):
             found = history.following(tables, after)[:limit]
-            doubtful = (each.name for each in found if history.is_doubtful(tables, each))
+            doubtful = (each.name for each in found if history.is_doubtful(tables, each, now))
             last = found[-1].id if found else ""
             return Reading(now, Stretch(len(found), last, tuple(doubtful)))
 
@@ -260,7 +255,7 @@ class MemoryStore:
         """Take the maintenance pass if it is due."""
         with self._at_once() as (tables, now):
             known = history.maintenance(tables, now)
-            if known.due_at > now:
+            if not known.is_due(now, every):
                 return None
             tables.maintenance = changed(known, due_at=now + every, holder=holder)
             return tables.maintenance
@@ -332,7 +327,7 @@ class MemoryStore:
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
         """Turn a switch off or on again."""
         with self._at_once() as (tables, now):
-            switches.turn(tables, switch, off=off)
+            switches.turn(tables, switch, now, off=off)
             return Reading(now, list(switches.active_switches(tables, now)))
 
     def switches(self) -> Reading[list[Switch]]:

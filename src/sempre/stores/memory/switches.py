@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Plan
-from sempre.domain.switch import Switch, stopping
+from sempre.domain.switch import Switch, held_by, stopping
 from sempre.domain.values import changed
 from sempre.ports.messages import Candidate
 from sempre.stores.memory.tables import Tables
@@ -12,23 +12,33 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["active_switches", "candidate", "decision_stands", "in_force", "stopping_now", "turn"]
 
 
-def turn(tables: Tables, switch: Switch, *, off: bool) -> None:
-    """Turn a switch off, or on again, which frees what it held."""
+def turn(tables: Tables, switch: Switch, now: datetime, *, off: bool) -> None:
+    """Turn a switch off, or on again, which frees what it held.
+
+    A slot that it has kept waiting past its time says so from then on.
+    """
     if off:
         tables.switches[switch.name] = switch
         return
-    tables.switches.pop(switch.name, None)
+    ended = tables.switches.pop(switch.name, None)
     tables.rejections.pop(switch.name, None)
     for row in list(tables.executions.values()):
         if row.held_by == switch.name:
             tables.put(changed(row, held_by=""))
+        elif ended and ended.has_held(row, now, _tags(tables, row)):
+            tables.put(changed(row, reason=held_by(switch.name)))
+
+
+def _tags(tables: Tables, row: Execution) -> tuple[str, ...]:
+    schedule = tables.schedules.get(row.schedule_id or "")
+    return schedule.definition.tags if schedule else ()
 
 
 def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
     """Return the switches that are off; one whose time is over is on again."""
     for switch in list(tables.switches.values()):
         if _is_over(switch, now):
-            turn(tables, switch, off=False)
+            turn(tables, switch, now, off=False)
     return tuple(in_force(tables, now))
 
 
@@ -40,9 +50,7 @@ def in_force(tables: Tables, now: datetime) -> list[Switch]:
 
 def stopping_now(tables: Tables, row: Execution, now: datetime) -> Switch | None:
     """Return the switch that is off for an execution."""
-    schedule = tables.schedules.get(row.schedule_id or "")
-    tags = schedule.definition.tags if schedule else ()
-    return stopping(active_switches(tables, now), row, tags)
+    return stopping(active_switches(tables, now), row, _tags(tables, row))
 
 
 def decision_stands(tables: Tables, plan: Plan, now: datetime) -> bool:

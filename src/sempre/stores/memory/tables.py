@@ -112,9 +112,17 @@ class Tables:
             self.put(change.after)
         for identity, draft in zip(order.ids, plan.creates, strict=True):
             self.put(draft.born(identity, now))
+        if plan.retracts_after is not None and plan.base is not None:
+            self._retract(plan.base.id, plan.retracts_after)
         self.ranges.extend(plan.ranges)
         if plan.schedule is not None and plan.schedule != plan.base:
             self.schedules[plan.schedule.id] = plan.schedule
+
+    def _retract(self, schedule_id: str, after: datetime) -> None:
+        """Forget stretches of slots that reach beyond an instant."""
+        own = [each for each in self.ranges if each.schedule_id == schedule_id]
+        gone = {id(each) for each in own if each.last > after}
+        self.ranges[:] = [each for each in self.ranges if id(each) not in gone]
 
     def _base_stands(self, plan: Plan, base: Schedule) -> bool:
         current = self.schedules.get(base.id)

@@ -61,6 +61,8 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
     plan = order.plan
     if plan.has_start or not decision_stands(tables, plan, now) or not tables.fits(plan):
         return False
+    if any(each.is_rescue and is_held(tables, each.before, now) for each in plan.changes):
+        return False
     _carry_out(tables, order, now)
     return True
 

@@ -1,6 +1,7 @@
 """The Redis store: every operation of the port is one Lua script on one Redis or Valkey server.
 
-store.py         the operations of the port
+store.py         the operations of the port; looking.py those that only people need
+notifying.py     PUBLISH, by which idle workers are woken
 server.py        connections, scripts by their SHA, and what errors mean
 probe.py         which servers must not be used, and what is promised less on others
 arguments.py     plans, births, work and settlements as arguments of a script

@@ -8,7 +8,7 @@ from sempre.domain.planning.sheet import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
-from sempre.ports.messages import Birth, Order, Report, Settlement, Wanted, Work
+from sempre.ports.messages import Birth, Order, Pass, Report, Settlement, Wanted, Work
 from sempre.stores.redis import encoding
 from sempre.stores.redis.records import write_attempt, write_loss, write_report
 
@@ -18,6 +18,7 @@ __all__ = [
     "listed",
     "orders",
     "pairs",
+    "pass_intervals",
     "reports",
     "settlements",
     "wanted_work",
@@ -107,6 +108,11 @@ def reports(given: Sequence[Report]) -> Arguments:
         yield from (each.execution_id, each.fence, write_report(each))
 
 
+def pass_intervals(every: timedelta) -> Arguments:
+    """Yield when the next pass is due from now on, and after when nobody can have meant it."""
+    yield from (each // encoding.MICROSECOND for each in (every, Pass.farthest(every)))
+
+
 def wanted_work(wanted: Wanted, *, within: timedelta | None = None) -> Arguments:
     """Yield which work a worker can do, how much of it it wants, and, if asked for, how soon."""
     yield from listed(wanted.queues)
@@ -134,6 +140,7 @@ def _order(order: Order) -> Arguments:
     yield len(plan.ranges)
     for passed in plan.ranges:
         yield from _range(passed)
+    yield encoding.stamp(plan.retracts_after)
 
 
 def _stop(switch: Switch | None) -> Arguments:
@@ -165,6 +172,7 @@ def _change(change: Change) -> Arguments:
     before = change.before
     yield from (before.id, before.state.value, before.attempt, before.fence, before.held_by)
     yield write_loss(change)
+    yield int(change.is_rescue)
     yield int(not _holds_slot(change.after))
     yield from pairs(encoding.write_changed_execution(change.after))
 

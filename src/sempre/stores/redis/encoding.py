@@ -13,7 +13,7 @@ from typing import Any
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
-from sempre.domain.states import TRANSITIONS, Kind, State
+from sempre.domain.states import ENDS, Kind, State
 from sempre.domain.values import changed
 from sempre.grids.instants import instant_of, microseconds_of
 
@@ -35,8 +35,6 @@ __all__ = [
 Fields = dict[str, str]
 MICROSECOND = timedelta(microseconds=1)
 BIAS = 10**18
-# A skipped row is an end for history, though of a future slot it can be taken back.
-_ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
 
 
 def stamp(value: datetime | None) -> str:
@@ -127,13 +125,13 @@ def read_schedule(row: Sequence[str]) -> Schedule:
 
 def _audit(schedule: Schedule) -> str:
     """Say whether maintenance has to look at a schedule; where its next row says so, "by row"."""
-    if schedule.deleted or schedule.broken or schedule.ended:
+    if schedule.deleted or schedule.ended:
         return "well"
     if not schedule.started:
         return "astray" if schedule.definition.enabled else "well"
     if not schedule.wants_next_row:
         return "well"
-    return "astray" if schedule.next_run_at is None else "by row"
+    return "astray" if schedule.broken or schedule.next_run_at is None else "by row"
 
 
 def _flag(value: bool) -> str:  # noqa: FBT001 - the value is what is written
@@ -169,7 +167,7 @@ def write_draft(draft: Draft) -> Fields:
         "actor": draft.actor,
         "tzdata": draft.tzdata,
         "stamp": audit_stamp(draft.tzdata),
-        "ended_at": stamp(draft.run_at) if draft.state in _ENDS else "",
+        "ended_at": stamp(draft.run_at) if draft.state in ENDS else "",
         "tags": "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
         **_UNTRIED,
     }
@@ -184,7 +182,7 @@ _UNTRIED = {
 
 def write_changed_execution(row: Execution) -> Fields:
     """Return the fields of an execution that change during its life."""
-    ended = row.state in _ENDS
+    ended = row.state in ENDS
     return {
         "state": row.state.value,
         "due_at": stamp(row.due_at),

@@ -15,12 +15,11 @@ from sempre.domain.states import Kind, State
 from sempre.errors import InstantError
 from sempre.ports.messages import ExecutionQuery, Page, Reading, ScheduleQuery, Waiting
 from sempre.stores.redis.arguments import listed
+from sempre.stores.redis.decoding import LeftOut, executions_of, schedules_of
 from sempre.stores.redis.encoding import (
     MICROSECOND,
     instant,
     json_text,
-    read_execution,
-    read_schedule,
     stamp,
 )
 
@@ -52,15 +51,18 @@ def executions(run: Run, query: ExecutionQuery) -> Reading[Page[Execution]]:
         if len(found) > query.limit or not member:
             break
         last = f"({member}"
-    page = tuple(map(read_execution, found[: query.limit]))
-    return Reading(instant(now), Page(page, _key(page[-1]) if len(found) > query.limit else ""))
+    after = _key(found[query.limit - 1]) if len(found) > query.limit else ""
+    left_out: LeftOut = []
+    page = tuple(executions_of(found[: query.limit], left_out))
+    return Reading(instant(now), Page(page, after), tuple(left_out))
 
 
 def latest(run: Run, ids: Sequence[str], limit: int) -> Reading[dict[str, tuple[Execution, ...]]]:
     """Return the newest executions of each of these schedules."""
     now, found = run("latest", [*listed(ids), limit])
-    rows = (tuple(map(read_execution, each)) for each in found)
-    return Reading(instant(now), dict(zip(ids, rows, strict=True)))
+    left_out: LeftOut = []
+    rows = [tuple(executions_of(each, left_out)) for each in found]
+    return Reading(instant(now), dict(zip(ids, rows, strict=True)), tuple(left_out))
 
 
 def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
@@ -76,8 +78,10 @@ def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         found += rows
         if len(found) > query.limit or not after:
             break
-    page = tuple(map(read_schedule, found[: query.limit]))
-    return Reading(instant(now), Page(page, page[-1].name if len(found) > query.limit else ""))
+    last = found[query.limit - 1][1] if len(found) > query.limit else ""
+    left_out: LeftOut = []
+    page = tuple(schedules_of(found[: query.limit], left_out))
+    return Reading(instant(now), Page(page, last), tuple(left_out))
 
 
 def waiting(
@@ -99,8 +103,8 @@ def read_waiting(row: Sequence[str]) -> Waiting:
     return Waiting(identity, instant(due_at), queue, *numbers, State(state))
 
 
-def _key(row: Execution) -> str:
-    return f"{row.run_at.isoformat()} {row.id}"
+def _key(row: Sequence[str]) -> str:
+    return f"{instant(row[6]).isoformat()} {row[0]}"
 
 
 def _read_key(text: str) -> str:

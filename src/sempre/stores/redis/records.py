@@ -22,6 +22,7 @@ from sempre.ports.messages import (
     Switch,
     Tick,
     View,
+    report_of_pass,
 )
 from sempre.stores.redis.encoding import (
     instant,
@@ -32,20 +33,22 @@ from sempre.stores.redis.encoding import (
 )
 
 __all__ = [
+    "days_of",
     "paired",
-    "read_attempts",
+    "read_attempt",
     "read_candidate",
     "read_instant",
     "read_pass",
     "read_range",
     "read_receipt",
     "read_report",
-    "read_rollups",
+    "read_rollup",
     "read_session",
     "read_stretch",
     "read_switch",
     "read_tick",
     "read_view",
+    "sorted_attempts",
     "write_attempt",
     "write_loss",
     "write_report",
@@ -88,13 +91,14 @@ def write_loss(change: Change) -> str:
     return write_attempt(Settlement(change.before, Plan(), error=change.loss))
 
 
-def read_attempts(execution_id: str, found: dict[str, str]) -> list[Attempt]:
-    """Return the tries at an execution, in order; their keys end with how they ended."""
+def sorted_attempts(found: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the tries at an execution, in order: what is known of each, and how it ended."""
     pairs = sorted(found.items(), key=lambda pair: pair[1])
-    return [_read_attempt(execution_id, text, key.partition(":")[2]) for key, text in pairs]
+    return [(text, key.partition(":")[2]) for key, text in pairs]
 
 
-def _read_attempt(execution_id: str, text: str, ending: str) -> Attempt:
+def read_attempt(execution_id: str, text: str, ending: str) -> Attempt:
+    """Return a try at an execution."""
     _, finished, state, rest = text.split(" ", 3)
     fence, session, started, result, error = json.loads(rest)
     times = instant(started or finished), instant(finished)
@@ -161,7 +165,7 @@ def read_receipt(found: Sequence[Any]) -> Receipt:
 
 def read_tick(found: Sequence[Any]) -> Tick:
     """Return what a worker has to know."""
-    alive, next_due_at, pass_due_at, cancelled, held, switches, has_expired = found
+    alive, next_due_at, pass_due_at, cancelled, held, switches, has_expired, store = found
     return Tick(
         alive=alive == 1,
         next_due_at=instant(next_due_at) if next_due_at else None,
@@ -170,6 +174,7 @@ def read_tick(found: Sequence[Any]) -> Tick:
         held=frozenset(map(int, held)),
         switches=tuple(map(read_switch, switches)),
         has_expired=has_expired == 1,
+        store=store,
     )
 
 
@@ -191,7 +196,7 @@ def read_pass(found: Sequence[Any], now: datetime = EPOCH) -> Pass:
         due_at=instant(due_at) if due_at else now,
         holder=holder or "",
         finished_at=instant(finished_at) if finished_at else None,
-        report=json.loads(report or "{}"),
+        report=report_of_pass(report or "{}"),
     )
 
 
@@ -208,16 +213,19 @@ def read_range(schedule_id: str, text: str) -> SlotRange:
     )
 
 
-def read_rollups(schedule_id: str, found: dict[str, str]) -> list[Rollup]:
-    """Return what is left of purged executions, by day and state."""
-    sums: dict[tuple[int, str], dict[str, int]] = {}
+def days_of(found: dict[str, str]) -> list[tuple[str, str, dict[str, str]]]:
+    """Return the sums of purged executions, by day and state."""
+    sums: dict[tuple[str, str], dict[str, str]] = {}
     for key, value in found.items():
-        day, state, what = key.split(" ")
-        sums.setdefault((int(day), state), {})[what] = int(value)
-    return [
-        Rollup(schedule_id, _day(day), State(state), kept["count"], kept["microseconds"] / 10**6)
-        for (day, state), kept in sorted(sums.items())
-    ]
+        day, state, what = (*key.split(" ", 2), "", "")[:3]
+        sums.setdefault((day, state), {})[what] = value
+    return [(*key, kept) for key, kept in sorted(sums.items())]
+
+
+def read_rollup(schedule_id: str, day: str, state: str, kept: dict[str, str]) -> Rollup:
+    """Return what is left of the executions of a day that ended in a state."""
+    seconds = int(kept["microseconds"]) / 10**6
+    return Rollup(schedule_id, _day(int(day)), State(state), int(kept["count"]), seconds)
 
 
 def _day(number: int) -> str:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 
 __all__ = ["Server", "script_text"]
 
@@ -100,6 +100,10 @@ class Server:
         except StoreError:
             return ""
 
+    def publish(self, channel: str, word: str) -> None:
+        """Send a word to every connection that is subscribed to a channel."""
+        self._ask("PUBLISH", channel, word)
+
     def close(self) -> None:
         """Close every connection."""
         self._closed = True
@@ -128,6 +132,8 @@ class Server:
         if self._password:
             said = said.replace(self._password, "***")
         message = f"{self.address}: {said or type(error).__name__}"
+        if said.startswith("GONE"):
+            return StoreGone(f"{self.address}: {NOT_SET_UP}")
         refused = isinstance(error, errors.AuthenticationError | errors.NoPermissionError)
         if refused or _REFUSED.search(said):
             return StoreRefused(message)

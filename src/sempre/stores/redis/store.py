@@ -1,29 +1,25 @@
 """The Redis store: the operations of the port, each as one script."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from sempre.domain.arguments import Json
-from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.schedule import Schedule
-from sempre.errors import StoreRefused
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import AHEAD
+from sempre.errors import NOT_SET_UP, StoreGone, StoreRefused
 from sempre.ports.messages import (
-    Attempt,
     Birth,
     Cancelled,
     Candidate,
-    ExecutionQuery,
     Order,
     Page,
     Pass,
     Reading,
     Receipt,
     Report,
-    Rollup,
-    ScheduleQuery,
     Session,
     Settled,
     Settlement,
@@ -36,7 +32,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Capabilities
-from sempre.stores.redis import arguments, pages, records
+from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.encoding import (
     MICROSECOND,
     audit_stamp,
@@ -45,18 +41,22 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.looking import Looking
+from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.probe import Allowance, examine
 from sempre.stores.redis.server import Server
+from sempre.stores.redis.taking import Asked, Taker
 
 __all__ = ["RedisStore"]
 
 T = TypeVar("T")
+LEEWAY = int(AHEAD / MICROSECOND)
 VERSION = 1
 """The version of the schema that this code reads and writes."""
 _PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 
-class RedisStore:
+class RedisStore(Looking):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -92,6 +92,7 @@ class RedisStore:
         self._server = Server(url, root=f"{{{prefix}}}:", timeout=timeout)
         self._uuid = ""
         self._weaker: tuple[str, ...] | None = None
+        self._taker = Taker(self._run)
 
     @property
     def uuid(self) -> str:
@@ -99,10 +100,14 @@ class RedisStore:
         if not self._uuid:
             version, identity = self._server.run("identity")
             if version is None:
-                raise StoreRefused("the store is not set up yet; call upgrade() once.")
+                raise StoreGone(f"{self._server.address}: {NOT_SET_UP}")
             _check_version(int(version))
             self._uuid = identity
         return self._uuid
+
+    def notifier(self, channel: str) -> RedisNotifier:
+        """Return what notifies the connections that are subscribed to a channel."""
+        return RedisNotifier(self._server, channel)
 
     @property
     def weaker_promises(self) -> tuple[str, ...]:
@@ -111,13 +116,14 @@ class RedisStore:
             self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
         return self._weaker
 
-    def upgrade(self, *, as_copy: bool = False) -> None:
+    def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
         """Examine the server, and set the store up unless it is.
 
         A server that is set up unsafely is refused, as is a schema newer than this code.
         """
         self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
-        version, identity = self._server.run("upgrade", [VERSION, str(uuid4()), int(as_copy)])
+        wanted = (VERSION, str(uuid4()), int(as_copy), fence or 0)
+        version, identity = self._server.run("upgrade", wanted)
         _check_version(int(version))
         self._uuid = identity
 
@@ -133,7 +139,7 @@ class RedisStore:
 
     def views(self, names: Sequence[str]) -> Reading[list[View]]:
         """Return the schedules of these names that exist, with the rows that planning needs."""
-        return self._read_each("views", arguments.listed(names), records.read_view)
+        return self._read_rows("views", arguments.listed(names), decoding.views_of)
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all."""
@@ -143,7 +149,7 @@ class RedisStore:
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due."""
-        return self._read_each("due", arguments.wanted_work(wanted), records.read_candidate)
+        return self._read_rows("due", arguments.wanted_work(wanted), decoding.candidates_of)
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
         """Return the ids of rows of schedules that are due, or will be within a while."""
@@ -153,9 +159,14 @@ class RedisStore:
         """Return when the next row that is not yet due will be."""
         return self._read("next_due", arguments.wanted_work(wanted), records.read_instant)
 
+    def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
+        """Return when the first wanted row is due after an instant."""
+        told = [*arguments.wanted_work(wanted), stamp(after)]
+        return self._read("first_due", told, records.read_instant).value
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
-        return self._read_each("candidates", arguments.listed(ids), records.read_candidate)
+        return self._read_rows("candidates", arguments.listed(ids), decoding.candidates_of)
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
@@ -166,13 +177,13 @@ class RedisStore:
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
-        asked = [session, *arguments.wanted_work(wanted), int(ids is not None)]
-        return self._read_each("take", [*asked, *arguments.listed(ids or ())], read_execution)
+        return self._taker.take(Asked(wanted, session, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""
-        found = self._read_each("running", [session], read_execution)
-        return Reading(found.now, sorted(found.value, key=lambda row: row.fence))
+        found = self._read_rows("running", [session], decoding.executions_of)
+        rows = sorted(found.value, key=lambda row: row.fence)
+        return Reading(found.now, rows, found.unreadable)
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
@@ -211,14 +222,19 @@ class RedisStore:
         """End a session."""
         self._run("retire", [session])
 
+    def shorten_leases(self, *, longest: timedelta) -> int:
+        """Let no lease last longer than so long from now."""
+        return int(self._run("shorten_leases", [longest // MICROSECOND]))
+
     def sessions(self) -> Reading[list[Session]]:
         """Return the sessions that have not been retired or purged."""
-        found = self._read_each("sessions", (), records.read_session)
-        return Reading(found.now, sorted(found.value, key=lambda each: each.id))
+        found = self._read_rows("sessions", (), decoding.sessions_of)
+        sessions = sorted(found.value, key=lambda each: each.id)
+        return Reading(found.now, sessions, found.unreadable)
 
     def expired(self, limit: int) -> Reading[list[Candidate]]:
         """Return running executions whose session is gone or expired."""
-        return self._read_each("expired", [limit], records.read_candidate)
+        return self._read_rows("expired", [limit], decoding.candidates_of)
 
     # The bell
 
@@ -240,19 +256,19 @@ class RedisStore:
 
     def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong."""
-        return self._read_each("astray", [audit_stamp(tzdata), limit], records.read_view)
+        return self._read_rows("astray", [audit_stamp(tzdata), limit, LEEWAY], decoding.views_of)
 
     def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""
-        return self._read("doubtful", [after, limit], records.read_stretch)
+        return self._read("doubtful", [after, limit, LEEWAY], records.read_stretch)
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""
-        return self._read_each("slice", [after, limit], records.read_view)
+        return self._read_rows("slice", [after, limit], decoding.views_of)
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
         """Take the maintenance pass if it is due."""
-        found = self._run("begin_pass", [holder, every // MICROSECOND])
+        found = self._run("begin_pass", [holder, *arguments.pass_intervals(every)])
         return records.read_pass(found) if found else None
 
     def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
@@ -267,50 +283,6 @@ class RedisStore:
     def purge(self, *, before: datetime, limit: int) -> int:
         """Delete rows that ended before an instant."""
         return int(self._run("purge", [stamp(before), limit]))
-
-    # Looking
-
-    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
-        """Return a page of history."""
-        return pages.executions(self._run, query)
-
-    def latest(
-        self, schedule_ids: Sequence[str], *, limit: int
-    ) -> Reading[dict[str, tuple[Execution, ...]]]:
-        """Return the newest executions of each of these schedules."""
-        return pages.latest(self._run, list(dict.fromkeys(schedule_ids)), limit)
-
-    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
-        """Return a page of schedules."""
-        return pages.schedules(self._run, query)
-
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest stretches of slots that passed without a row."""
-
-        def read(text: str) -> SlotRange:
-            return records.read_range(schedule_id, text)
-
-        return self._read_each("ranges", [schedule_id, limit], read)
-
-    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution."""
-
-        def read(found: Sequence[str]) -> list[Attempt]:
-            return records.read_attempts(execution_id, records.paired(found))
-
-        return self._read("attempts", [execution_id], read)
-
-    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
-        """Return the last report of each of these executions."""
-        return self._read_each("reports", arguments.listed(sorted(set(ids))), records.read_report)
-
-    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows."""
-
-        def read(found: Sequence[str]) -> list[Rollup]:
-            return records.read_rollups(schedule_id, records.paired(found))
-
-        return self._read("rollups", [schedule_id], read)
 
     # Switches
 
@@ -329,17 +301,12 @@ class RedisStore:
         """Run a script, once the store is known to have the schema that this code expects."""
         if not self._uuid:
             _ = self.uuid
-        return self._server.run(script, told)
-
-    def _read(self, script: str, told: Iterable[str | int], read: Callable[[Any], T]) -> Reading[T]:
-        """Answer with the store's now, by which whoever asked goes on planning."""
-        now, found = self._run(script, told)
-        return Reading(instant(now), read(found))
-
-    def _read_each(
-        self, script: str, told: Iterable[str | int], read: Callable[[Any], T]
-    ) -> Reading[list[T]]:
-        return self._read(script, told, lambda found: list(map(read, found)))
+        try:
+            return self._server.run(script, told)
+        except StoreGone:
+            # Whoever sets it up again gives it another identity.
+            self._uuid = ""
+            raise
 
 
 def _check_version(version: int) -> None:

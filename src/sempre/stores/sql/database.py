@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from sempre.errors import StoreRefused
-from sempre.ports.messages import Reading
+from sempre.errors import NOT_SET_UP, StoreGone
+from sempre.ports.messages import Reading, Unreadable
 from sempre.stores.sql import migrations
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.switches import with_switches
@@ -37,12 +37,12 @@ class Database:
         """What this database, as it is set up, promises less than others: a sentence each."""
         return self._dialect.weaker_promises()
 
-    def upgrade(self, *, as_copy: bool = False) -> None:
+    def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
         """Set the store up, or bring its schema to this version."""
-        migrations.upgrade(self._dialect)
+        migrations.upgrade(self._dialect, fence=fence)
         if as_copy:
             self._dialect.write(migrations.give_identity)
-            self._uuid = ""
+        self._uuid = ""
 
     def close(self) -> None:
         """Give back every connection."""
@@ -54,10 +54,30 @@ class Database:
         def answer(transaction: Transaction) -> Reading[T]:
             return Reading(transaction.now, ask(transaction))
 
-        return self._checked().read(answer)
+        return self._run(self._checked().read, answer)
+
+    def _read_rows(self, ask: Callable[[Transaction, list[Unreadable]], T]) -> Reading[T]:
+        """Answer likewise, and with the rows that were left out, which `ask` puts on its list."""
+
+        def answer(transaction: Transaction) -> Reading[T]:
+            left_out: list[Unreadable] = []
+            value = ask(transaction, left_out)
+            return Reading(transaction.now, value, tuple(left_out))
+
+        return self._run(self._checked().read, answer)
 
     def _write(self, order: Callable[[Transaction], T]) -> T:
-        return self._checked().write(order)
+        return self._run(self._checked().write, order)
+
+    def _run(
+        self, how: Callable[[Callable[[Transaction], T]], T], work: Callable[[Transaction], T]
+    ) -> T:
+        """Run work; of a database that somebody has emptied the identity is known no more."""
+        try:
+            return how(work)
+        except StoreGone:
+            self._uuid = ""
+            raise
 
     def _write_with_switches(self, order: Callable[[Transaction], T]) -> T:
         return with_switches(lambda: self._write(order), self._dialect)
@@ -72,6 +92,6 @@ class Database:
         # Another process may have just made the table, and not yet its row.
         found = transaction.rows("read_meta") if self._dialect.has_meta(transaction) else []
         if not found:
-            raise StoreRefused("the store is not set up yet; call upgrade() once.")
+            raise StoreGone(f"{NOT_SET_UP}.")
         [(version, uuid)] = found
         return version, uuid

@@ -6,7 +6,7 @@ not at all. Nothing is written until `write`.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from sempre.domain.execution import Draft, Execution, SlotRange
@@ -22,8 +22,9 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import Own, load_executions
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_attempt, write_range
+from sempre.stores.sql.stamping import BY_ROW, stamp_without_rows
 
-__all__ = ["Desk", "Guard", "Holder", "stamp_of_birth"]
+__all__ = ["Desk", "Guard", "Holder"]
 
 Slot = tuple[str, int, str]
 
@@ -101,6 +102,7 @@ class Desk:
         self._created: dict[str, Execution] = {}
         self._stored: dict[str, Own] = {}
         self._ranges: list[SlotRange] = []
+        self._retracted: list[tuple[str, datetime]] = []
         self._attempts: list[Attempt] = []
         self._left_alone: list[Execution] = []
 
@@ -137,6 +139,8 @@ class Desk:
         for identity, draft in zip(order.ids, plan.creates, strict=True):
             self._create(draft.born(identity, transaction.now))
             self._note_snapshot(identity, draft, plan.changes)
+        if plan.retracts_after is not None and plan.base is not None:
+            self._retracted.append((plan.base.id, plan.retracts_after))
         self._ranges.extend(plan.ranges)
         if plan.base is not None and plan.schedule is not None and _is_audited_anew(plan):
             self._move(plan.base, plan.schedule)
@@ -168,6 +172,9 @@ class Desk:
 
     def write(self, transaction: Transaction) -> None:
         """Write what was put down: what gives a slot free before what takes it."""
+        for schedule_id, after in self._retracted:
+            at = microseconds_of(after)
+            transaction.run("retract_ranges", schedule_id=schedule_id, after=at)
         rewritten = [encoding.write_schedule(*each) for each in self._rewritten.values()]
         moved = [encoding.write_moved_schedule(*each) for each in self._moved.values()]
         rows = [
@@ -270,22 +277,12 @@ class Desk:
 
     def _audit_stamp(self, schedule: Schedule) -> str | None:
         """Return what leads maintenance to a schedule, given the rows as they will be."""
-        stamp = _stamp_without_rows(schedule)
-        if stamp is not _BY_ROW or schedule.next_run_at is None:
+        stamp = stamp_without_rows(schedule)
+        if stamp is not BY_ROW or schedule.next_run_at is None:
             return stamp
         slot = schedule.id, microseconds_of(schedule.next_run_at), Kind.SCHEDULED.value
         held = (holder for holder in self._slots.get(slot, {}).values() if holder.is_untried)
         return next((encoding.audit_stamp(holder.tzdata) for holder in held), "")
-
-
-def stamp_of_birth(schedule: Schedule, rows: Iterable[Execution]) -> str | None:
-    """Return what leads maintenance to a schedule that is created with its rows."""
-    stamp = _stamp_without_rows(schedule)
-    if stamp is not _BY_ROW:
-        return stamp
-    waiting = (row for row in rows if row.is_untried and row.occupies_slot)
-    stamps = [row.tzdata for row in waiting if row.run_at == schedule.next_run_at]
-    return encoding.audit_stamp(stamps[0]) if stamps else ""
 
 
 def _is_mere_start(change: Change) -> bool:
@@ -295,20 +292,6 @@ def _is_mere_start(change: Change) -> bool:
     begun = {"state": State.RUNNING, "attempt": before.attempt + 1, "reason": ""}
     # As mappings, whose values are compared only where they are not the very same.
     return vars(before) | times | begun | {"started_at": after.started_at} == vars(after)
-
-
-_BY_ROW = "by its next row"
-
-
-def _stamp_without_rows(schedule: Schedule) -> str | None:
-    """Return the stamp where the schedule alone decides it: "" is astray, None is not."""
-    if schedule.deleted or schedule.broken or schedule.ended:
-        return None
-    if not schedule.started:
-        return "" if schedule.definition.enabled else None
-    if not schedule.wants_next_row:
-        return None
-    return "" if schedule.next_run_at is None else _BY_ROW
 
 
 def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:

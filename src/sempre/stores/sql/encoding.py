@@ -16,12 +16,13 @@ from sempre.domain.execution import Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import TRANSITIONS, Kind, State
+from sempre.domain.states import ENDS, Kind, State
 from sempre.domain.values import changed, made
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Unique
 
 __all__ = [
+    "KINDS",
     "STATES",
     "Lane",
     "audit_stamp",
@@ -50,8 +51,6 @@ Row = Sequence[Any]
 LONGEST_KEY = 500
 MICROSECOND = timedelta(microseconds=1)
 _text_of = json.JSONEncoder(separators=(",", ":")).encode
-# A skipped row is an end for history, though of a future slot it can be taken back.
-_ENDS = frozenset(state for state, ways in TRANSITIONS.items() if not ways) | {State.SKIPPED}
 
 
 # What is read together was mostly written together, at the same few instants.
@@ -197,9 +196,9 @@ def read_schedule(row: Row) -> Schedule:
 
 # Executions
 
-_KINDS = {kind.value: kind for kind in Kind}
+KINDS = {kind.value: kind for kind in Kind}
 STATES = {state.value: state for state in State}
-"""Every state by its word; to look one up is quicker than to make it of the word."""
+"""Every kind and state by its word; to look one up is quicker than to make it of the word."""
 
 
 def write_execution(
@@ -230,7 +229,7 @@ def write_execution(
 
 def write_changed_execution(row: Execution) -> dict[str, Any]:
     """Return the columns of an execution that change during its life."""
-    ended = row.state in _ENDS
+    ended = row.state in ENDS
     return {
         "id": row.id,
         "state": row.state.value,
@@ -259,7 +258,7 @@ def read_execution(row: Row) -> Execution:
         Execution,
         id=row[0],
         schedule_id=row[1],
-        kind=_KINDS[row[4]],
+        kind=KINDS[row[4]],
         state=STATES[row[5]],
         run_at=_instant(row[6]),
         due_at=_instant(row[7]),
@@ -286,7 +285,7 @@ def read_waiting(row: Row) -> Execution:
     times = {"first_started_at": instant(row[15]), "started_at": instant(row[16])}
     claim = {"fence": row[18], "session": row[19]}
     waiting = changed(_BLANK, state=STATES[row[5]], attempt=row[12], **times, **claim)
-    return changed(waiting, **_own_fields(row))
+    return changed(waiting, **_own_fields(row, _read_arguments(row[8])))
 
 
 def blank_claim(session: str, now: datetime, lease: datetime | None) -> Execution:
@@ -295,22 +294,22 @@ def blank_claim(session: str, now: datetime, lease: datetime | None) -> Executio
     return changed(_BLANK, state=State.RUNNING, session=session, **times)
 
 
-def read_taken(row: Row, claimed: Execution, fence: int) -> Execution:
+def read_taken(row: Row, args: dict[str, Json], claimed: Execution, fence: int) -> Execution:
     """Return the one-off work of a row of `taken_columns` that has just been claimed."""
-    taken = changed(claimed, fence=fence, attempt=row[12] + 1, **_own_fields(row))
+    taken = changed(claimed, fence=fence, attempt=row[12] + 1, **_own_fields(row, args))
     if row[15] is None:
         return taken
     return changed(taken, first_started_at=instant_of(row[15]))
 
 
-def _own_fields(row: Row) -> dict[str, Any]:
+def _own_fields(row: Row, args: dict[str, Json]) -> dict[str, Any]:
     """Return the fields of a row of `taken_columns` that a claim leaves as they are."""
     rules = _named_snapshot(row[7], row[2], row[3])
     return {
         "id": row[0],
         "due_at": _instant(row[1]),
-        "snapshot": changed(rules, args=_read_arguments(row[8])),
-        "kind": _KINDS[row[4]],
+        "snapshot": changed(rules, args=args),
+        "kind": KINDS[row[4]],
         "run_at": _instant(row[6]),
         "actor": row[9],
         "tzdata": row[10],

@@ -15,6 +15,7 @@ from sempre.ports.messages import (
 )
 from sempre.stores.sql import reading, records
 from sempre.stores.sql.database import Database
+from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
 
 __all__ = ["Looking"]
@@ -25,49 +26,52 @@ class Looking(Database):
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""
-        return self._read(lambda transaction: reading.executions(transaction, query))
+        return self._read_rows(lambda each, left_out: reading.executions(each, left_out, query))
 
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:
         """Return the newest executions of each of these schedules."""
-        return self._read(lambda transaction: reading.latest(transaction, schedule_ids, limit))
+        return self._read_rows(
+            lambda each, left_out: reading.latest(each, left_out, schedule_ids, limit)
+        )
 
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         """Return a page of schedules."""
-        return self._read(lambda transaction: reading.schedules(transaction, query))
+        return self._read_rows(lambda each, left_out: reading.schedules(each, left_out, query))
 
     def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
         """Return the latest stretches of slots that passed without a row."""
 
-        def ask(transaction: Transaction) -> list[SlotRange]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[SlotRange]:
             found = transaction.rows("latest_ranges", schedule_id=schedule_id, limit=limit)
-            return list(map(records.read_range, found))
+            return decoded("ranges", found, records.read_range, left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
         """Return every try at an execution."""
 
-        def ask(transaction: Transaction) -> list[Attempt]:
-            return list(map(records.read_attempt, transaction.rows("attempts_of", id=execution_id)))
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Attempt]:
+            found = transaction.rows("attempts_of", id=execution_id)
+            return decoded("attempts", found, records.read_attempt, left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
         """Return the last report of each of these executions."""
 
-        def ask(transaction: Transaction) -> list[Report]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Report]:
             found = transaction.rows("reports_of", ids=sorted(set(ids)))
-            return list(map(records.read_report, found))
+            return decoded("reports", found, records.read_report, left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return what is left of purged rows."""
 
-        def ask(transaction: Transaction) -> list[Rollup]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Rollup]:
             found = transaction.rows("rollups_of", schedule_id=schedule_id)
-            return list(map(records.read_rollup, found))
+            return decoded("rollups", found, records.read_rollup, left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)

@@ -5,17 +5,30 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from sempre.domain.schedule import AHEAD
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Pass, Stretch
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.records import read_pass
 
-__all__ = ["begin_pass", "doubtful", "last_pass", "purge"]
+__all__ = ["astray", "begin_pass", "doubtful", "last_pass", "purge"]
+
+
+def astray(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
+    """Return the rows of schedules that may be wrong, some of them perhaps twice."""
+    found = transaction.rows("schedules_astray", stamp=stamp, limit=limit)
+    ahead = transaction.rows("schedules_ahead", ahead=_ahead(transaction), limit=limit)
+    return [*found, *ahead]
+
+
+def _ahead(transaction: Transaction) -> int:
+    return microseconds_of(transaction.now + AHEAD)
 
 
 def doubtful(transaction: Transaction, after: str, limit: int) -> Stretch:
     """Check a stretch of schedules where they are; only what is not in order comes back."""
-    found = transaction.rows("schedules_doubtful", after=after, limit=limit)
+    asked = {"after": after, "limit": limit, "ahead": _ahead(transaction)}
+    found = transaction.rows("schedules_doubtful", **asked)
     [(count, last)] = [(row[0], row[1]) for row in found if row[2] is None]
     return Stretch(count, last or "", tuple(row[2] for row in found if row[2] is not None))
 
@@ -23,8 +36,9 @@ def doubtful(transaction: Transaction, after: str, limit: int) -> Stretch:
 def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass | None:
     """Take the pass if it is due; of two who try, one has it."""
     now = transaction.now
-    due_at = microseconds_of(now + every)
-    found = transaction.rows("begin_pass", due_at=due_at, holder=holder, now=microseconds_of(now))
+    times = {"due_at": now + every, "now": now, "farthest": now + Pass.farthest(every)}
+    asked = {name: microseconds_of(instant) for name, instant in times.items()}
+    found = transaction.rows("begin_pass", holder=holder, **asked)
     return read_pass(found[0]) if found else None
 
 

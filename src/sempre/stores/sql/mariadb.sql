@@ -84,6 +84,10 @@ x.waiting_lane = :lane AND x.priority = :priority AND x.due_at <= :now
 -- The name of a row x without the number at its end, such as that of a pair's shard.
 REGEXP_REPLACE(x.name, '[0-9]+$', '')
 
+-- name: is_waiting
+-- A row x waits, and is not held.
+x.waiting_lane IS NOT NULL
+
 -- name: first_due
 -- When the next row is due, as a value, where the lanes are known.
 (
@@ -99,7 +103,8 @@ REGEXP_REPLACE(x.name, '[0-9]+$', '')
 -- name: expired_run
 -- A running execution whose session is gone or has lost its lease by the clock.
 SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.running_session
-WHERE e.running_session IS NOT NULL AND (w.id IS NULL OR w.leased_until <= clock.now)
+WHERE e.running_session IS NOT NULL
+    AND (w.id IS NULL OR (w.leased_until <= clock.now AND w.id <> :session))
 
 -- name: view_bounds
 -- From where on planning looks at schedules: the cursor, and when the earliest waiting row is due.
@@ -125,6 +130,10 @@ WHERE (:beyond_due) AND e.state NOT IN ('pending', 'scheduled', 'running')
 -- name: active_row
 -- A row x of a schedule `one` that waits or runs.
 x.active_of = one.id
+
+-- name: raise_fences
+-- Fences go on above one that was given elsewhere; they never go back.
+SELECT SETVAL({fences}, :fence)
 
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
@@ -370,11 +379,12 @@ INSERT INTO {sessions} (
     started_at = VALUES(started_at), leased_until = VALUES(leased_until)
 
 -- name: begin_pass
--- Take the pass, if it is due: of two who try, one gets a row back.
+-- Take the pass, if it is due (see Pass.is_due): of two who try, one gets a row back.
 INSERT INTO {passes} (id, due_at, holder, finished_at, report)
 VALUES (1, :now, :holder, NULL, '{}') ON DUPLICATE KEY UPDATE id = VALUES(id);
-SELECT :due_at, :holder, finished_at, report FROM {passes} WHERE due_at <= :now {lock};
-UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now
+SELECT :due_at, :holder, finished_at, report FROM {passes}
+WHERE due_at <= :now OR due_at > :farthest {lock};
+UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now OR due_at > :farthest
 
 -- name: delete_ranges
 -- Forget stretches of slots.

@@ -13,11 +13,12 @@ VERSION = 1
 """The version of the schema that this code reads and writes."""
 
 
-def upgrade(dialect: Dialect) -> None:
+def upgrade(dialect: Dialect, *, fence: int | None = None) -> None:
     """Set the store up, or apply the steps it lacks; safe if several processes do so at once.
 
     One that is current is only read: whoever begins with it, as a process does that enqueues in
-    its own transaction, waits for nobody.
+    its own transaction, waits for nobody. With a fence it is made whole again, whatever is left of
+    it, and fences go on above that one.
 
     Raises:
         StoreRefused: the schema is newer than this code.
@@ -32,14 +33,16 @@ def upgrade(dialect: Dialect) -> None:
         found = version(transaction)
         _refuse_newer(found)
         for number, text in steps(dialect.name):
-            if number > found:
+            if number > found or fence is not None:
                 transaction.script(dialect.complete(text))
         if found == 0:
             transaction.run("create_meta", version=VERSION, uuid=str(uuid4()))
         elif found < VERSION:
             transaction.run("set_version", version=VERSION)
+        if fence is not None:
+            transaction.rows("raise_fences", fence=fence)
 
-    if dialect.read(version) != VERSION:
+    if fence is not None or dialect.read(version) != VERSION:
         dialect.migrate(apply)
 
 

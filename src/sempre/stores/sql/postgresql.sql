@@ -310,6 +310,10 @@ FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND state || left(one.word, 0) = 'running' AND session || left(one.word, 0) = :session
 
+-- name: raise_fences
+-- Fences go on above one that was given elsewhere: far above, since others may take some meanwhile.
+SELECT setval('{fences}', :fence + 1000000) FROM {fences} WHERE last_value <= :fence
+
 -- name: next_fences
 -- As many new fences as are wanted; called when the rows that get them are locked.
 SELECT nextval('{fences}') FROM generate_series(1, :count)
@@ -330,13 +334,17 @@ SELECT current_setting('transaction_isolation')
 -- The server's clock, as it is at this very moment and not when the transaction began.
 SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS bigint)
 
+-- name: notify
+-- Wake the connections that listen to a channel, when this transaction commits.
+SELECT pg_notify(:channel, :word)
+
 -- name: tick
 -- Renew a session, and what it is told then: all in one statement, as of one moment.
 WITH RECURSIVE {lanes},
 clock AS MATERIALIZED ({now} AS now),
 renewed AS (
     UPDATE {sessions} AS s SET leased_until = clock.now + :lease
-    FROM clock WHERE s.id = :session AND s.leased_until > clock.now
+    FROM clock WHERE s.id = :session
     RETURNING s.leased_until
 )
 SELECT 'now', now, '', '', '', '', '' FROM clock

@@ -63,6 +63,10 @@ INSERT INTO {meta} (id, version, uuid, fence) VALUES (1, :version, :uuid, 0)
 -- A copy of a store becomes one of its own.
 UPDATE {meta} SET uuid = :uuid
 
+-- name: raise_fences
+-- Fences go on above one that was given elsewhere.
+UPDATE {meta} SET fence = max(fence, :fence) RETURNING fence
+
 -- name: set_version
 -- A migration is done.
 UPDATE {meta} SET version = :version
@@ -135,6 +139,19 @@ SELECT {schedule_columns} FROM {schedules}
 WHERE audit_stamp IS NOT NULL AND audit_stamp < :stamp
 ORDER BY audit_stamp, id LIMIT :limit
 
+-- name: schedules_ahead
+-- Schedules whose cursor is in the future, and which gave up slots by a clock that was there too.
+SELECT {schedule_columns} FROM (
+    SELECT r.schedule_id AS owner FROM {ranges} AS r WHERE r.last_at > :ahead
+    UNION
+    SELECT x.schedule_id FROM {executions} AS x
+    WHERE x.ended_at > :ahead AND x.schedule_id IS NOT NULL
+        AND x.kind = 'scheduled' AND x.state IN ('skipped', 'missed')
+) AS found
+CROSS JOIN {schedules} AS c
+WHERE c.id = found.owner AND c.deleted = 0 AND c.cursor_at > :ahead
+ORDER BY c.id LIMIT :limit
+
 -- name: schedules_slice
 -- Schedules in order of id.
 SELECT {schedule_columns} FROM {schedules}
@@ -157,7 +174,7 @@ WITH stretch AS (
 SELECT count(*), max(id), NULL FROM stretch
 UNION ALL
 SELECT 0, one.id, one.name FROM stretch AS one
-WHERE one.broken <> '' OR one.is_new = 1
+WHERE one.broken <> '' OR one.is_new = 1 OR one.cursor_at > :ahead
     OR (one.wants = 0 AND one.next_run_at IS NOT NULL)
     OR one.wants <> coalesce((
         SELECT sum(
@@ -317,6 +334,10 @@ VALUES (:schedule_id, :revision, :rules, :args) ON CONFLICT DO NOTHING
 -- Slots that passed without a row.
 INSERT INTO {ranges} (schedule_id, first_at, last_at, slots, reason)
 VALUES (:schedule_id, :first_at, :last_at, :slots, :reason)
+
+-- name: retract_ranges
+-- Slots after an instant have not passed after all.
+DELETE FROM {ranges} WHERE schedule_id = :schedule_id AND last_at > :after
 
 -- name: rows_by_id
 -- Executions by id, in any state.
@@ -600,8 +621,17 @@ INSERT INTO {sessions} (
     started_at = excluded.started_at, leased_until = excluded.leased_until
 
 -- name: renew_session
--- A session that has not expired goes on.
-UPDATE {sessions} SET leased_until = :until WHERE id = :id AND leased_until > :now
+-- A session goes on, also one that has expired.
+UPDATE {sessions} SET leased_until = :until WHERE id = :id
+
+-- name: guarded_leases
+-- Until when these sessions have their lease; none is renewed before this transaction ends.
+SELECT id, leased_until FROM {sessions} {by_id}
+WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
+
+-- name: shorten_leases
+-- No session keeps its lease beyond an instant.
+UPDATE {sessions} SET leased_until = :until WHERE leased_until > :until
 
 -- name: tick
 -- What a session is told each time it shows life.
@@ -618,12 +648,15 @@ SELECT 'due', {first_due}, '', '', '', '', ''
 UNION ALL
 SELECT 'pass', due_at, '', '', '', '', '' FROM {passes}
 UNION ALL
+SELECT 'store', 0, uuid, '', '', '', '' FROM {meta}
+UNION ALL
 SELECT 'expired', clock.now, '', '', '', '', '' FROM clock WHERE EXISTS ({expired_run})
 
 -- name: expired_run
--- A running execution whose session is gone or has lost its lease by the clock.
+-- A running execution whose session is gone, or another one that has lost its lease by the clock.
 SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.session
-WHERE e.state = 'running' AND (w.id IS NULL OR w.leased_until <= clock.now)
+WHERE e.state = 'running'
+    AND (w.id IS NULL OR (w.leased_until <= clock.now AND w.id <> :session))
 
 -- name: retire_session
 -- A session ends.
@@ -673,14 +706,39 @@ DELETE FROM {rejections} WHERE name = :name
 -- What a switch held may run.
 UPDATE {executions} SET held_by = '' WHERE held_by = :name AND held_by <> ''
 
+-- name: note_held
+-- Slots that a switch kept waiting say so.
+UPDATE {executions} SET reason = :reason
+WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled')
+
+-- name: held_slots
+-- Slots that a switch keeps waiting past the time at which they were due.
+SELECT x.id FROM {executions} AS x
+WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x.due_at <= :now
+    AND (
+        :everything = 1
+        OR x.queue IN (SELECT value FROM {each:stopped_queues})
+        OR x.job IN (SELECT value FROM {each:stopped_jobs})
+        OR x.name IN (SELECT value FROM {each:stopped_names})
+        OR {name_before_shard} IN (SELECT value FROM {each:stopped_shards})
+        OR EXISTS (
+            SELECT 1 FROM {each:stopped_tags} AS tag JOIN {schedules} AS c
+                ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
+        )
+    )
+
+-- name: is_waiting
+-- A row x waits, and is not held.
+x.state IN ('pending', 'scheduled') AND x.held_by = ''
+
 -- Maintenance
 
 -- name: begin_pass
--- Take the pass, if it is due: of two who try, one gets a row back.
+-- Take the pass, if it is due (see Pass.is_due): of two who try, one gets a row back.
 INSERT INTO {passes} (id, due_at, holder, finished_at, report)
 VALUES (1, :due_at, :holder, NULL, '{}')
 ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, holder = excluded.holder
-WHERE {passes}.due_at <= :now
+WHERE {passes}.due_at <= :now OR {passes}.due_at > :farthest
 RETURNING due_at, holder, finished_at, report
 
 -- name: finish_pass

@@ -18,8 +18,16 @@ from sempre.ports.messages import (
     View,
     Wanted,
 )
+from sempre.stores.sql.decoding import (
+    LeftOut,
+    Views,
+    decoded,
+    executions_of,
+    schedules_of,
+    views_among,
+)
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import Lane, lane, read_execution, read_schedule, tag_text
+from sempre.stores.sql.encoding import Lane, lane, read_execution, tag_text
 from sempre.stores.sql.switches import Stops
 
 __all__ = [
@@ -32,34 +40,48 @@ __all__ = [
     "latest",
     "next_due_at",
     "of_rows",
+    "readable_views",
     "schedules",
     "views_of",
 ]
 
+Row = Sequence[Any]
 EARLIEST, LATEST = -(2**62), 2**62
 
 
-def views_of(transaction: Transaction, found: Sequence[Sequence[Any]]) -> list[View]:
+def views_of(transaction: Transaction, found: Sequence[Row]) -> Views:
     """Return schedules, given as rows of theirs, with the executions that planning looks at."""
     ids = sorted({row[0] for row in found})
-    rows: dict[str, dict[str, Execution]] = {each: {} for each in ids}
     seen = transaction.rows("view_rows", ids=ids) if ids else []
-    for row in sorted(seen, key=itemgetter(0)):
-        rows[row[1]][row[0]] = read_execution(row)
-    return [
-        View(schedule, tuple(rows[schedule.id].values())) for schedule in map(read_schedule, found)
-    ]
+    return views_among(found, sorted(seen, key=itemgetter(0)))
+
+
+def readable_views(transaction: Transaction, found: Sequence[Row], left_out: LeftOut) -> list[View]:
+    """Return the same, but for those that cannot be planned here, which are told of."""
+    views = views_of(transaction, found)
+    left_out += views.unreadable.values()
+    return views.readable
 
 
 def of_rows(
-    transaction: Transaction, found: Sequence[Sequence[Any]], stops: Stops
+    transaction: Transaction, found: Sequence[Row], stops: Stops, left_out: LeftOut
 ) -> list[Candidate]:
-    """Return executions, given as rows, with the views of their schedules and what stops them."""
+    """Return executions, given as rows, with the views of their schedules and what stops them.
+
+    One whose schedule cannot be read is left out as well: it would run without a successor.
+    """
     ids = sorted({row[1] for row in found if row[1] is not None})
     owners = transaction.rows("schedules_by_id", ids=ids) if ids else []
-    views = {view.schedule.id: view for view in views_of(transaction, owners)}
-    viewed = {row.id: row for view in views.values() for row in view.rows}
-    rows = (viewed.get(row[0]) or read_execution(row) for row in found)
+    known, hidden = views_of(transaction, owners)
+    left_out += [hidden[row[1]].hides(row[0]) for row in found if row[1] in hidden]
+    views = {view.schedule.id: view for view in known}
+    viewed = {row.id: row for view in known for row in view.rows}
+
+    def read(row: Row) -> Execution:
+        return viewed.get(row[0]) or read_execution(row)
+
+    free = [row for row in found if row[1] not in hidden] if hidden else found
+    rows = decoded("executions", free, read, left_out)
     return [_candidate(row, views.get(row.schedule_id or ""), stops) for row in rows]
 
 
@@ -70,22 +92,28 @@ def _candidate(row: Execution, view: View | None, stops: Stops) -> Candidate:
     return Candidate(row, view, stops.stopping(row, tags))
 
 
-def candidates(transaction: Transaction, ids: Sequence[str], stops: Stops) -> list[Candidate]:
+def candidates(
+    transaction: Transaction, ids: Sequence[str], stops: Stops, left_out: LeftOut
+) -> list[Candidate]:
     """Return the executions of these ids that exist, in the order asked for."""
     found = {row[0]: row for row in transaction.rows("rows_by_id", ids=list(ids))}
-    return of_rows(transaction, [found[each] for each in ids if each in found], stops)
+    rows = [found[each] for each in ids if each in found]
+    return of_rows(transaction, rows, stops, left_out)
 
 
-def due(transaction: Transaction, wanted: Wanted, stops: Stops) -> list[Candidate]:
+def due(
+    transaction: Transaction, wanted: Wanted, stops: Stops, left_out: LeftOut
+) -> list[Candidate]:
     """Return rows of schedules that are due, most urgent first, or overdue ones by age."""
     ids = due_ids(transaction, wanted, stops)
     owners = transaction.rows("schedules_of", ids=ids) if ids else []
-    views = views_of(transaction, owners)
+    views = views_of(transaction, owners).readable
     found = {row.id: _candidate(row, view, stops) for view in views for row in view.rows}
-    # What waits is among the rows of its view, unless its schedule is gone.
-    if gone := [each for each in ids if each not in found]:
-        found |= {each.execution.id: each for each in candidates(transaction, gone, stops)}
-    return [found[each] for each in ids]
+    # What waits is among the rows of its view, unless its schedule is gone or cannot be read.
+    if others := [each for each in ids if each not in found]:
+        rest = candidates(transaction, others, stops, left_out)
+        found |= {each.execution.id: each for each in rest}
+    return [found[each] for each in ids if each in found]
 
 
 def due_ids(
@@ -101,11 +129,15 @@ def due_ids(
 
 
 def bounds(
-    transaction: Transaction, wanted: Wanted, *, within: timedelta = timedelta(0)
+    transaction: Transaction,
+    wanted: Wanted,
+    *,
+    within: timedelta = timedelta(0),
+    past: int = 0,
 ) -> dict[str, int]:
-    """Return by when what is wanted has to be due, and how much of it is wanted."""
+    """Return by when what is wanted has to be due, and how much of it: so many more, past some."""
     latest = transaction.now + within - (wanted.overdue or timedelta(0))
-    return {"now": microseconds_of(latest), "limit": wanted.limit}
+    return {"now": microseconds_of(latest), "limit": wanted.limit + past}
 
 
 def next_due_at(
@@ -123,7 +155,9 @@ def asked_for_next(wanted: Wanted, *, after: datetime | None = None) -> dict[str
     return {"lanes": sorted(lanes), "jobs": sorted(wanted.jobs), "since": since}
 
 
-def executions(transaction: Transaction, query: ExecutionQuery) -> Page[Execution]:
+def executions(
+    transaction: Transaction, left_out: LeftOut, query: ExecutionQuery
+) -> Page[Execution]:
     """Return a page of executions, newest slot first."""
     at, identity = _read_key(query.after) if query.after else (LATEST, "")
     asked: dict[str, Any] = {
@@ -142,24 +176,25 @@ def executions(transaction: Transaction, query: ExecutionQuery) -> Page[Executio
         found = transaction.rows("history_of_job", job=query.job, **asked)
     else:
         found = transaction.rows("history_of_all", **asked)
-    page = tuple(map(read_execution, found[: query.limit]))
-    return Page(page, _key(page[-1]) if len(found) > query.limit and page else "")
+    page = found[: query.limit]
+    after = _key(page[-1]) if len(found) > query.limit and page else ""
+    return Page(tuple(executions_of(page, left_out)), after)
 
 
 def latest(
-    transaction: Transaction, schedule_ids: Sequence[str], limit: int
+    transaction: Transaction, left_out: LeftOut, schedule_ids: Sequence[str], limit: int
 ) -> dict[str, tuple[Execution, ...]]:
     """Return the newest executions of each of these schedules, newest slot first."""
     found: dict[str, list[Execution]] = {each: [] for each in schedule_ids}
     rows = transaction.rows("latest_rows", ids=sorted(found), limit=limit) if found else []
-    for row in map(read_execution, rows):
+    for row in executions_of(rows, left_out):
         found[row.schedule_id or ""].append(row)
     for newest in found.values():
         newest.sort(key=lambda row: (row.run_at, row.id), reverse=True)
     return {each: tuple(newest) for each, newest in found.items()}
 
 
-def schedules(transaction: Transaction, query: ScheduleQuery) -> Page[Schedule]:
+def schedules(transaction: Transaction, left_out: LeftOut, query: ScheduleQuery) -> Page[Schedule]:
     """Return a page of schedules, by name."""
     found = transaction.rows(
         "schedules_page",
@@ -169,12 +204,13 @@ def schedules(transaction: Transaction, query: ScheduleQuery) -> Page[Schedule]:
         text=query.text.casefold(),
         limit=query.limit + 1,
     )
-    page = tuple(map(read_schedule, found[: query.limit]))
-    return Page(page, page[-1].name if len(found) > query.limit and page else "")
+    page = found[: query.limit]
+    after = page[-1][1] if len(found) > query.limit and page else ""
+    return Page(tuple(schedules_of(page, left_out)), after)
 
 
-def _key(row: Execution) -> str:
-    return f"{row.run_at.isoformat()} {row.id}"
+def _key(row: Row) -> str:
+    return f"{instant_of(row[6]).isoformat()} {row[0]}"
 
 
 def _read_key(text: str) -> tuple[int, str]:

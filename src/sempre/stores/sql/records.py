@@ -7,7 +7,7 @@ from typing import Any
 from sempre.domain.execution import SlotRange
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Attempt, Pass, Report, Rollup, Session, Switch
+from sempre.ports.messages import Attempt, Pass, Report, Rollup, Session, Switch, report_of_pass
 from sempre.stores.sql.encoding import instant, json_text, microseconds, told
 
 __all__ = [
@@ -117,7 +117,7 @@ def read_switch(row: Row) -> Switch:
 
 def read_pass(row: Row) -> Pass:
     """Return the maintenance pass of its row."""
-    return Pass(instant_of(row[0]), row[1], instant(row[2]), json.loads(row[3]))
+    return Pass(instant_of(row[0]), row[1], instant(row[2]), report_of_pass(row[3]))
 
 
 def read_rollup(row: Row) -> Rollup:

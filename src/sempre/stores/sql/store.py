@@ -39,11 +39,13 @@ from sempre.stores.sql import (
     settling,
     work,
 )
-from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
+from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.joining import enqueue_within
 from sempre.stores.sql.looking import Looking
+from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.starting import Unclear
 from sempre.stores.sql.switches import (
     Stops,
@@ -52,7 +54,7 @@ from sempre.stores.sql.switches import (
     turn,
     with_switches,
 )
-from sempre.stores.sql.taking import take
+from sempre.stores.sql.taking import Asked, Taker
 from sempre.stores.sql.ticking import tick
 
 __all__ = ["SqlStore"]
@@ -60,6 +62,15 @@ __all__ = ["SqlStore"]
 
 class SqlStore(Looking):
     """A store in an SQL database. Call `upgrade` once before anything else."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        """Use a database; nothing is opened yet."""
+        super().__init__(dialect)
+        self._taker = Taker(at_once=dialect.writes_in_reading)
+
+    def notifier(self, channel: str) -> SqlNotifier:
+        """Return what notifies the connections that listen to a channel; only in PostgreSQL."""
+        return SqlNotifier(self._dialect, channel)
 
     # Schedules
 
@@ -70,12 +81,13 @@ class SqlStore(Looking):
     def views(self, names: Sequence[str]) -> Reading[list[View]]:
         """Return the schedules of these names that exist, with the rows that planning needs."""
 
-        def ask(transaction: Transaction) -> list[View]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[View]:
             found = transaction.rows("schedules_by_name", names=list(names))
-            views = {view.schedule.name: view for view in reading.views_of(transaction, found)}
-            return [views[name] for name in names if name in views]
+            views = reading.readable_views(transaction, found, left_out)
+            named = {view.schedule.name: view for view in views}
+            return [named[name] for name in names if name in named]
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all."""
@@ -86,10 +98,11 @@ class SqlStore(Looking):
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due."""
 
-        def ask(transaction: Transaction) -> list[Candidate]:
-            return reading.due(transaction, wanted, switches_off(transaction, lock=False))
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Candidate]:
+            stops = switches_off(transaction, lock=False)
+            return reading.due(transaction, wanted, stops, left_out)
 
-        return with_switches(lambda: self._read(ask), self._dialect)
+        return with_switches(lambda: self._read_rows(ask), self._dialect)
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
         """Return the ids of rows of schedules that are due, or will be within a while."""
@@ -108,13 +121,20 @@ class SqlStore(Looking):
 
         return self._read(ask)
 
+    def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
+        """Return when the first wanted row is due after an instant."""
+        return self._checked().glance(
+            lambda transaction: reading.next_due_at(transaction, wanted, after=after)
+        )
+
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
 
-        def ask(transaction: Transaction) -> list[Candidate]:
-            return reading.candidates(transaction, ids, switches_off(transaction, lock=False))
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Candidate]:
+            stops = switches_off(transaction, lock=False)
+            return reading.candidates(transaction, ids, stops, left_out)
 
-        return with_switches(lambda: self._read(ask), self._dialect)
+        return with_switches(lambda: self._read_rows(ask), self._dialect)
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
@@ -133,21 +153,16 @@ class SqlStore(Looking):
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
-        taken = self._write_with_switches(
-            lambda transaction: take(
-                transaction, wanted, session, ids, at_once=self._dialect.writes_in_reading
-            )
-        )
-        return Reading(taken.now, taken.executions())
+        asked = Asked(wanted, session, ids)
+        return self._taker.take(self._write_with_switches, asked).reading()
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""
 
-        def ask(transaction: Transaction) -> list[Execution]:
-            found = transaction.rows("rows_running", session=session)
-            return list(map(encoding.read_execution, found))
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Execution]:
+            return executions_of(transaction.rows("rows_running", session=session), left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
@@ -209,19 +224,31 @@ class SqlStore(Looking):
 
     def sessions(self) -> Reading[list[Session]]:
         """Return the sessions that have not been retired or purged."""
-        return self._read(
-            lambda transaction: list(map(records.read_session, transaction.rows("all_sessions")))
-        )
+
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Session]:
+            found = transaction.rows("all_sessions")
+            return decoded("sessions", found, records.read_session, left_out)
+
+        return self._read_rows(ask)
+
+    def shorten_leases(self, *, longest: timedelta) -> int:
+        """Let no lease last longer than so long from now."""
+
+        def shorten(transaction: Transaction) -> int:
+            until = microseconds_of(transaction.now + longest)
+            return transaction.run("shorten_leases", until=until)
+
+        return self._write(shorten)
 
     def expired(self, limit: int) -> Reading[list[Candidate]]:
         """Return running executions whose session is gone or expired."""
 
-        def ask(transaction: Transaction) -> list[Candidate]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[Candidate]:
             now = microseconds_of(transaction.now)
             found = transaction.rows("rows_expired", now=now, limit=limit)
-            return reading.of_rows(transaction, found, Stops())
+            return reading.of_rows(transaction, found, Stops(), left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     # The bell
 
@@ -245,11 +272,12 @@ class SqlStore(Looking):
         """Return schedules that may be wrong."""
         stamp = encoding.audit_stamp(tzdata)
 
-        def ask(transaction: Transaction) -> list[View]:
-            found = transaction.rows("schedules_astray", stamp=stamp, limit=limit)
-            return reading.views_of(transaction, found)
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[View]:
+            found = {row[0]: row for row in maintenance.astray(transaction, stamp, limit)}
+            rows = list(found.values())[:limit]
+            return reading.readable_views(transaction, rows, left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""
@@ -258,11 +286,11 @@ class SqlStore(Looking):
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""
 
-        def ask(transaction: Transaction) -> list[View]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> list[View]:
             found = transaction.rows("schedules_slice", after=after, limit=limit)
-            return reading.views_of(transaction, found)
+            return reading.readable_views(transaction, found, left_out)
 
-        return self._read(ask)
+        return self._read_rows(ask)
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
         """Take the maintenance pass if it is due."""

@@ -7,8 +7,9 @@ from typing import NamedTuple, TypeVar
 
 from sempre.domain.execution import Draft
 from sempre.domain.planning.sheet import Plan
-from sempre.domain.switch import Switch, stopping
+from sempre.domain.switch import Switch, held_by, stopping
 from sempre.domain.values import changed
+from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import Receipt, Wanted
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.encoding import lane, tag_text, tags_within
@@ -45,15 +46,18 @@ class Stops(NamedTuple):
         queues = () if held.has_all else wanted.queues - held.named("queue")
         lanes = [lane(queue, "slots") for queue in queues]
         lanes += [lane(queue, "manual") for queue in wanted.queues]
-        pairs = {f"pair:{job}" for job in held.named("pair")}
-        stopped = {
-            "stopped_jobs": sorted(held.named("job")),
+        asked = _asked(lanes, wanted.jobs)
+        return asked and asked | held.targets()
+
+    def targets(self) -> dict[str, list[str]]:
+        """Return whom they stop, but for queues, as parameters of statements."""
+        pairs = {f"pair:{job}" for job in self.named("pair")}
+        return {
+            "stopped_jobs": sorted(self.named("job")),
             "stopped_names": sorted(pairs),
             "stopped_shards": sorted(f"{pair}/" for pair in pairs),
-            "stopped_tags": sorted(map(tag_text, held.named("tag"))),
+            "stopped_tags": sorted(map(tag_text, self.named("tag"))),
         }
-        asked = _asked(lanes, wanted.jobs)
-        return asked and asked | stopped
 
     def to_take(self, wanted: Wanted) -> dict[str, list[str]] | None:
         """Return the same for one-off work, which waits for either kind of switch."""
@@ -166,9 +170,19 @@ def _end_those_over(transaction: Transaction) -> None:
 
 
 def _turn_on(transaction: Transaction, name: str) -> None:
+    """Free what a switch held; a slot that it kept waiting past its time says so."""
+    known = map(read_switch, transaction.rows("all_switches"))
+    ended = Stops(tuple(each for each in known if each.name == name and each.holds))
     transaction.run("turn_on", name=name)
     transaction.run("forget_rejections", name=name)
     transaction.run("free_held", name=name)
+    if ended.switches:
+        queues, everything = sorted(ended.named("queue")), int(ended.has_all)
+        whom = {"stopped_queues": queues, "everything": everything, **ended.targets()}
+        # Read first: an update would wait for rows that others have not committed.
+        now = microseconds_of(transaction.now)
+        ids = [row[0] for row in transaction.rows("held_slots", now=now, **whom)]
+        transaction.run("note_held", reason=held_by(name), ids=ids)
 
 
 def _over(switches: Sequence[Switch], now: datetime) -> list[Switch]:

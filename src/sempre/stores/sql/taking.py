@@ -1,69 +1,142 @@
 """Taking: one-off work that is due is claimed by the thousand, and read when it is safely ours.
 
-A batch is one transaction. What it claimed is turned into executions afterwards: nobody should
-have to wait for that.
+A batch is one transaction, which trusts that every row can be read: that is checked for all of them
+together, and they become executions afterwards, for nobody should have to wait for that. A row that
+cannot be read undoes the transaction, and the batch is taken anew with care: each row is checked
+before it is started, and those that cannot be read are looked past, so that they neither stay
+claimed nor hide what waits behind them.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
+from sempre.domain.rules import read_snapshot
 from sempre.domain.values import changed
+from sempre.errors import ArgumentsError
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Wanted
+from sempre.ports.messages import Reading, Unreadable, Wanted
 from sempre.stores.sql import encoding
+from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.reading import bounds
 from sempre.stores.sql.switches import Stops, switches_off
 from sempre.stores.sql.work import lease_of, next_fences
 
-__all__ = ["Taken", "take"]
+__all__ = ["Asked", "Taken", "Taker"]
 
 Row = Sequence[Any]
 # Where a row of the statement `take` has its fence, after the columns of what was found.
 GIVEN = 20
 
 
+class Asked(NamedTuple):
+    """Which work is wanted, for which session, and of which executions only, if so."""
+
+    wanted: Wanted
+    session: str
+    ids: Sequence[str] | None = None
+
+
 class Taken(NamedTuple):
-    """What was claimed, as it is stored, and by which fences."""
+    """What was claimed, as it is stored, by which fences, and what could not be read."""
 
     now: datetime
     session: str = ""
     lease: datetime | None = None
     rows: Sequence[Row] = ()
+    arguments: Sequence[dict[str, Any]] = ()
     fences: Sequence[int] = ()
+    left_out: Sequence[Unreadable] = ()
 
-    def executions(self) -> list[Execution]:
+    def reading(self) -> Reading[list[Execution]]:
         """Return the executions, which run by now."""
         claimed = encoding.blank_claim(self.session, self.now, self.lease)
-        pairs = zip(self.rows, self.fences, strict=True)
-        return [encoding.read_taken(row, claimed, fence) for row, fence in pairs]
+        found = zip(self.rows, self.arguments, self.fences, strict=True)
+        taken = [encoding.read_taken(row, args, claimed, fence) for row, args, fence in found]
+        return Reading(self.now, taken, tuple(self.left_out))
 
 
-def take(
-    transaction: Transaction,
-    wanted: Wanted,
-    session: str,
-    ids: Sequence[str] | None = None,
-    *,
-    at_once: bool,
-) -> Taken:
-    """Start one-off work that is due; by one statement, if that is wanted, where all is plain."""
-    if at_once and ids is None and wanted.overdue is None:
-        taken = _take_at_once(transaction, wanted, session)
+class _CannotRead(Exception):
+    """A row that was started cannot be read: nothing may be kept of the transaction."""
+
+
+class Taker:
+    """Takes work, with care as long as there are rows that this process cannot read."""
+
+    def __init__(self, *, at_once: bool) -> None:
+        """Take by one statement, if that is wanted, where all is plain."""
+        self._at_once = at_once
+        self._is_careful = False
+
+    def take(self, write: Callable[[Callable[[Transaction], Taken]], Taken], asked: Asked) -> Taken:
+        """Start work that is due, each batch by one transaction that `write` runs."""
+        if not self._is_careful:
+            try:
+                return write(lambda transaction: _take(transaction, asked, at_once=self._at_once))
+            except _CannotRead:
+                pass
+        taken = write(lambda transaction: _take_carefully(transaction, asked))
+        self._is_careful = bool(taken.left_out)
+        return taken
+
+
+def _take(transaction: Transaction, asked: Asked, *, at_once: bool) -> Taken:
+    """Start work, and read it; _CannotRead if some of it cannot be."""
+    if at_once and asked.ids is None and asked.wanted.overdue is None:
+        taken = _take_at_once(transaction, asked.wanted, asked.session)
         if taken is not None:
             return taken
-    stops = switches_off(transaction)
-    lease = lease_of(transaction, session)
-    rows = _to_take(transaction, wanted, stops, ids) if lease else []
+    stops, lease = switches_off(transaction), lease_of(transaction, asked.session)
+    rows = _to_take(transaction, asked, stops) if lease else []
+    return _start(transaction, rows, asked.session, lease)
+
+
+def _take_carefully(transaction: Transaction, asked: Asked) -> Taken:
+    """Start work that can be read, and look past what cannot be."""
+    stops, lease = switches_off(transaction), lease_of(transaction, asked.session)
+    limit, past = asked.wanted.limit, 0
+    while lease:
+        left_out: LeftOut = []
+        found = _to_take(transaction, asked, stops, past=past, left_out=left_out)
+        if len(found) >= limit or len(found) + len(left_out) < limit + past:
+            taken = _start(transaction, found[:limit], asked.session, lease)
+            return taken._replace(left_out=left_out)
+        past = 2 * len(left_out)
+    return Taken(transaction.now)
+
+
+def _start(
+    transaction: Transaction, rows: Sequence[Row], session: str, lease: datetime | None
+) -> Taken:
     now = transaction.now
     if not rows:
         return Taken(now)
+    arguments = _arguments(rows)
     fences = list(next_fences(transaction, len(rows)))
     claims = list(zip([row[0] for row in rows], fences, strict=True))
     transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
-    return Taken(now, session, lease, rows, fences)
+    return Taken(now, session, lease, rows, arguments, fences)
+
+
+def _arguments(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the arguments of rows that can all be read; _CannotRead if one cannot be."""
+    try:
+        return _checked(rows)
+    except Exception as error:
+        raise _CannotRead from error
+
+
+def _checked(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the arguments of rows, or raise whatever reading them would raise."""
+    for rules, kind in {(row[7], row[4]) for row in rows}:
+        _ = read_snapshot(rules), encoding.KINDS[kind]
+    found: list[dict[str, Any]] = json.loads(f"[{','.join([row[8] for row in rows])}]")
+    if len(found) != len(rows) or not set(map(type, found)) <= {dict}:
+        raise ArgumentsError("args", found, allowed="a JSON object")
+    return found
 
 
 def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Taken | None:
@@ -75,34 +148,55 @@ def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Tak
     rows = transaction.rows("take", session=session, limit=wanted.limit, **asked)
     if not rows:
         return None
-    *_, now, lease, _ = rows[0]
+    now, lease = map(instant_of, rows[0][GIVEN + 1 : GIVEN + 3])
     fences = [row[GIVEN] for row in rows]
-    return Taken(instant_of(now), session, instant_of(lease), rows, fences)
+    return Taken(now, session, lease, rows, _arguments(rows), fences)
 
 
 def _to_take(
-    transaction: Transaction, wanted: Wanted, stops: Stops, ids: Sequence[str] | None
+    transaction: Transaction,
+    asked: Asked,
+    stops: Stops,
+    *,
+    past: int = 0,
+    left_out: LeftOut | None = None,
 ) -> Sequence[Row]:
-    """Return due rows that no switch stops.
+    """Return due rows that no switch stops; with care, those that can be read, as is told.
 
-    What one stops by a tag is met only here. It is held from now on, so that nobody meets it a
-    second time before the switch is on again.
+    What a switch stops by a tag is met only here. It is held from now on, so that nobody meets it
+    a second time before the switch is on again.
     """
-    asked = stops.to_take(wanted)
-    name = "due_to_take" if wanted.overdue is None else "overdue_to_take"
-    if asked is not None and ids is not None:
-        name, asked = "these_to_take", asked | {"ids": list(ids)}
-    while asked is not None:
-        found = transaction.rows(name, **asked, **bounds(transaction, wanted))
+    wanted, name, found_by = asked.wanted, "due_to_take", stops.to_take(asked.wanted)
+    if wanted.overdue is not None:
+        name = "overdue_to_take"
+    if found_by is not None and asked.ids is not None:
+        name, found_by = "these_to_take", found_by | {"ids": list(asked.ids)}
+    while found_by is not None:
+        found = transaction.rows(name, **found_by, **bounds(transaction, wanted, past=past))
+        if left_out is not None:
+            left_out.clear()
+            found = decoded("executions", found, _readable, left_out)
         if not stops.switches:
             return found
-        rows = list(map(encoding.read_waiting, found))
-        stopped = [stops.stopping(row, {}) for row in rows]
-        pairs = zip(rows, stopped, strict=True)
-        held = [changed(row, held_by=switch.name) for row, switch in pairs if switch]
-        if not held:
-            return found
-        transaction.many("update_execution", map(encoding.write_changed_execution, held))
-        if free := [row for row, switch in zip(found, stopped, strict=True) if switch is None]:
+        free = _hold_stopped(transaction, found, stops)
+        if free or len(free) == len(found):
             return free
     return []
+
+
+def _readable(row: Row) -> Row:
+    _checked([row])
+    return row
+
+
+def _hold_stopped(transaction: Transaction, found: Sequence[Row], stops: Stops) -> Sequence[Row]:
+    """Hold what a switch stops by a tag; return the other rows."""
+    try:
+        rows = list(map(encoding.read_waiting, found))
+    except Exception as error:
+        raise _CannotRead from error
+    stopped = [stops.stopping(row, {}) for row in rows]
+    pairs = zip(rows, stopped, strict=True)
+    if held := [changed(row, held_by=switch.name) for row, switch in pairs if switch]:
+        transaction.many("update_execution", map(encoding.write_changed_execution, held))
+    return [row for row, switch in zip(found, stopped, strict=True) if switch is None]

@@ -21,7 +21,7 @@ Row = Sequence[Any]
 def tick(
     transaction: Transaction, session: str, wanted: Wanted, lease: timedelta, *, at_once: bool
 ) -> Reading[Tick]:
-    """Renew a session that has not expired and tell it what it has to know.
+    """Renew a session that is known and tell it what it has to know.
 
     Only within `with_switches`. Where all is done at once, one statement reads, renews and tells
     the store's now.
@@ -30,8 +30,8 @@ def tick(
     if at_once:
         return _read(transaction.rows("tick", lease=lease // MICROSECOND, **asked))
     now = microseconds_of(transaction.now)
-    times = {"now": now, "until": now + lease // MICROSECOND}
-    alive = transaction.run("renew_session", id=session, **times) > 0
+    until = now + lease // MICROSECOND
+    alive = transaction.run("renew_session", id=session, until=until) > 0
     own: list[Row] = [("now", now), ("alive", now)] if alive else [("now", now)]
     return _read([*own, *transaction.rows("tick", now=now, **asked)])
 
@@ -52,5 +52,6 @@ def _read(rows: Sequence[Row]) -> Reading[Tick]:
         cancelled=tuple(sorted(asked for _, asked, *_ in told["held"] if asked)),
         held=frozenset(fence for fence, *_ in told["held"]),
         has_expired=bool(told["expired"]),
+        store=told["store"][0][1] if told["store"] else "",
     )
     return Reading(now, found)

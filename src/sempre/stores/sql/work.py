@@ -18,10 +18,12 @@ from sempre.ports.messages import (
     Report,
 )
 from sempre.stores.sql import encoding
-from sempre.stores.sql.desk import Desk, Guard, stamp_of_birth
+from sempre.stores.sql.decoding import executions_of
+from sempre.stores.sql.desk import Desk, Guard
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import load_births
 from sempre.stores.sql.records import write_report
+from sempre.stores.sql.stamping import stamp_of_birth
 from sempre.stores.sql.starting import start_slots
 from sempre.stores.sql.switches import Decisions, switches_off
 
@@ -53,10 +55,12 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
     """Carry out plans, each wholly or not at all."""
     decisions = Decisions(transaction, [order.plan for order in orders])
     desk = Desk(transaction, orders)
+    alive = _living(transaction, orders)
     answers = []
     for order in orders:
         done = desk.is_done(order)
         stands = not order.plan.has_start and decisions.stand(order.plan)
+        stands = stands and not any(each.before.session in alive for each in _rescues(order))
         if not done and stands and desk.fits(order):
             desk.put(order, transaction)
             desk.note_losses(order, transaction)
@@ -64,6 +68,20 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
         answers.append(done)
     desk.write(transaction)
     return answers
+
+
+def _living(transaction: Transaction, orders: Sequence[Order]) -> frozenset[str]:
+    """Return which of the sessions that something is to be taken from have their lease."""
+    sessions = {each.before.session for order in orders for each in _rescues(order)}
+    if not sessions:
+        return frozenset()
+    leases = transaction.rows("guarded_leases", ids=sorted(sessions))
+    now = microseconds_of(transaction.now)
+    return frozenset(session for session, until in leases if until > now)
+
+
+def _rescues(order: Order) -> list[Change]:
+    return [change for change in order.plan.changes if change.is_rescue]
 
 
 def claim(
@@ -101,9 +119,8 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
     held = {row.id: changed(row, fence=next(fences)) for row in started}
     desk.give_fences(held.values())
     desk.write(transaction)
-    for found in transaction.rows("rows_by_id", ids=own) if own else []:
-        held.setdefault(found[0], encoding.read_execution(found))
-    return held
+    found = transaction.rows("rows_by_id", ids=own) if own else []
+    return {row.id: row for row in executions_of(found, [])} | held
 
 
 def report(transaction: Transaction, reports: Sequence[Report], session: str) -> None:

@@ -19,6 +19,8 @@ __all__ = ["Acknowledged", "Exchange", "FaultyBroker"]
 LONGEST_KEPT = 5.0
 MOST_CHECKS = 3
 DELAYS = (0.5, 2.0, 10.0, 60.0)
+# After how many seconds those who listen to a deaf broker find out that it delivers again.
+DEAF = 0.5
 
 
 class Acknowledged(Protocol):
@@ -149,6 +151,9 @@ class FaultyBroker:
             rung, self.is_rung = self.is_rung, False
             if not rung and wait > 0:
                 raise WouldWait(wait)
+            return []
+        if self._program.stage.broker_is_deaf():
+            self.waits = min(wait, DEAF)
             return []
         found = self._exchange.inner.reserve(lanes, limit=limit, wait=0)
         self.received += len(found)

@@ -49,6 +49,7 @@ class Chaos:
             "restart": self._restart,
             "flush": self._flush,
             "broker_down": self._broker_down,
+            "broker_deaf": self._broker_deaf,
             "store_down": self._store_down,
             "cut_off": self._cut_off,
             "clock_step": self._clock_step,
@@ -89,6 +90,10 @@ class Chaos:
     def _broker_down(self) -> None:
         self._tell("broker outages", "the broker is away")
         self._stage.broker_down_until = self._stage.later(self._chance.uniform(1, 60))
+
+    def _broker_deaf(self) -> None:
+        self._tell("deaf brokers", "the broker takes messages and delivers none")
+        self._stage.broker_deaf_until = self._stage.later(self._chance.uniform(5, 180))
 
     def _store_down(self) -> None:
         self._tell("store outages", "the store is away")

@@ -23,11 +23,13 @@ class Script:
         seconds: how long it lasts, if nobody ends it.
         ends: how it then ends.
         obeys: whether it ends when it is asked to, or when its time is over.
+        kills: whether it ends the process that it runs in: its worker, unless it runs alone.
     """
 
     seconds: float = 0.0
     ends: Ended = Ended.SUCCEEDED
     obeys: bool = True
+    kills: bool = False
 
 
 def draw_script(chance: Chance, *, peace: bool) -> Script:
@@ -125,6 +127,11 @@ class ScriptedExecutor:
         flight = self._flights.pop(fence, None)
         if flight is None:
             return
+        if flight.script.kills:
+            if not flight.run.alone:
+                self._program.die()
+                return
+            flight.ends = Ended.CRASHED
         if flight.ends is Ended.TIMED_OUT and not flight.script.obeys:
             self._hold_thread(flight)
         self._effects.end(flight.run, flight.ends)

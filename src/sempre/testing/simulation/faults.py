@@ -29,6 +29,7 @@ class Faults:
         restart: a worker is asked to stop, and another one started.
         flush: the broker forgets everything.
         broker_down: the broker is away for a while.
+        broker_deaf: the broker takes messages and delivers none for a while.
         store_down: the store is away for a while.
         cut_off: one worker cannot reach the store for a while.
         clock_step: somebody sets the store's clock.
@@ -55,6 +56,7 @@ class Faults:
     restart: float = 0.0
     flush: float = 0.0
     broker_down: float = 0.0
+    broker_deaf: float = 0.0
     store_down: float = 0.0
     cut_off: float = 0.0
     clock_step: float = 0.0

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sempre.domain.execution import Execution
-from sempre.domain.states import TRANSITIONS, Kind, Reason, State
+from sempre.domain.states import ENDS, TRANSITIONS, Kind, Reason, State
 from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Work
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from sempre.ports.messages import Settlement, Unique
 
 __all__ = ["Judge"]
-
-OVER = frozenset(state for state in State if not TRANSITIONS[state]) | {State.SKIPPED}
 
 
 class Judge:
@@ -83,7 +81,7 @@ class Judge:
             self._judge_row(operation, now, before, after)
             self.book.note_row(identity, before, after)
         schedules = self._store.changed_schedules()
-        self.book.judge(rows, schedules, self._store.new_ranges(), self.latest)
+        self.book.judge(rows, schedules, self._store.new_ranges(), (now, self.latest))
         doubt = operation.program.stage.is_clock_in_doubt()
         self._policies.judge(rows, schedules, self.latest, doubt=doubt)
         self._trace(operation, rows)
@@ -149,12 +147,12 @@ class Judge:
     def _judge_birth_or_end(
         self, operation: Operation, before: Execution | None, after: Execution | None
     ) -> None:
-        if before is None and after is not None and not (after.is_live or after.state in OVER):
+        if before is None and after is not None and not (after.is_live or after.state in ENDS):
             raise Broken(f"{after.id} was born {after.state}")
         if after is None and before is not None:
             retention = operation.program.stage.settings.retention
             ended = before.finished_at or before.run_at
-            if before.state not in OVER or ended > self.latest - retention:
+            if before.state not in ENDS or ended > self.latest - retention:
                 raise Broken(f"{before.id} was purged though it is {before.state}")
 
     def _judge_start(

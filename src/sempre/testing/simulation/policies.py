@@ -37,6 +37,7 @@ class PolicyBook:
         self._tries: defaultdict[str, deque[Execution]] = defaultdict(
             lambda: deque(maxlen=MOST_ENDED)
         )
+        self._tried_before: dict[str, list[Execution]] = {}
 
     def judge(
         self,
@@ -51,7 +52,7 @@ class PolicyBook:
             self._note(before, after)
         for _, old, new in schedules:
             if old is not None and new is not None:
-                _judge_schedule(old, new, rows)
+                self._judge_schedule(old, new, rows)
         for _, before, after in rows:
             if after is not None:
                 self._judge_row(before, after, doubt=doubt)
@@ -59,6 +60,33 @@ class PolicyBook:
         touched |= {row.schedule_id for _, _, row in rows if row and row.schedule_id}
         for identity in sorted(touched):
             self._judge_stopped(self._tables.schedules.get(identity), latest)
+
+    def _judge_schedule(self, before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
+        if before.cursor != after.cursor:
+            self._judge_move(before, after, rows)
+        if before.declared and before.declared != after.declared:
+            _judge_release(before, after)
+
+    def _judge_move(self, before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
+        """5: a cursor moves when its next row is decided, or by a real change, and just so far."""
+        # One that goes back is judged with the slots: they are open again.
+        if _is_really_changed(before, after) or after.cursor < before.cursor:
+            return
+        decided = [
+            row
+            for _, old, row in rows
+            if old and row and row.schedule_id == after.id and _is_decided(old, row)
+        ]
+        moving = [row for row in decided if row.run_at > before.cursor]
+        if len(moving) != 1:
+            count = len(moving)
+            raise Broken(f"5: the cursor of {after.name} moved, and {count} slots were decided")
+        if after.broken or before.broken:
+            return
+        wanted = _cursors_after(before, moving[0], list(self._tables.rows_of(after.id)))
+        if after.cursor not in wanted:
+            told = " or ".join(map(str, wanted))
+            raise Broken(f"5: the cursor of {after.name} went to {after.cursor}, not to {told}")
 
     def _judge_row(self, before: Execution | None, after: Execution, *, doubt: bool) -> None:
         if before is None and after.kind is Kind.BACKFILL:
@@ -72,6 +100,8 @@ class PolicyBook:
         row = after or before
         if row is None or row.schedule_id is None:
             return
+        if before is None:
+            self._tried_before[row.id] = list(self._tries[row.schedule_id])
         live = self._live[row.schedule_id]
         if after is not None and after.is_live:
             live.add(row.id)
@@ -113,7 +143,10 @@ class PolicyBook:
         if skipped and not on_time:
             raise Broken(f"{after.id} was made up for, and yet skipped because of overlap")
         others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
-        others += [row.id for row in self._tried_at(before) if row.snapshot.overlap != "allow"]
+        # By a clock that was set back a row may be due when a try was under way that is long over.
+        known = self._tried_before.get(before.id, [])
+        tries = [row for row in self._tried_at(before) if not any(row is each for each in known)]
+        others += [row.id for row in tries if row.snapshot.overlap != "allow"]
         if not skipped and on_time and others:
             raise Broken(f"{after.id} started, though {others} ran when it was due")
         # One that ended about then may have been seen while it ran.
@@ -161,32 +194,6 @@ def _judge_deadline(before: Execution, after: Execution) -> None:
         raise Broken(f"{after.id}, due at {after.due_at}, started after its deadline")
 
 
-def _judge_schedule(before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
-    if before.cursor != after.cursor:
-        _judge_move(before, after, rows)
-    if before.declared and before.declared != after.declared:
-        _judge_release(before, after)
-
-
-def _judge_move(before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
-    """5: a cursor moves when its next row is decided, or by a real change, and just so far."""
-    if _is_really_changed(before, after):
-        return
-    decided = [
-        row
-        for _, old, row in rows
-        if old and row and row.schedule_id == after.id and _is_decided(old, row)
-    ]
-    moving = [row for row in decided if row.run_at > before.cursor]
-    if len(moving) != 1:
-        raise Broken(f"5: the cursor of {after.name} moved, and {len(moving)} slots were decided")
-    if after.broken or before.broken:
-        return
-    wanted = _cursor_after(before, moving[0])
-    if after.cursor != wanted:
-        raise Broken(f"5: the cursor of {after.name} went to {after.cursor}, not to {wanted}")
-
-
 def _judge_release(before: Schedule, after: Schedule) -> None:
     """Judge what code declared: what came of a higher release stays."""
     one, other = (json.loads(each.declared)["release"] for each in (before, after))
@@ -201,25 +208,44 @@ def _is_really_changed(before: Schedule, after: Schedule) -> bool:
     return declared or before.pause != after.pause or before.deleted != after.deleted
 
 
-def _cursor_after(schedule: Schedule, row: Execution) -> datetime:
-    """Return where the rules of catch-up put the cursor when a next row has been decided."""
+def _cursors_after(schedule: Schedule, row: Execution, rows: Sequence[Execution]) -> list[datetime]:
+    """Return where the rules of catch-up may put the cursor when a next row has been decided.
+
+    Jitter may make the last slot that is old enough due too late to be given up.
+    """
     declared, now = schedule.definition, _decided_at(row)
-    late = now - row.due_at > declared.tolerance
+    tolerance = declared.tolerance
+    late = now - _free_since(row, rows, tolerance) > tolerance
     missed = row.state is State.MISSED and declared.deadline is not None
-    if not (late or missed):
-        return row.run_at
     newest = min(now, declared.until + TICK) if declared.until else now
     slots = declared.grid.between(row.run_at, newest - TICK) if newest > row.run_at + TICK else []
+    old = [slot for slot in slots if now - slot > tolerance]
     dropped: list[datetime] = []
     if missed and declared.deadline:
         dropped += [slot for slot in slots if slot + declared.deadline < now]
     elif late and not declared.catch_up:
-        dropped += slots
+        dropped += old
     if late and declared.catch_up:
         within, most = declared.catch_up_within, declared.catch_up_max
-        dropped += [slot for slot in slots if within is not None and slot < now - within]
-        dropped += slots[: len(slots) - most] if most is not None and most < len(slots) else []
-    return max(dropped, default=row.run_at)
+        dropped += [slot for slot in old if within is not None and slot < now - within]
+        dropped += old[: len(slots) - most] if most is not None and most < len(slots) else []
+    ends = [row.run_at, *sorted(set(dropped))]
+    return ends[-2:] if declared.jitter else ends[-1:]
+
+
+def _free_since(row: Execution, rows: Sequence[Execution], tolerance: timedelta) -> datetime:
+    """Return since when nothing that a row waits for stood in its way."""
+    since = row.due_at
+    if row.snapshot.overlap != "wait" or row.state is not State.RUNNING:
+        return since
+    runs = [each for each in rows if each.id != row.id and each.state is not State.RUNNING]
+    if any(each.ran_at(row.created_at) for each in runs):
+        since = max(since, row.created_at)
+    for each in sorted(runs, key=lambda each: each.started_at or since):
+        is_next = each.started_at is not None and each.started_at - since <= tolerance
+        if is_next and each.finished_at is not None and each.finished_at > since:
+            since = each.finished_at
+    return since
 
 
 def _decided_at(row: Execution) -> datetime:

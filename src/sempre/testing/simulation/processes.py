@@ -138,7 +138,7 @@ class WorkerProcess(Client):
             self,
             premises.effects,
             script=premises.decide,
-            landed=self._pass_calls_on,
+            landed=self._land,
         )
         crew = Crew(tasks, frozenset({"default", "slow"}), hands)
         self.worker = SteppedWorker(self.engine, crew, cast("Executor", self.executor))
@@ -155,6 +155,7 @@ class WorkerProcess(Client):
             loop: Actor(f"{name} {loop}", self._guarded(step), self) for loop, step in steps.items()
         }
         self._is_stopping = False
+        self._waits_for_hand = False
         self._spins = 0
         self._spun_at = (-1, 0, 0)
         for actor in self.loops.values():
@@ -208,9 +209,14 @@ class WorkerProcess(Client):
             # What came early stays in hand until all is well, or comes again from the broker.
             self.broker.unfinished.clear()
         self.broker.check_finished()
+        self._waits_for_hand = is_full
         if is_full:
             return REST
-        return self._checked_for_spinning(max(rest, self.broker.waits or 0.0))
+        rest = self._checked_for_spinning(max(rest, self.broker.waits or 0.0))
+        if not self.has_seen_fault:
+            # The wait for a message is still to come, and whoever waits listens.
+            self.worker.fetcher.hearing.listened(until=self.clock.elapsed() + rest)
+        return rest
 
     def _settle(self) -> float | None:
         rest = self.worker.settle()
@@ -218,6 +224,12 @@ class WorkerProcess(Client):
 
     def _maintain(self) -> float | None:
         return None if self._is_stopping else self.worker.maintain()
+
+    def _land(self) -> None:
+        """Let the fetcher go on if it waited for the hand that is free now."""
+        self._pass_calls_on()
+        if self._waits_for_hand:
+            self.wake()
 
     def _pass_calls_on(self) -> None:
         if self.worker.takes_call("maintenance"):

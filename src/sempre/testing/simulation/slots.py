@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.schedule import Schedule
+from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import Kind, State
 from sempre.grids.grid import following
 from sempre.stores.memory.tables import Tables
@@ -45,6 +45,8 @@ class SlotBook:
         self._starts: defaultdict[str, int] = defaultdict(int)
         self.running: defaultdict[str, set[str]] = defaultdict(set)
         self.decided: defaultdict[str, dict[datetime, str]] = defaultdict(dict)
+        self._regridded: set[str] = set()
+        self._ran_ahead: defaultdict[str, set[datetime]] = defaultdict(set)
         self.fates: defaultdict[str, dict[datetime, Execution]] = defaultdict(dict)
 
     def note_row(self, identity: str, before: Execution | None, after: Execution | None) -> None:
@@ -72,12 +74,20 @@ class SlotBook:
         rows: Sequence[RowChange],
         schedules: Sequence[ScheduleChange],
         ranges: Sequence[SlotRange],
-        latest: datetime,
+        clock: tuple[datetime, datetime],
     ) -> None:
-        """Check whatever the changes of one operation can have broken."""
+        """Check whatever the changes of one operation can have broken.
+
+        It is given what the store's clock shows, and the latest that it ever showed.
+        """
+        now, latest = clock
         for identity, before, after in schedules:
             own = [each for each in ranges if each.schedule_id == identity]
-            if after is not None:
+            if before and after and before.definition.grid != after.definition.grid:
+                self._regridded.add(identity)
+            if after is not None and before is not None and before.cursor > after.cursor:
+                self._judge_return(before, after, own, now)
+            elif after is not None:
                 self._judge_cursor(before, after, own, latest)
         touched = {identity for identity, _, _ in schedules}
         for _, _, row in rows:
@@ -102,13 +112,37 @@ class SlotBook:
             raise Broken(f"5: the cursor of {after.name} passed now: {after.cursor}")
         if before is None:
             return
-        if after.cursor < before.cursor:
-            raise Broken(f"5: the cursor of {after.name} went back to {after.cursor}")
         if after.revision - before.revision not in (0, 1):
             raise Broken(f"{after.name} went from revision {before.revision} to {after.revision}")
         if after.cursor > before.cursor:
             passed = before.definition.grid.between(before.cursor, after.cursor)
             self._decide(after, passed, ranges)
+
+    def _judge_return(
+        self, before: Schedule, after: Schedule, ranges: Sequence[SlotRange], now: datetime
+    ) -> None:
+        """5 and 6: a cursor goes back from the future only, and what was decided up to now stays.
+
+        What ran meanwhile counts for its slot when that comes; all other slots are open again.
+        """
+        if before.cursor <= now + AHEAD or after.cursor > now:
+            raise Broken(f"5: the cursor of {after.name} went back to {after.cursor}")
+        decided = self.decided[after.id]
+        for slot in [each for each in decided if each > after.cursor]:
+            ran = (row.first_started_at is not None for row in self.of_slot(after.id, slot))
+            if any(ran):
+                self._ran_ahead[after.id].add(slot)
+            else:
+                del decided[slot]
+        stored = [each for each in self._tables.ranges if each.schedule_id == after.id]
+        for each in ranges:
+            slots = [slot for slot in decided if each.first <= slot <= each.last]
+            # How many slots an earlier grid had on this side of now, a range does not tell.
+            miscounted = len(slots) != each.count and after.id not in self._regridded
+            if each.last > after.cursor or miscounted:
+                raise Broken(f"6: {after.name} came back, and counts wrong slots in {each}")
+        if any(each.last > after.cursor for each in stored):
+            raise Broken(f"6: {after.name} came back, and slots to come count as passed")
 
     def _decide(
         self, schedule: Schedule, passed: Sequence[datetime], ranges: Sequence[SlotRange]
@@ -117,10 +151,12 @@ class SlotBook:
         for slot in passed:
             found = [ROW] * bool(occupied.get(slot))
             found += [RANGE for each in ranges if each.first <= slot <= each.last]
-            if len(found) != 1 or slot in decided:
+            ahead = slot in self._ran_ahead[schedule.id]
+            if len(found) != 1 or (slot in decided and not ahead):
                 told = f"{found or 'nothing'} decides it"
                 raise Broken(f"6: the slot {slot} of {schedule.name} passed and {told}")
             decided[slot] = found[0]
+            self._ran_ahead[schedule.id].discard(slot)
         counted = sum(decided[slot] == RANGE for slot in passed)
         if counted != sum(each.count for each in ranges):
             raise Broken(f"6: ranges of {schedule.name} count slots that it does not have")
@@ -177,12 +213,12 @@ class SlotBook:
         ended = declared.limit is not None and schedule.starts >= declared.limit
         if not (schedule.started and declared.enabled) or schedule.deleted or forever or ended:
             return None
-        start = schedule.cursor
-        if pause is not None and pause.until is not None:
-            start = max(start, pause.until - TICK)
+        start, resumes = schedule.cursor, pause.until if pause and pause.until else schedule.cursor
+        if not declared.grid.relative:
+            start = max(start, resumes - TICK)
         free, occupied = set(waiting), self._occupied[schedule.id]
         slot = following(declared.grid, start)
-        while slot is not None and slot not in free and occupied.get(slot):
+        while slot and (slot < resumes or (slot not in free and occupied.get(slot))):
             slot = following(declared.grid, slot)
         late = slot is not None and declared.until is not None and slot > declared.until
         return None if late else slot

@@ -128,6 +128,7 @@ class Stage:
         self.faults: Faults = NO_FAULTS
         self.store_down_until = 0
         self.broker_down_until = 0
+        self.broker_deaf_until = 0
         self.failing: frozenset[str] = frozenset()
         self.unanswered: frozenset[str] = frozenset()
         self.clock_stepped_at = -(10**12)
@@ -147,9 +148,13 @@ class Stage:
         self.clock_in_doubt_until = max(*known, self.store_clock.now())
 
     def is_clock_in_doubt(self) -> bool:
-        """Tell whether processes may not yet know that the store's clock was set."""
+        """Tell whether processes may not yet know that the store's clock was set.
+
+        Or whether the clock shows a time for the second time: rows tell of the first one too.
+        """
         passed = (self.time.now - self.clock_stepped_at) / MICROSECONDS
-        return passed < 2 * self.settings.lease.total_seconds()
+        unknown = passed < 2 * self.settings.lease.total_seconds()
+        return unknown or self.store_clock.now() <= self.clock_in_doubt_until
 
     def later(self, seconds: float) -> int:
         """Return the true time in so many seconds."""
@@ -163,6 +168,10 @@ class Stage:
     def broker_is_away(self) -> bool:
         """Tell whether nobody can reach the broker now."""
         return self.broker_down_until > self.time.now
+
+    def broker_is_deaf(self) -> bool:
+        """Tell whether the broker delivers nothing now, whatever it takes."""
+        return self.broker_deaf_until > self.time.now
 
     def interleave(self, program: Program) -> None:
         """Let happen what can happen between two operations of a program.

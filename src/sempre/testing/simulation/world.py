@@ -150,6 +150,7 @@ class World:
         self.premises.peace = True
         self.stage.faults = NO_FAULTS
         self.stage.store_down_until = self.stage.broker_down_until = 0
+        self.stage.broker_deaf_until = 0
         self.operator.free_all()
         self.fleet.heal()
         self.stage.trace.count("heals")

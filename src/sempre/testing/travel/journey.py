@@ -18,6 +18,7 @@ from sempre.engine.sweeping import Sweeper
 from sempre.engine.worker import Crew, Worker
 from sempre.errors import Refused
 from sempre.grids.zones import tzdata_version
+from sempre.ports.messages import Pass
 from sempre.testing.travel.broker import TravelBroker
 from sempre.testing.travel.clock import TravelClock
 from sempre.testing.travel.executor import InlineExecutor
@@ -55,6 +56,7 @@ class Journey:
             events=app.events,
         )
         self.engine = Engine(self.store, bell, settings, self.clock, app.events, tzdata_version())
+        self._every = settings.watchdog_interval
         self._worker: Worker | None = None
         # Whether a sweep has found nothing to begin since something last happened.
         self._swept = False
@@ -131,7 +133,7 @@ class Journey:
 
     def _heal(self) -> None:
         """Run the watchdog's pass if it is due."""
-        if self.store.pass_due_at <= self.clock.now():
+        if Pass(self.store.pass_due_at).is_due(self.clock.now(), self._every):
             self.worker.beat()
             self.worker.watchdog.perform()
 

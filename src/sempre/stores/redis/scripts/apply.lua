@@ -1,8 +1,19 @@
--- needs: base rows switches unique plans
+-- needs: base known rows switches unique plans
 -- Carry out plans, each wholly or not at all.
 local function has_start(order)
     for _, change in ipairs(order.changes) do
         if change.after.state == "running" then
+            return true
+        end
+    end
+    return false
+end
+
+-- Whether it takes an execution from a session that has its lease.
+local function takes_from_living(order)
+    for _, change in ipairs(order.changes) do
+        local row = change.rescues and look(change.id, { "session" })
+        if row and is_alive(row.session) then
             return true
         end
     end
@@ -15,7 +26,7 @@ for place = 1, number() do
     local done = is_done(order)
     switches = switches or (order.decides ~= "" and switches_off())
     local stands = not has_start(order) and decision_stands(switches or {}, order)
-    if not done and stands and fits(order) then
+    if not done and stands and not takes_from_living(order) and fits(order) then
         carry_out(order)
         note_losses(order)
         done = true

@@ -1,3 +1,3 @@
--- needs: base
+-- needs: base known
 -- Every try at an execution.
 return { now, redis.call("HGETALL", key("attempts", argument())) }

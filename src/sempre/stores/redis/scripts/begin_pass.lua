@@ -1,8 +1,8 @@
--- needs: base
--- Take the maintenance pass if it is due: of two who try, one gets an answer.
-local holder, due_at = argument(), later(number())
+-- needs: base known
+-- Take the maintenance pass if it is due (see Pass.is_due): of two who try, one gets an answer.
+local holder, due_at, farthest = argument(), later(number()), later(number())
 local known = redis.call("HGET", key("pass"), "due_at")
-if known and known > now then
+if known and known > now and known <= farthest then
     return false
 end
 redis.call("HSET", key("pass"), "due_at", due_at, "holder", holder)

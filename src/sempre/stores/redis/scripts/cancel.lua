@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- End live executions, and ask the holders of running ones to end them.
 local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at" }
 

@@ -1,3 +1,3 @@
--- needs: base rows switches views
+-- needs: base known rows switches views
 -- Executions with their views.
 return { now, candidates(list(), switches_off()) }

@@ -1,4 +1,4 @@
--- needs: base rows switches unique plans
+-- needs: base known rows switches unique plans
 -- Carry out plans that start one execution each, for a session.
 local CURRENT = { "state", "attempt", "session", "due_at", unpack(STOPPED_BY) }
 local session = argument()

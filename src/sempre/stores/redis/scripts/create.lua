@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- Create schedules with their first rows, each as a whole.
 local answers = {}
 for place = 1, number() do

@@ -1,14 +1,14 @@
--- needs: base rows
+-- needs: base known rows
 -- Checks schedules in order of id: how many there were, the last one, and the names of those that
 -- are not plainly in order.
-local after, limit, names = argument(), number(), {}
+local after, limit, ahead, names = argument(), number(), later(number()), {}
 local first = after == "" and "-" or "(" .. after
 local ids = redis.call("ZRANGEBYLEX", key("schedules"), first, "+", "LIMIT", 0, limit)
 local ASKED = { "name", "audit", "broken", "cursor", "revision", "next_run_at" }
 local NEXT = { "state", "kind", "first_started_at", "run_at", "revision" }
 
 local function is_in_order(id, audit, broken, cursor, revision, next_run_at)
-    if broken ~= "" or audit == "astray" then
+    if broken ~= "" or audit == "astray" or cursor > ahead then
         return false
     end
     local right, wrong = 0, 0

@@ -1,4 +1,4 @@
--- needs: base rows switches lanes
+-- needs: base known rows switches lanes
 -- The ids of rows of schedules that are due, or will be within a while.
 local wanted, switches, lanes = wanted_work(), switches_off(), {}
 wanted.latest = wanted.by_age and wanted.latest or later(number())

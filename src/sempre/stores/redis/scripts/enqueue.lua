@@ -1,4 +1,4 @@
--- needs: base rows switches unique
+-- needs: base known rows switches unique
 -- Put one-off work in; each receipt is an id, whether it was created, who rejected it, how many of
 -- its key have failed in a row, and until when it is refused for that.
 local switches, receipts = switches_off(), {}

@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- A stretch of history, newest slot first: what is asked for among the next so many rows, and
 -- where the next stretch begins, an empty text at the end.
 local index, value, last, first = argument(), argument(), argument(), argument()

@@ -1,4 +1,4 @@
--- needs: base rows switches views
+-- needs: base known rows switches views
 -- Running executions whose session is gone or expired, with their views.
 local limit, ids = number(), {}
 for _, session in ipairs(redis.call("SMEMBERS", key("holders"))) do

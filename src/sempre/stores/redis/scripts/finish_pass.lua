@@ -1,4 +1,4 @@
--- needs: base
+-- needs: base known
 -- Record what a pass did, if this holder was the last to begin one.
 local holder, report = argument(), argument()
 if redis.call("HGET", key("pass"), "holder") == holder then

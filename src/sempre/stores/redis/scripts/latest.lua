@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- The newest executions of each of these schedules, as many of each.
 local ids, limit, found = list(), number(), {}
 for place, id in ipairs(ids) do

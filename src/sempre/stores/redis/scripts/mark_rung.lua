@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- Turn pending rows to scheduled; return how many.
 local count = 0
 for _, id in ipairs(list()) do

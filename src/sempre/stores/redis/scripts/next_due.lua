@@ -1,3 +1,3 @@
--- needs: base rows switches lanes
+-- needs: base known rows switches lanes
 -- When the next row is due that is not yet so.
 return { now, next_due_at(wanted_work(), now) }

@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- Delete rows that ended before an instant, and keep their counts; return how many. What else is
 -- old goes too, as many of each.
 local PURGED = { "state", "schedule_id", "kind", "run_at", "started_at", "finished_at", "unique" }

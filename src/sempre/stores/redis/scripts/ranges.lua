@@ -1,4 +1,4 @@
--- needs: base
+-- needs: base known
 -- The latest stretches of slots of a schedule that passed without a row.
 local id, limit = argument(), number()
 return { now, redis.call("ZREVRANGEBYLEX", key("ranges", id), "+", "-", "LIMIT", 0, limit) }

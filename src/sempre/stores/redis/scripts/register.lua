@@ -1,4 +1,4 @@
--- needs: base
+-- needs: base known
 -- Begin a session, leased from now on.
 local id, lease, text = argument(), later(number()), argument()
 redis.call("HSET", key("sessions"), id, now .. text)

@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- Keep how far runs have come that a session still holds.
 local session = argument()
 local alive = is_alive(session)

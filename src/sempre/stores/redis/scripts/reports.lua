@@ -1,4 +1,4 @@
--- needs: base
+-- needs: base known
 -- The last report of each of these executions that has any.
 local found = {}
 for _, id in ipairs(list()) do

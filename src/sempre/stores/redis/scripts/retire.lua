@@ -1,4 +1,4 @@
--- needs: base
+-- needs: base known
 -- End a session.
 local id = argument()
 redis.call("HDEL", key("sessions"), id)

@@ -1,3 +1,3 @@
--- needs: base
+-- needs: base known
 -- What is left of a schedule's purged executions.
 return { now, redis.call("HGETALL", key("rollups", argument())) }

@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- What runs under a session.
 local found = {}
 for place, id in ipairs(redis.call("ZRANGE", key("running", argument()), 0, -1)) do

@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- A stretch of schedules by name: what is asked for among the next so many, and where the next
 -- stretch begins, an empty text at the end.
 local after, has_job, job = argument(), argument() == "1", argument()

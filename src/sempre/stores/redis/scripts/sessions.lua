@@ -1,4 +1,4 @@
--- needs: base
+-- needs: base known
 -- Every session that is not retired: its id, what it said of itself, and its lease.
 local found, all = {}, redis.call("HGETALL", key("sessions"))
 for place = 1, #all, 2 do

@@ -1,4 +1,4 @@
--- needs: base rows unique plans
+-- needs: base known rows unique plans
 -- Record how attempts ended, each if its claim still holds.
 local session, answers = argument(), {}
 for place = 1, number() do

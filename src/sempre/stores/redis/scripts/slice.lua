@@ -1,4 +1,4 @@
--- needs: base rows views
+-- needs: base known rows views
 -- Schedules in order of id.
 local after, limit, found = argument(), number(), {}
 local first = after == "" and "-" or "(" .. after

@@ -1,4 +1,4 @@
--- needs: base rows switches
+-- needs: base known rows switches
 -- Turn a switch off, or on again; return those that are off.
 local name, off, values = argument(), argument() == "1", fields()
 if off then

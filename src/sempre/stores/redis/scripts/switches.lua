@@ -1,4 +1,4 @@
--- needs: base rows switches
+-- needs: base known rows switches
 -- The switches that are off; one whose time is over is ended by the next script that goes by it.
 local switches = known_switches()
 for _, switch in ipairs(switches) do

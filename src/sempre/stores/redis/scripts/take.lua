@@ -1,20 +1,48 @@
--- needs: base rows switches lanes unique plans
--- Start one-off work that is due.
+-- needs: base known rows switches lanes unique plans
+-- Start one-off work that is due: what the caller knows how to read. What it cannot read is looked
+-- past, some more rows than are wanted. Of what it may or may not be able to read it is told, and
+-- nothing that comes after is started, so that it can decide and go on in the same order.
+local KINDS = { enqueued = true, derived = true, manual = true, scheduled = true, backfill = true }
 local session, wanted = argument(), wanted_work()
-local has_ids, ids, switches, taken = argument() == "1", list(), switches_off(), {}
+local has_ids, ids = argument() == "1", list()
+local past, known, foreign, approved, refused = number(), set(), set(), set(), set()
+local switches, taken, passed, unknown = switches_off(), {}, {}, {}
+local limit = wanted.limit
+wanted.limit = limit + past
+
+local function can_be_read(id, row)
+    if approved[id] then
+        return true
+    end
+    return known[row.rules] and (row.args == "{}" or pcall(cjson.decode, row.args))
+end
+
+local function start(id, row)
+    put(id, {
+        state = "running",
+        attempt = whole(row.attempt + 1),
+        reason = "",
+        first_started_at = row.first_started_at ~= "" and row.first_started_at or now,
+        started_at = now,
+        session = session,
+        fence = next_fence(),
+    })
+    table.insert(taken, answer(id))
+end
+
+local READ_BY = { "attempt", "first_started_at", "kind", "rules", "args" }
 if is_alive(session) then
-    for place, id in ipairs(due_singles(wanted, switches, has_ids and ids)) do
-        local row = look(id, { "attempt", "first_started_at" })
-        put(id, {
-            state = "running",
-            attempt = whole(row.attempt + 1),
-            reason = "",
-            first_started_at = row.first_started_at ~= "" and row.first_started_at or now,
-            started_at = now,
-            session = session,
-            fence = next_fence(),
-        })
-        taken[place] = answer(id)
+    for _, id in ipairs(due_singles(wanted, switches, has_ids and ids)) do
+        local row = #taken < limit and look(id, READ_BY)
+        if not row then
+            break
+        elseif foreign[row.rules] or refused[id] or not KINDS[row.kind] then
+            table.insert(passed, answer(id))
+        elseif not can_be_read(id, row) then
+            table.insert(unknown, answer(id))
+        elseif #unknown == 0 then
+            start(id, row)
+        end
     end
 end
-return { now, taken }
+return { now, { taken, passed, unknown } }

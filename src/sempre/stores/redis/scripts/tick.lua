@@ -1,7 +1,7 @@
--- needs: base rows switches lanes
--- Renew a session that has not expired and tell it what it has to know.
+-- needs: base known rows switches lanes
+-- Renew a session that is known and tell it what it has to know.
 local session, lease, wanted = argument(), later(number()), wanted_work()
-local switches, alive = switches_off(), is_alive(session)
+local switches, alive = switches_off(), redis.call("HEXISTS", key("leases"), session) == 1
 if alive then
     redis.call("HSET", key("leases"), session, lease)
 end
@@ -15,9 +15,11 @@ end
 local pass_due_at = redis.call("HGET", key("pass"), "due_at") or now
 local has_expired = 0
 for _, holder in ipairs(redis.call("SMEMBERS", key("holders"))) do
-    if not is_alive(holder) then
+    if not is_alive(holder) and not (alive and holder == session) then
         has_expired = 1
     end
 end
 local due_at = next_due_at(wanted, "")
-return { now, { alive and 1 or 0, due_at, pass_due_at, cancelled, held, switches, has_expired } }
+local store = redis.call("HGET", key("meta"), "uuid")
+local told = { alive and 1 or 0, due_at, pass_due_at, cancelled, held, switches, has_expired, store }
+return { now, told }

@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- Pending rows that are due within the horizon, earliest first.
 local horizon, limit, found = later(number()), number(), {}
 local TOLD = { "due_at", "queue", "priority", "attempt", "state" }

@@ -1,4 +1,4 @@
--- needs: base rows views
+-- needs: base known rows views
 -- The schedules of these names, with the rows that planning needs.
 local found = {}
 for _, name in ipairs(list()) do

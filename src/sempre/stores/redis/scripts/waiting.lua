@@ -1,4 +1,4 @@
--- needs: base rows
+-- needs: base known rows
 -- What waits in some queues, or in all, and is due within a horizon, lane by lane, after a place: a kind, a lane of
 -- it and a member of that, or empty texts. Returns where the page ended, if there may be more.
 local anywhere, queues, horizon, limit = argument() == "1", set(), later(number()), number()

@@ -140,6 +140,10 @@ class Dialect(Protocol):
         """Run reading work on one state of the database: none newer than the transaction's now."""
         ...
 
+    def glance(self, work: Callable[[Transaction], T]) -> T:
+        """Run reading work of one statement, on any state of the database; as cheap as can be."""
+        ...
+
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it durably."""
         ...

@@ -14,7 +14,7 @@ from random import random
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb_callers import MariadbCallers
@@ -26,15 +26,15 @@ __all__ = ["Mariadb"]
 
 T = TypeVar("T")
 TRIES = 5
-# A deadlock, a lock that was not free in time, a row that changed since it was read, and a
-# constraint that another transaction was quicker to fill: repeated, the work finds what that wrote.
-_RACES = {1213, 1205, 1020, 1062}
+NO_SUCH_TABLE = 1146
+# A deadlock, a lock that was not free in time, a row or a table that changed since it was read, and
+# a constraint that others were quicker to fill: repeated, the work finds what they wrote.
+_RACES = {1213, 1205, 1020, 1062, 1412}
 _REFUSED = {
     1044: "this user lacks a right; grant it",
     1045: "the server refuses this user; check user and password",
     1049: "there is no such database; create it",
     1142: "this user lacks a right; grant it",
-    1146: "there is no store in it yet; call upgrade() once",
     1698: "the server refuses this user; check user and password",
     1665: "its binary log must be of another format; SET GLOBAL binlog_format = ROW",
 }
@@ -46,6 +46,7 @@ _UNAVAILABLE = {
     1205: "a lock was not free in time",
     1213: "others were quicker again and again",
     1290: "it is read-only, as a replica is",
+    1412: "others changed the tables again and again",
     1792: "it is read-only, as a replica is",
     1969: "a statement took too long",
 }
@@ -130,6 +131,10 @@ class Mariadb:
             (level, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), work
         )
 
+    def glance(self, work: Callable[[Transaction], T]) -> T:
+        """Run reading work of one statement, which is a transaction by itself."""
+        return self._transact((), work)
+
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it to disk."""
         return self._transact(("START TRANSACTION READ WRITE",), work)
@@ -208,7 +213,8 @@ class Mariadb:
             raise _NotBegun(error) from error
         try:
             answer = work(MariadbTransaction(connection, self.statements))
-            connection.commit()
+            if begin:
+                connection.commit()
         except BaseException:
             try:
                 connection.rollback()
@@ -232,6 +238,8 @@ class Mariadb:
         told = str(error.args[1]) if len(error.args) > 1 else type(error).__name__
         if code in _REFUSED:
             return StoreRefused(f"{self._place} cannot be used: {_REFUSED[code]} ({told}).")
+        if code == NO_SUCH_TABLE:
+            return StoreGone(f"{self._place} cannot be used: {NOT_SET_UP} ({told}).")
         if code in _UNAVAILABLE:
             return StoreUnavailable(f"{self._place} failed: {_UNAVAILABLE[code]} ({told}).")
         if isinstance(error, pymysql.IntegrityError | pymysql.DataError):

@@ -134,6 +134,8 @@ class Postgresql:
         """Run reading work on one state of the database: that of its first statement."""
         return self._transact(READ, work)
 
+    glance = read
+
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it to disk."""
         return self._transact(WRITE, work)

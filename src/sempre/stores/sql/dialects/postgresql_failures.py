@@ -2,7 +2,7 @@
 
 import psycopg
 
-from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 
 __all__ = ["NOT_KEPT", "OUTDATED", "RACES", "explained"]
 
@@ -15,13 +15,13 @@ NOT_KEPT = {"26000", "42P05"}
 # connection may do.
 OUTDATED = {"0A000"}
 _REFUSED = {
-    "42P01": "there is no store in it yet; call upgrade() once",
-    "3F000": "there is no such schema; call upgrade() once",
     "42501": "this user lacks a right; grant it",
     "28000": "the server refuses this user; check user and password",
     "28P01": "the server refuses this user; check user and password",
     "3D000": "there is no such database; create it",
 }
+# No such table, no such schema.
+_GONE = {"42P01", "3F000"}
 _UNAVAILABLE = {
     "0A000": "it is read-only, as a standby is, or its schema was changed just now",
     "25006": "it is read-only, as a standby is",
@@ -36,6 +36,8 @@ def explained(error: psycopg.Error, place: str) -> StoreError:
     """Return a failure of the server in our words, with what to do next."""
     state = error.sqlstate or ""
     told = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if state in _GONE:
+        return StoreGone(f"{place} cannot be used: {NOT_SET_UP} ({told}).")
     if state in _REFUSED:
         return StoreRefused(f"{place} cannot be used: {_REFUSED[state]} ({told}).")
     if state in _UNAVAILABLE:

@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from sempre.clock import Clock, SystemClock
-from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.filesystems import check_local
 from sempre.stores.sql.dialects.sqlite_callers import SqliteCallers
+from sempre.stores.sql.dialects.sqlite_connection import Connection, open_file
 from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
@@ -97,7 +98,7 @@ class Sqlite:
         wrap = partial(SqliteTransaction, statements=self.statements, clock=self._clock)
         self.callers = SqliteCallers(self.path, self.statements, wrap, busy_after=busy_after)
         self._local = local()
-        self._connections: WeakSet[_Connection] = WeakSet()
+        self._connections: WeakSet[Connection] = WeakSet()
         self._lock = Lock()
         self._writer = _Writer()
         self._closed = False
@@ -111,6 +112,8 @@ class Sqlite:
             return work(transaction)
 
         return self._transact("BEGIN", begun)
+
+    glance = read
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work; nobody else writes meanwhile.
@@ -179,17 +182,20 @@ class Sqlite:
             raise
         return answer
 
-    def _connect(self) -> "_Connection":
-        """Return this thread's connection; a forked child has none of its parent's."""
+    def _connect(self) -> Connection:
+        """Return this thread's connection to the file that is there now.
+
+        A forked child has none of its parent's.
+        """
         if self._closed:
             message = f"the store {self.path} is closed; open another one."
             raise StoreRefused(message)
-        known: _Connection | None = getattr(self._local, "connection", None)
-        if known is not None and known.pid == os.getpid():
+        known: Connection | None = getattr(self._local, "connection", None)
+        if known is not None and known.is_own and known.is_current:
             return known
         if known is not None:
-            _LEFT_BY_PARENTS.append(known)
-        fresh = _Connection(self.path, self._busy_after)
+            known.leave()
+        fresh = open_file(self.path, self._busy_after)
         with self._lock:
             self._connections.add(fresh)
         self._local.connection = fresh
@@ -198,7 +204,7 @@ class Sqlite:
     def _explained(self, error: sqlite3.Error) -> StoreError:
         code = _code(error)
         if "no such table" in str(error):
-            return StoreRefused(f"{self.path} has no store in it yet; call upgrade() once.")
+            return StoreGone(f"{self.path} cannot be used: {NOT_SET_UP}.")
         if code in _REFUSED:
             return StoreRefused(f"{self.path} cannot be used: {_REFUSED[code]} ({error}).")
         if code in _UNAVAILABLE:
@@ -266,47 +272,6 @@ class _Writer:
             # Whoever of the parent's threads had the turn is not here to give it back.
             self._lock, self._pid = Lock(), os.getpid()
         return self._lock
-
-
-class _Connection:
-    """A connection, and the process that opened it."""
-
-    def __init__(self, path: Path, busy_after: float) -> None:
-        self.pid = os.getpid()
-        self.raw = sqlite3.connect(
-            path,
-            timeout=busy_after,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
-        )
-        try:
-            [mode] = self.raw.execute("PRAGMA journal_mode = WAL").fetchone()
-            self.raw.execute("PRAGMA synchronous = FULL")
-            # In KiB, if negative: the indexes of a busy store do not fit the default of 2 MB.
-            self.raw.execute("PRAGMA cache_size = -65536")
-            # In pages: a batch touches about a thousand, most of them the same ones every time.
-            self.raw.execute("PRAGMA wal_autocheckpoint = 8192")
-        except sqlite3.Error:
-            self.raw.close()
-            raise
-        if mode != "wal":
-            self.raw.close()
-            message = f"{path} cannot have a write-ahead log (it stays {mode}); move it elsewhere."
-            raise StoreRefused(message)
-
-    def close(self) -> None:
-        # A child must not touch what its parent opened: closing would drop the parent's locks.
-        if self.pid == os.getpid():
-            self.raw.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "raw"):
-            self.close()
-
-
-# Connections of a parent process, kept from being closed by the garbage collection of a child.
-_LEFT_BY_PARENTS: list[_Connection] = []
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -8,6 +8,7 @@ from sempre.testing.contracts.broker.builders import new_lane, only, put_one, re
 __all__ = [
     "test_a_lane_has_messages_that_are_ready_or_delayed",
     "test_a_message_is_held_until_it_is_acknowledged",
+    "test_a_reserved_message_is_not_one_that_a_lane_has",
     "test_another_body_under_the_same_handle_is_another_message",
     "test_looking_takes_nothing",
 ]
@@ -53,6 +54,22 @@ def test_a_lane_has_messages_that_are_ready_or_delayed(broker: Broker) -> None:
     assert broker.has_any(delayed)
     broker.acknowledge([only(broker, ready)])
     assert not broker.has_any(ready)
+
+
+def test_a_reserved_message_is_not_one_that_a_lane_has(broker: Broker) -> None:
+    """Until it is put back; another one that waits counts, ready or delayed."""
+    lane = new_lane()
+    put_one(broker, lane)
+
+    delivery = only(broker, lane)
+    assert not broker.has_any(lane)
+    broker.put_back([delivery], delay=60)
+    assert broker.has_any(lane)
+
+    ready = put_one(broker, lane)
+    delivery = only(broker, lane)
+    assert delivery.handle == ready
+    assert broker.has_any(lane)
 
 
 def test_looking_takes_nothing(broker: Broker) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.engine.events import Happened
-from sempre.engine.tickets import SCHEDULER_QUEUE, Ticket, WatchdogCall
+from sempre.engine.tickets import Ticket
+from sempre.engine.watchdog import Watchdog
 from sempre.ports.broker import Message
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker
@@ -17,9 +18,9 @@ from sempre.testing.contracts.store.builders import enqueued, read
 
 __all__ = [
     "test_a_broker_that_is_down_keeps_nobody_from_working",
-    "test_a_call_of_the_watchdog_is_answered_and_put_back",
     "test_a_lost_broker_loses_no_slot_and_starts_none_twice",
     "test_a_message_that_is_none_of_ours_is_dropped",
+    "test_a_pass_rings_orphans_as_soon_as_the_broker_is_back",
     "test_a_row_beyond_the_horizon_is_no_orphan",
     "test_a_row_the_broker_was_not_told_of_is_rung_by_the_pass",
     "test_a_slot_that_waited_is_rung_when_the_earlier_one_ends",
@@ -28,7 +29,6 @@ __all__ = [
     "test_a_ticket_of_a_superseded_row_is_dropped",
     "test_a_ticket_that_comes_too_early_is_put_back",
     "test_a_ticket_that_comes_twice_starts_once",
-    "test_a_worker_sees_that_the_watchdogs_message_exists",
     "test_when_the_sentinel_is_gone_everything_is_rung_again",
     "test_work_that_a_lost_broker_had_is_begun_by_the_next_sweep",
 ]
@@ -279,35 +279,21 @@ def test_a_broker_that_is_down_keeps_nobody_from_working(store: Store) -> None:
     assert read(store, waiting.id).state is State.SCHEDULED
 
 
-# The watchdog's message
-
-
-def test_a_worker_sees_that_the_watchdogs_message_exists(store: Store) -> None:
-    """One of them, however often it looks, and again when the broker has lost it."""
+def test_a_pass_rings_orphans_as_soon_as_the_broker_is_back(store: Store) -> None:
+    """Whichever process has met the outage, also if it would leave the broker alone for a while."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
-    for _ in range(3):
-        shop.worker(broker=broker).heal()
-    lane = shop.engine(broker=broker).bell.lane(SCHEDULER_QUEUE)
-    body = WatchdogCall(300).to_text()
-    assert broker.bodies(lane) == [body]
+    engine = shop.engine(broker=broker, watchdog_interval=OFTEN)
+    watchdog = Watchdog(engine)
+    watchdog.perform()
+    mail = enqueued(shop.store)
+    broker.is_down = True
+    assert watchdog.perform().orphans_enqueued == 0
+    assert watchdog.ring_orphans() == 0
+    assert engine.bell.breaker.rest > 0
 
-    broker.forget()
-    shop.worker(broker=broker).heal()
+    broker.is_down = False
 
-    assert broker.bodies(lane) == [body]
-
-
-def test_a_call_of_the_watchdog_is_answered_and_put_back(store: Store) -> None:
-    """By whoever reserves it, before the pass, so that it outlives one that fails."""
-    shop = Workshop(store)
-    broker = ForgetfulBroker()
-    worker = _listening(shop, broker)
-    lane = worker.engine.bell.lane(SCHEDULER_QUEUE)
-    broker.put([Message(lane, WatchdogCall(77).to_text())])
-
-    assert worker.turn() == []
-    worker.maintain()
-
-    assert broker.bodies(lane) == [WatchdogCall(77).to_text()]
-    assert [event.facts["interval"] for event in worker.heard(Happened.PERFORMED)] == [77]
+    assert watchdog.perform().orphans_enqueued == 1
+    assert read(store, mail).state is State.SCHEDULED
+    assert not engine.bell.unheard

@@ -14,6 +14,7 @@ __all__ = [
     "test_catching_up_runs_every_slot_in_order_one_at_a_time",
     "test_catching_up_within_a_time_leaves_older_slots_out",
     "test_slots_past_their_deadline_are_one_range",
+    "test_what_is_within_tolerance_still_runs_after_a_downtime",
     "test_without_catching_up_the_waiting_slot_runs_and_the_rest_is_one_range",
 ]
 
@@ -99,6 +100,17 @@ def test_a_hiccup_within_tolerance_loses_nothing(store: Store) -> None:
 
     assert shop.minutes_of(begun) == [44, 34, 24, 14, 4]
     assert shop.ranges() == []
+
+
+def test_what_is_within_tolerance_still_runs_after_a_downtime(store: Store) -> None:
+    """The slot that was waiting runs, what is older than the tolerance is missed, the rest runs."""
+    shop = Workshop(store)
+    shop.behind(tolerance="8m")
+
+    begun = shop.worker().work_off()
+
+    assert shop.minutes_of(begun) == [44, 4]
+    assert _ranges(shop) == [(34, 14, 3, "missed")]
 
 
 def test_slots_past_their_deadline_are_one_range(store: Store) -> None:

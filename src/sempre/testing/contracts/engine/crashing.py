@@ -1,19 +1,21 @@
-"""Contracts of unknown outcomes: a process that is gone, a lease that ran out, a worker that stops.
+"""Contracts of unknown outcomes: a process that is gone, a lease that ran out.
 
 Nobody knows how far such a run got. What becomes of it is the schedule's to say.
 """
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
+from datetime import timedelta
+
 from sempre.domain.states import State
 from sempre.engine.events import Happened
 from sempre.ports.executor import Ended
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
-from sempre.testing.contracts.store.builders import enqueued, expire, read
+from sempre.testing.contracts.store.builders import enqueued, expire, hasten, read
 
 __all__ = [
-    "test_a_crash_is_run_again_at_once_and_costs_no_retry",
+    "test_a_crash_is_run_again_after_a_wait_and_costs_no_retry",
     "test_a_crash_of_what_holds_fails_it_and_pauses_its_schedule",
     "test_a_crash_of_what_is_not_rerun_has_failed",
     "test_a_lost_lease_costs_a_crash_and_not_a_failure",
@@ -21,17 +23,15 @@ __all__ = [
     "test_a_result_that_comes_after_the_lease_is_kept_as_late",
     "test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_worker",
     "test_a_schedule_that_was_held_runs_again_after_a_resume",
-    "test_a_stopping_worker_gives_back_what_it_runs_and_burns_no_attempt",
     "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew",
     "test_the_third_crash_is_quarantined",
     "test_the_third_lost_lease_is_quarantined",
     "test_what_a_dead_worker_ran_is_run_by_another_one",
     "test_what_a_living_worker_runs_is_not_taken_back",
-    "test_what_a_stopped_worker_gave_back_of_a_disabled_schedule_is_cancelled",
 ]
 
 
-def test_a_crash_is_run_again_at_once_and_costs_no_retry(store: Store) -> None:
+def test_a_crash_is_run_again_after_a_wait_and_costs_no_retry(store: Store) -> None:
     """It is the same execution, at its second attempt."""
     shop = Workshop(store)
     shop.due()
@@ -39,6 +39,11 @@ def test_a_crash_is_run_again_at_once_and_costs_no_retry(store: Store) -> None:
     [row] = worker.turn()
 
     worker.end(row, Ended.CRASHED, error="killed by SIGKILL")
+    assert worker.turn() == []
+    waiting = read(store, row.id)
+    assert waiting.finished_at is not None
+    assert waiting.due_at - waiting.finished_at == timedelta(seconds=1)
+    hasten(store, row.id)
     [again] = worker.turn()
 
     assert (again.id, again.attempt, again.crashes, again.failures) == (row.id, 2, 1, 0)
@@ -52,7 +57,9 @@ def test_the_third_crash_is_quarantined(store: Store) -> None:
     shop = Workshop(store)
     ids = {shop.due().rows[0].id, enqueued(shop.store)}
     worker = shop.worker(holding=True)
-    for _ in range(3):
+    for crash in range(3):
+        if crash:
+            hasten(store, *ids)
         begun = worker.turn()
         assert {row.id for row in begun} == ids
         for row in begun:
@@ -127,6 +134,8 @@ def test_what_a_dead_worker_ran_is_run_by_another_one(store: Store) -> None:
     other = shop.worker()
 
     other.heal()
+    assert other.turn() == []
+    hasten(store, *before)
     after = {row.id: row for row in other.turn()}
 
     assert after.keys() == before.keys()
@@ -140,10 +149,11 @@ def test_a_lost_lease_costs_a_crash_and_not_a_failure(store: Store) -> None:
     shop = Workshop(store)
     shop.due()
     dead, other = shop.worker(holding=True), shop.worker(holding=True)
-    dead.turn()
+    [row] = dead.turn()
     expire(store, dead.heart.session)
 
     other.heal()
+    hasten(store, row.id)
     [again] = other.turn()
 
     assert (again.attempt, again.crashes, again.failures) == (2, 1, 0)
@@ -204,6 +214,7 @@ def test_a_result_that_comes_after_the_lease_is_kept_as_late(store: Store) -> No
     [row] = slow.turn()
     expire(store, slow.heart.session)
     other.heal()
+    hasten(store, row.id)
     [again] = other.turn()
 
     slow.end(row, result="slow")
@@ -223,7 +234,7 @@ def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: S
     slow = shop.worker(holding=True)
     [row] = slow.turn()
     lost = slow.heart.session
-    expire(store, lost)
+    store.retire(lost)
 
     slow.beat()
     assert slow.hands.asked == {row.id: "the lease was lost"}
@@ -232,6 +243,7 @@ def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: S
     slow.heal()
 
     assert slow.heart.session not in ("", lost)
+    hasten(store, row.id)
     [again] = slow.turn()
     assert (again.id, again.session, again.crashes) == (row.id, slow.heart.session, 1)
 
@@ -244,9 +256,10 @@ def test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_wo
     shop.due()
     slow, other = shop.worker(holding=True), shop.worker(hands=0)
     [row] = slow.turn()
-    expire(store, slow.heart.session)
+    store.retire(slow.heart.session)
     slow.beat()
     other.heal()
+    hasten(store, row.id)
     [again] = slow.turn()
     assert again.id == row.id
 
@@ -260,41 +273,3 @@ def test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_wo
     assert read(store, row.id).state is State.SUCCEEDED
     late = [each.fence for each in store.attempts(row.id).value if each.late]
     assert late == [row.fence]
-
-
-# Stopping
-
-
-def test_a_stopping_worker_gives_back_what_it_runs_and_burns_no_attempt(store: Store) -> None:
-    """Others begin it at once; its slot has started once."""
-    shop = Workshop(store)
-    ids = {shop.due().rows[0].id, enqueued(shop.store)}
-    stopping = shop.worker(holding=True)
-    stopping.turn()
-
-    stopping.stop(drain=0)
-
-    for identity in ids:
-        given = read(store, identity)
-        assert (given.state, given.attempt, given.reason) == (State.SCHEDULED, 0, "released")
-    assert len(stopping.heard(Happened.RELEASED)) == 2
-    begun = shop.worker().turn()
-    assert {row.id for row in begun} == ids
-    assert [(row.attempt, row.crashes) for row in begun] == [(1, 0), (1, 0)]
-    assert shop.row().starts == 1
-    assert stopping.heart.session not in [each.id for each in store.sessions().value]
-
-
-def test_what_a_stopped_worker_gave_back_of_a_disabled_schedule_is_cancelled(store: Store) -> None:
-    """It must not start again, and its worker can no longer end it."""
-    shop = Workshop(store)
-    shop.due()
-    stopping = shop.worker(holding=True)
-    [row] = stopping.turn()
-    shop.schedule().disable()
-
-    stopping.stop(drain=0)
-
-    ended = read(store, row.id)
-    assert (ended.state, ended.reason) == (State.CANCELLED, "disabled")
-    assert shop.worker().turn() == []

@@ -18,9 +18,16 @@ __all__ = [
     "test_a_declared_schedule_is_created_with_its_first_execution",
     "test_a_deploy_never_ends_a_pause",
     "test_a_deploy_replaces_what_it_changes_and_leaves_an_operators_edit",
+    "test_a_schedule_created_disabled_starts_when_a_deploy_enables_it",
+    "test_a_schedule_created_disabled_starts_when_an_edit_enables_it",
+    "test_a_schedule_created_disabled_starts_when_an_operator_enables_it",
     "test_alternating_restarts_of_two_releases_supersede_at_most_once",
     "test_many_schedules_are_created_at_once_and_taken_names_are_told",
     "test_two_processes_that_declare_the_same_make_one_schedule",
+    "test_what_a_deploy_disabled_is_enabled_by_a_deploy_that_declares_it",
+    "test_what_a_newer_release_declares_is_not_disabled_by_an_older_one",
+    "test_what_a_newer_release_dropped_is_not_enabled_by_an_older_one",
+    "test_what_an_operator_disabled_stays_disabled_through_deploys",
     "test_what_an_owner_declares_no_more_is_disabled",
 ]
 
@@ -29,12 +36,24 @@ def _bill() -> None:
     """Stand for the user's function."""
 
 
-def _declared(shop: Workshop, interval: str = "1h", **settings: Any) -> Sempre:  # noqa: ANN401
+def _declared(
+    shop: Workshop,
+    interval: str = "1h",
+    *,
+    enabled: bool = True,
+    **settings: Any,  # noqa: ANN401
+) -> Sempre:
     """Return code that declares a schedule."""
     app = shop.app(**settings)
     job = app.job(name="bill")(_bill)
-    app.add("billing", Every(interval), job, priority=5)
+    app.add("billing", Every(interval), job, priority=5, enabled=enabled)
     return app
+
+
+def _is_running(shop: Workshop) -> bool:
+    """Tell whether a schedule has started and has its one next row."""
+    schedule, waiting = shop.row(), [row.run_at for row in shop.rows() if row.is_live]
+    return schedule.started and waiting == [schedule.next_run_at]
 
 
 def _superseded(shop: Workshop) -> int:
@@ -51,6 +70,39 @@ def test_a_declared_schedule_is_created_with_its_first_execution(store: Store) -
     [row] = shop.rows()
     assert (row.state, row.run_at) == (State.SCHEDULED, shop.row().next_run_at)
     assert row.run_at > shop.now
+
+
+def test_a_schedule_created_disabled_starts_when_an_operator_enables_it(store: Store) -> None:
+    """In the same commit: no pass of the watchdog is needed."""
+    shop = Workshop(store)
+    _declared(shop, enabled=False).sync()
+    assert shop.rows() == []
+
+    assert shop.schedule().enable()
+
+    assert _is_running(shop)
+
+
+def test_a_schedule_created_disabled_starts_when_an_edit_enables_it(store: Store) -> None:
+    """As by the verb; an edit of anything else starts nothing."""
+    shop = Workshop(store)
+    _declared(shop, enabled=False).sync()
+    shop.schedule().edit(priority=7)
+    assert not shop.row().started
+
+    shop.schedule().edit(enabled=True)
+
+    assert _is_running(shop)
+
+
+def test_a_schedule_created_disabled_starts_when_a_deploy_enables_it(store: Store) -> None:
+    """The code that declares it turned the flag."""
+    shop = Workshop(store)
+    _declared(shop, enabled=False).sync()
+
+    assert _declared(shop).sync().changed == ("billing",)
+
+    assert _is_running(shop)
 
 
 def test_a_declaration_repeated_changes_nothing(store: Store) -> None:
@@ -132,6 +184,60 @@ def test_what_an_owner_declares_no_more_is_disabled(store: Store) -> None:
     assert shop.row("by-hand").definition.enabled
     assert shop.row("by-another").definition.enabled
     assert _declared(shop).sync().disabled == ()
+
+
+def test_what_a_deploy_disabled_is_enabled_by_a_deploy_that_declares_it(store: Store) -> None:
+    """Without releases the last start decides."""
+    shop = Workshop(store)
+    _declared(shop, owner="shop").sync()
+    assert shop.app(owner="shop").sync().disabled == ("billing",)
+
+    synced = _declared(shop, owner="shop").sync()
+
+    assert (synced.enabled, synced.disabled) == (("billing",), ())
+    assert _is_running(shop)
+
+
+def test_what_an_operator_disabled_stays_disabled_through_deploys(store: Store) -> None:
+    """Before the deploy that would have disabled it, and after."""
+    shop = Workshop(store)
+    _declared(shop, owner="shop").sync()
+    shop.schedule().disable()
+    shop.app(owner="shop").sync()
+    assert _declared(shop, owner="shop").sync().enabled == ()
+    shop.schedule().enable()
+    shop.app(owner="shop").sync()
+
+    assert shop.schedule().disable()
+
+    assert _declared(shop, owner="shop").sync().enabled == ()
+    assert not shop.row().definition.enabled
+
+
+def test_what_a_newer_release_declares_is_not_disabled_by_an_older_one(store: Store) -> None:
+    """A rolling deploy starts old code after new code."""
+    shop = Workshop(store)
+    _declared(shop, owner="shop", release=2).sync()
+
+    assert shop.app(owner="shop", release=1).sync().disabled == ()
+
+    assert _is_running(shop)
+
+
+def test_what_a_newer_release_dropped_is_not_enabled_by_an_older_one(store: Store) -> None:
+    """Nor does it run if the older one creates it only now."""
+    shop = Workshop(store)
+    newer = shop.app(owner="shop", release=2)
+    newer.add("reports", Every("1h"), newer.job(name="report")(_bill))
+    newer.sync()
+
+    first = _declared(shop, owner="shop", release=1).sync()
+    again = _declared(shop, owner="shop", release=1).sync()
+
+    assert (first.created, first.disabled) == (("billing",), ("billing",))
+    assert (again.enabled, again.withheld) == ((), ("billing",))
+    assert not shop.row().definition.enabled
+    assert shop.row("reports").definition.enabled
 
 
 def test_many_schedules_are_created_at_once_and_taken_names_are_told(store: Store) -> None:

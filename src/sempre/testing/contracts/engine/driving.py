@@ -5,8 +5,10 @@ and end them as the contract says.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from sempre.brokers.memory import MemoryBroker
+from sempre.clock import SystemClock
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
@@ -18,7 +20,7 @@ from sempre.errors import BrokerUnavailable
 from sempre.ports.broker import Delivery, Message
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
-__all__ = ["DrivenWorker", "ForgetfulBroker", "Hands"]
+__all__ = ["DrivenWorker", "ForgetfulBroker", "Hands", "StillClock"]
 
 MOST_TURNS = 50
 
@@ -101,11 +103,17 @@ class DrivenWorker(Worker):
     def turn(self) -> list[Execution]:
         """Show life, begin what is due, record what has ended; return what was begun."""
         known = len(self.hands.begun)
+        self.fetch_some()
+        self._fetch_once()
+        self.settle()
+        return self.hands.begun[known:]
+
+    def fetch_some(self) -> list[Execution]:
+        """Show life, and look for work once; return what was begun."""
+        known = len(self.hands.begun)
         self.beat()
         # Somebody who is woken before he waits does not wait, and looks the next time.
         self._fetch_once()
-        self._fetch_once()
-        self.settle()
         return self.hands.begun[known:]
 
     def work_off(self) -> list[Execution]:
@@ -146,10 +154,39 @@ class DrivenWorker(Worker):
         self.fetch(patience=0)
 
 
+class StillClock:
+    """A clock that is moved by hand; its now is the host's."""
+
+    def __init__(self) -> None:
+        """Begin at nothing."""
+        self._host = SystemClock()
+        self._seconds = 0.0
+
+    def now(self) -> datetime:
+        """Return the host's now."""
+        return self._host.now()
+
+    def elapsed(self) -> float:
+        """Return the seconds by which it was moved."""
+        return self._seconds
+
+    def move(self, seconds: float) -> None:
+        """Let time pass."""
+        self._seconds += seconds
+
+
 class ForgetfulBroker(MemoryBroker):
-    """A carrying broker that can lose its memory, and be down."""
+    """A carrying broker that can lose its memory, be down, or take messages and deliver none.
+
+    Attributes:
+        is_down: it can do nothing.
+        is_deaf: it keeps what it takes and delivers nothing.
+        swallows: it keeps nothing of what it takes.
+    """
 
     is_down = False
+    is_deaf = False
+    swallows = False
 
     def forget(self) -> None:
         """Lose every message, as a broker does that is started again."""
@@ -160,14 +197,35 @@ class ForgetfulBroker(MemoryBroker):
         waiting = (kept.message for kept in self._kept.values() if not kept.receipt)
         return [message.body for message in waiting if message.lane == lane]
 
+    def ready(self, lane: str) -> list[str]:
+        """Return what waits in a lane and is due."""
+        now = self._clock.elapsed()
+        waiting = (kept for kept in self._kept.values() if not kept.receipt and kept.due <= now)
+        return [kept.message.body for kept in waiting if kept.message.lane == lane]
+
+    def priorities(self, lane: str) -> list[int]:
+        """Return the priorities of the same messages."""
+        waiting = (kept.message for kept in self._kept.values() if not kept.receipt)
+        return [message.priority for message in waiting if message.lane == lane]
+
+    def hurry(self) -> None:
+        """Let everything that is delayed be due now."""
+        for kept in self._kept.values():
+            self._delay(kept, self._clock.elapsed())
+
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Take messages in, unless it is down."""
         self._check_up()
-        return super().put(messages)
+        handles = super().put(messages)
+        if self.swallows:
+            self.forget()
+        return handles
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
         """Return what is due, unless it is down."""
         self._check_up()
+        if self.is_deaf:
+            return []
         return super().reserve(lanes, limit=limit, wait=wait)
 
     def _check_up(self) -> None:

@@ -5,10 +5,11 @@
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.engine.events import Happened
+from sempre.grids import Every
 from sempre.ports.executor import Ended
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
-from sempre.testing.contracts.store.builders import read
+from sempre.testing.contracts.store.builders import hasten, read
 
 __all__ = [
     "test_a_late_result_of_a_replaced_run_is_kept_as_late",
@@ -22,6 +23,7 @@ __all__ = [
     "test_a_slot_that_waits_begins_when_the_earlier_one_ends",
     "test_rows_that_wait_for_others_hide_nobody",
     "test_rows_that_waited_are_begun_by_no_more_hands_than_there_are",
+    "test_slots_that_wait_for_a_long_run_are_delayed_and_none_is_missed",
 ]
 
 
@@ -55,6 +57,7 @@ def test_a_slot_that_came_during_an_earlier_attempt_is_skipped_when_the_next_one
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="skip")
     worker.end(running, Ended.CRASHED)
+    hasten(store, running.id)
 
     assert [row.id for row in worker.turn()] == [running.id]
 
@@ -77,6 +80,23 @@ def test_a_slot_that_waits_begins_when_the_earlier_one_ends(store: Store) -> Non
     worker.end(running)
 
     assert [row.id for row in worker.turn()] == [_slot(shop).id]
+
+
+def test_slots_that_wait_for_a_long_run_are_delayed_and_none_is_missed(store: Store) -> None:
+    """The time that a slot waits for an earlier run is not downtime, nor for those after it."""
+    shop = Workshop(store)
+    worker = shop.worker(holding=True)
+    running = shop.under_way(worker, overlap="wait", grid=Every("10m", anchor=shop.ago(34)))
+    worker.end(running)
+    seen = []
+
+    while begun := worker.turn():
+        [execution] = begun
+        seen.append(shop.minutes(execution.run_at))
+        worker.end(execution)
+
+    assert seen == [34, 24, 14, 4]
+    assert shop.ranges() == []
 
 
 def test_a_slot_that_allows_overlap_runs_beside_the_earlier_one(store: Store) -> None:

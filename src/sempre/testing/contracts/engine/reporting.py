@@ -5,7 +5,7 @@
 from sempre.ports.executor import Progress
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
-from sempre.testing.contracts.store.builders import enqueued, expire
+from sempre.testing.contracts.store.builders import enqueued, expire, hasten
 
 __all__ = [
     "test_a_worker_that_lost_its_lease_reports_nothing_of_what_others_run",
@@ -41,6 +41,7 @@ def test_a_worker_that_lost_its_lease_reports_nothing_of_what_others_run(store: 
     [begun] = slow.turn()
     expire(store, slow.heart.session)
     other.heal()
+    hasten(store, work)
     [again] = other.turn()
     other.hands.told[work] = Progress(5)
     other.heal()

@@ -20,6 +20,7 @@ __all__ = [
     "test_held_work_begins_when_the_switch_is_on_again",
     "test_new_work_is_rejected_with_a_receipt_that_says_so",
     "test_tickets_of_held_slots_start_nothing",
+    "test_what_passed_while_a_slot_was_held_names_the_switch",
     "test_work_that_was_put_in_before_waits_for_a_reject_too",
 ]
 
@@ -66,6 +67,20 @@ def test_a_held_slot_begins_when_the_switch_is_on_again(store: Store) -> None:
 
     assert shop.minutes_of(worker.work_off()) == [44]
     assert shop.row().next_run_at == shop.ago(-6)
+
+
+def test_what_passed_while_a_slot_was_held_names_the_switch(store: Store) -> None:
+    """A hold is downtime by decision: catch-up decides, and the record says why."""
+    shop = Workshop(store)
+    shop.behind()
+    worker = shop.worker()
+    shop.store.switch(HOLD, off=True)
+    assert worker.work_off() == []
+
+    shop.store.switch(HOLD, off=False)
+    worker.work_off()
+
+    assert [each.reason for each in shop.ranges()] == ["missed: held by maintenance"]
 
 
 def test_a_rejected_retry_is_skipped(store: Store) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sempre.app.application import Sempre
 from sempre.app.schedules import ScheduleHandle
 from sempre.brokers.store import StoreBroker
-from sempre.clock import SystemClock
+from sempre.clock import Clock, SystemClock
 from sempre.config import Settings
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Moment, plan_claim
@@ -86,11 +86,16 @@ class Workshop:
     # People
 
     def engine(
-        self, *, broker: Broker | None = None, tzdata: str = TZDATA, **settings: Any
+        self,
+        *,
+        broker: Broker | None = None,
+        tzdata: str = TZDATA,
+        clock: Clock | None = None,
+        **settings: Any,
     ) -> Engine:
         """Return the engine of a process of its own, without a worker."""
         chosen = Settings(**({"lease": HOUR, "sweep": 30 * MINUTE} | settings))
-        clock, events = SystemClock(), Events()
+        clock, events = clock or SystemClock(), Events()
         bell = Bell(
             self.store,
             broker or StoreBroker(),

@@ -13,6 +13,7 @@ from sempre.testing.contracts.store import (
     fairness,
     history,
     holding,
+    jumping,
     lifecycle,
     losing,
     maintenance,
@@ -42,6 +43,7 @@ from sempre.testing.contracts.store.due import *  # noqa: F403
 from sempre.testing.contracts.store.fairness import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
 from sempre.testing.contracts.store.holding import *  # noqa: F403
+from sempre.testing.contracts.store.jumping import *  # noqa: F403
 from sempre.testing.contracts.store.lifecycle import *  # noqa: F403
 from sempre.testing.contracts.store.losing import *  # noqa: F403
 from sempre.testing.contracts.store.maintenance import *  # noqa: F403
@@ -72,6 +74,7 @@ __all__ += due.__all__
 __all__ += fairness.__all__
 __all__ += history.__all__
 __all__ += holding.__all__
+__all__ += jumping.__all__
 __all__ += lifecycle.__all__
 __all__ += losing.__all__
 __all__ += maintenance.__all__

@@ -25,6 +25,7 @@ from sempre.domain.planning import (
     plan_start,
     plan_success,
 )
+from sempre.domain.planning.sheet import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
@@ -58,6 +59,7 @@ __all__ = [
     "enqueued",
     "expire",
     "first_row",
+    "hasten",
     "history_of",
     "moment_of",
     "new_id",
@@ -298,6 +300,14 @@ def rescued(store: Store, identity: str) -> Execution:
     plan = plan_rescue(schedule, found.execution, rows, Moment(reading.now, TZDATA))
     assert store.apply([order_of(plan)]) == [True]
     return read(store, identity)
+
+
+def hasten(store: Store, *identities: str) -> None:
+    """Let executions that wait to be tried again have waited long enough."""
+    rows = [read(store, identity) for identity in identities]
+    changes = [Change(row, changed(row, due_at=row.finished_at)) for row in rows]
+    assert all(row.is_live and row.finished_at for row in rows), rows
+    assert all(store.apply([Order(Plan(changes=(each,))) for each in changes]))
 
 
 def at_once(*calls: Callable[[], T]) -> list[T]:

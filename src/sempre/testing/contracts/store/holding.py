@@ -15,6 +15,7 @@ from sempre.testing.contracts.store.builders import (
     due_schedule,
     enqueued,
     expire,
+    hasten,
     moment_of,
     new_id,
     read,
@@ -133,13 +134,14 @@ def test_a_rescued_run_is_no_longer_held(store: Store) -> None:
     session = session_of(store)
     enqueued(store)
     [row] = store.take(wanted(), session=session).value
-    expire(store, session)
     assert _tick(store, session).held == {row.fence}
+    expire(store, session)
 
     rescued(store, row.id)
 
     assert _tick(store, session).held == frozenset()
     store.register(Session(session), lease=LEASE)
+    hasten(store, row.id)
     [again] = store.take(wanted(), session=session).value
     assert _tick(store, session).held == {again.fence}
     assert again.fence != row.fence
@@ -171,6 +173,7 @@ def test_a_request_to_cancel_ends_with_a_rescue(store: Store) -> None:
     store.cancel([identity])
     expire(store, session)
     rescued(store, identity)
+    hasten(store, identity)
     store.register(Session(session), lease=LEASE)
 
     [again] = store.take(wanted(), session=session).value

@@ -6,13 +6,16 @@ from dataclasses import asdict
 
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
+    LEASE,
     at_once,
+    claimed,
     due_schedule,
     enqueued,
     now_of,
     read,
     session_of,
     view_of,
+    wanted,
 )
 
 __all__ = [
@@ -21,6 +24,8 @@ __all__ = [
     "test_a_store_declares_what_it_can_do",
     "test_a_store_has_an_identity_that_stays",
     "test_a_store_tells_what_it_promises_less_than_others",
+    "test_a_tick_tells_the_identity_of_the_store",
+    "test_fences_go_on_above_those_of_the_store_before",
     "test_reading_changes_nothing",
     "test_setting_up_again_changes_nothing",
 ]
@@ -58,6 +63,38 @@ def test_a_copy_of_a_store_gets_an_identity_of_its_own_and_keeps_the_rest(store:
     assert view_of(store) == view
     store.upgrade()
     assert store.uuid == identity
+
+
+def test_a_tick_tells_the_identity_of_the_store(store: Store) -> None:
+    """A worker learns by it that somebody has put another store in its place."""
+    session = session_of(store)
+    assert store.tick(session, wanted(), lease=LEASE).value.store == store.uuid
+
+    store.upgrade(as_copy=True)
+
+    told = store.tick(session, wanted(), lease=LEASE).value.store
+    assert told == store.uuid
+    assert not store.tick("nobody", wanted(), lease=LEASE).value.alive
+    assert store.tick("nobody", wanted(), lease=LEASE).value.store == told
+
+
+def test_fences_go_on_above_those_of_the_store_before(store: Store) -> None:
+    """Whoever sets an emptied store up again has seen some; they never go back, whoever asks."""
+    session = session_of(store)
+
+    def fence() -> int:
+        return claimed(store, enqueued(store), session).fence
+
+    first = fence()
+    store.upgrade(fence=first + 1000)
+    second = fence()
+    at_once(*[lambda each=each: store.upgrade(fence=each) for each in (5000, 1, 7000)])
+    third = fence()
+    store.upgrade(fence=1)
+
+    assert second > first + 1000
+    assert third > max(second, 7000)
+    assert fence() > third
 
 
 def test_a_store_declares_what_it_can_do(store: Store) -> None:

@@ -15,6 +15,7 @@ from sempre.testing.contracts.store.builders import (
     due_schedule,
     enqueued,
     expire,
+    hasten,
     moment_of,
     now_of,
     perform,
@@ -115,6 +116,7 @@ def test_every_try_is_on_record_in_order(store: Store) -> None:
         store.take(wanted(), session=session)
         expire(store, session)
         rescued(store, identity)
+        hasten(store, identity)
     [row] = store.take(wanted(), session=session_of(store)).value
     succeed(store, row)
 

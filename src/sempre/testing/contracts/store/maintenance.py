@@ -7,6 +7,7 @@ from typing import Any
 
 from sempre.domain.planning import (
     Moment,
+    Plan,
     plan_delete,
     plan_disable,
     plan_edit,
@@ -38,12 +39,14 @@ from sempre.testing.contracts.store.builders import (
 )
 
 __all__ = [
+    "test_a_broken_schedule_is_astray_until_its_grid_works",
     "test_a_healthy_schedule_is_not_astray",
     "test_a_new_store_is_due_for_a_pass",
     "test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew",
     "test_a_pass_begins_only_when_it_is_due",
     "test_a_pass_is_reported_by_whoever_began_the_last_one",
     "test_a_pass_that_is_due_again_goes_to_whoever_asks_first",
+    "test_a_pass_that_is_due_too_far_ahead_is_due_at_once",
     "test_a_schedule_is_doubtful_until_its_next_row_is_right",
     "test_a_schedule_that_is_plainly_in_order_is_not_doubtful",
     "test_a_schedule_that_should_have_no_row_is_not_astray",
@@ -138,7 +141,7 @@ def test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew(store: St
 
 
 def test_a_schedule_that_should_have_no_row_is_not_astray(store: Store) -> None:
-    """Disabled, paused for good, deleted, broken, ended, or at its limit."""
+    """Disabled, paused for good, deleted, ended, or at its limit."""
     for name in ("disabled", "paused", "deleted", "ending"):
         waiting_schedule(store, name)
     perform(store, plan_disable, "disabled")
@@ -148,12 +151,26 @@ def test_a_schedule_that_should_have_no_row_is_not_astray(store: Store) -> None:
     to = ending.definition.edited(until=now_of(store) + timedelta(seconds=1))
     perform(store, plan_edit, "ending", to=to)
     assert view_of(store, "ending").schedule.ended
-    _bare(store, "broken", broken="raised ValueError")
     limited = draft_schedule(store, "limited", limit=1)
     assert store.create([Birth(changed(limited, started=True, starts=1))]) == [True]
 
     assert _astray(store) == set()
     assert _astray(store, "2999.1") == set()
+
+
+def test_a_broken_schedule_is_astray_until_its_grid_works(store: Store) -> None:
+    """With its next row or without; but not one that is stopped."""
+    _bare(store, "broken", broken="raised ValueError")
+    _bare(store, "disabled", broken="raised ValueError", pause=Pause())
+    waiting = changed(waiting_schedule(store, "waiting").schedule, broken="raised ValueError")
+    plan = Plan(view_of(store, "waiting").schedule, waiting)
+    assert store.apply([order_of(plan)]) == [True]
+    assert _astray(store) == {"broken", "waiting"}
+
+    for name in ("broken", "waiting"):
+        perform(store, plan_reconcile, name)
+
+    assert _astray(store) == set()
 
 
 def test_what_is_astray_comes_as_many_as_asked_for(store: Store) -> None:
@@ -286,7 +303,7 @@ def test_a_pass_begins_only_when_it_is_due(store: Store) -> None:
     assert before + 5 * MINUTE <= begun.due_at <= now_of(store) + 5 * MINUTE
     assert store.last_pass().value == begun
     assert store.begin_pass(holder="b", every=5 * MINUTE) is None
-    assert store.begin_pass(holder="a", every=timedelta(0)) is None
+    assert store.begin_pass(holder="a", every=4 * MINUTE) is None
     assert store.last_pass().value == begun
 
 
@@ -299,6 +316,18 @@ def test_a_pass_that_is_due_again_goes_to_whoever_asks_first(store: Store) -> No
     assert begun is not None
     assert begun.holder == "b"
     assert store.begin_pass(holder="c", every=MINUTE) is None
+
+
+def test_a_pass_that_is_due_too_far_ahead_is_due_at_once(store: Store) -> None:
+    """No interval of whoever asks explains that due date; so nobody's mistake lasts."""
+    assert store.begin_pass(holder="mistaken", every=365 * 24 * HOUR) is not None
+
+    begun = store.begin_pass(holder="b", every=5 * MINUTE)
+
+    assert begun is not None
+    assert begun.holder == "b"
+    assert begun.due_at <= now_of(store) + 5 * MINUTE
+    assert store.begin_pass(holder="c", every=5 * MINUTE) is None
 
 
 def test_a_pass_is_reported_by_whoever_began_the_last_one(store: Store) -> None:

@@ -18,6 +18,7 @@ from sempre.testing.contracts.store.builders import (
     due_schedule,
     enqueued,
     expire,
+    hasten,
     moment_of,
     new_id,
     now_of,
@@ -253,6 +254,7 @@ def test_a_crashed_execution_is_taken_again_with_a_higher_fence(store: Store) ->
     [row] = store.take(wanted(), session=session).value
     expire(store, session)
     rescued(store, row.id)
+    hasten(store, row.id)
 
     [again] = store.take(wanted(), session=session_of(store)).value
 

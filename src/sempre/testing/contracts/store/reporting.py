@@ -11,6 +11,7 @@ from sempre.testing.contracts.store.builders import (
     LEASE,
     enqueued,
     expire,
+    hasten,
     new_id,
     now_of,
     read,
@@ -85,6 +86,7 @@ def test_a_report_of_a_claim_that_is_lost_is_dropped(store: Store) -> None:
     expire(store, session)
     store.report([Report(row.id, row.fence, 5)], session=session)
     rescued(store, row.id)
+    hasten(store, row.id)
     [again] = store.take(wanted(), session=other).value
     store.report([Report(row.id, row.fence, 6)], session=session)
 

@@ -4,10 +4,10 @@
 
 from datetime import datetime
 
-from sempre.domain.planning import plan_disable, plan_rescue
+from sempre.domain.planning import Moment, plan_disable, plan_rescue
 from sempre.domain.states import State
 from sempre.domain.values import changed
-from sempre.ports.messages import Session
+from sempre.ports.messages import Session, Settled
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -18,6 +18,7 @@ from sempre.testing.contracts.store.builders import (
     due_schedule,
     enqueued,
     expire,
+    hasten,
     moment_of,
     new_id,
     now_of,
@@ -34,17 +35,21 @@ from sempre.testing.contracts.store.builders import (
 
 __all__ = [
     "test_a_rescue_is_refused_once_somebody_else_has_rescued",
+    "test_a_rescue_is_refused_once_the_session_lives_again",
     "test_a_retired_session_is_gone_and_what_it_runs_is_expired",
     "test_a_session_begins_with_a_lease_from_the_stores_now",
     "test_a_session_that_is_registered_again_is_one_session",
+    "test_a_session_that_nobody_knows_cannot_renew",
     "test_a_tick_renews_a_session_that_is_alive",
     "test_a_tick_says_when_the_next_pass_is_due",
     "test_a_tick_says_when_the_next_row_is_due",
     "test_a_tick_says_whether_anything_has_expired",
-    "test_an_expired_session_cannot_renew",
+    "test_an_expired_session_that_shows_life_holds_again_what_nobody_has_taken",
     "test_expired_executions_are_as_many_as_asked_for",
     "test_expired_executions_come_with_the_lease_that_ran_out",
+    "test_no_lease_lasts_longer_than_is_possible",
     "test_sessions_lists_expired_ones_too",
+    "test_the_first_row_that_is_due_after_an_instant_is_told",
     "test_the_next_row_that_is_not_yet_due_is_told",
     "test_what_a_live_session_runs_is_not_expired",
 ]
@@ -94,19 +99,70 @@ def test_a_tick_renews_a_session_that_is_alive(store: Store) -> None:
     assert read(store, row.id).leased_until == reading.now + 2 * LEASE
 
 
-def test_an_expired_session_cannot_renew(store: Store) -> None:
-    """It is told that it is not alive, every time; so is one that nobody knows."""
-    session = session_of(store)
-    expire(store, session)
-    before = store.sessions().value
+def test_a_session_that_nobody_knows_cannot_renew(store: Store) -> None:
+    """It is told that it is not alive, every time, and does not come into being."""
+    retired = session_of(store)
+    store.retire(retired)
 
-    for _ in range(2):
+    for session in (new_id(), retired, retired):
         assert not store.tick(session, wanted(), lease=LEASE).value.alive
 
-    assert store.sessions().value == before
-    assert not store.tick(new_id(), wanted(), lease=LEASE).value.alive
-    assert not store.tick(session_of(store, lease=HOUR * 0), wanted(), lease=LEASE).value.alive
-    assert len(store.sessions().value) == 2
+    assert store.sessions().value == []
+
+
+def test_an_expired_session_that_shows_life_holds_again_what_nobody_has_taken(
+    store: Store,
+) -> None:
+    """After a jump of the clock all have expired, and all live: nothing they run is lost."""
+    session, other = session_of(store), session_of(store)
+    kept = claimed(store, due_schedule(store).rows[0].id, session)
+    taken = claimed(store, enqueued(store), session)
+    expire(store, session)
+    rescued(store, taken.id)
+
+    told = store.tick(session, wanted(), lease=LEASE).value
+
+    assert (told.alive, told.held, told.has_expired) == (True, frozenset({kept.fence}), False)
+    assert store.expired(10).value == []
+    assert not store.tick(other, wanted(), lease=LEASE).value.has_expired
+    assert succeed(store, kept) is Settled.DONE
+    hasten(store, taken.id)
+    claimed(store, taken.id, session)
+
+
+def test_a_rescue_is_refused_once_the_session_lives_again(store: Store) -> None:
+    """Whoever saw it expired may come late: nothing is taken from the living."""
+    session = session_of(store)
+    row = claimed(store, due_schedule(store).rows[0].id, session)
+    one_off = claimed(store, enqueued(store), session)
+    expire(store, session)
+    reading = store.expired(10)
+    orders = []
+    for lost in reading.value:
+        schedule, rows = (lost.view.schedule, lost.view.rows) if lost.view else (None, ())
+        plan = plan_rescue(schedule, lost.execution, rows, Moment(reading.now, TZDATA))
+        orders.append(order_of(plan))
+    store.tick(session, wanted(), lease=LEASE)
+
+    assert store.apply(orders) == [False, False]
+    assert {read(store, each.id).state for each in (row, one_off)} == {State.RUNNING}
+
+
+def test_no_lease_lasts_longer_than_is_possible(store: Store) -> None:
+    """Those given by a clock that was ahead end with the others; shorter ones stay as they are."""
+    ahead, right = session_of(store, lease=9 * HOUR), session_of(store, lease=HOUR)
+    before = {each.id: each for each in store.sessions().value}
+
+    assert store.shorten_leases(longest=2 * HOUR) == 1
+
+    now = now_of(store)
+    after = {each.id: each for each in store.sessions().value}
+    assert after[right] == before[right]
+    until = after[ahead].leased_until
+    assert until is not None
+    assert now + HOUR < until <= now + 2 * HOUR
+    assert after[ahead] == changed(before[ahead], leased_until=until)
+    assert store.shorten_leases(longest=2 * HOUR) == 0
 
 
 def test_a_tick_says_when_the_next_row_is_due(store: Store) -> None:
@@ -143,6 +199,22 @@ def test_the_next_row_that_is_not_yet_due_is_told(store: Store) -> None:
     assert reading.now < sooner.due_at < later.due_at
     assert store.next_due(wanted(jobs="bill")).value is None
     assert store.next_due(wanted(queues="other")).value is None
+
+
+def test_the_first_row_that_is_due_after_an_instant_is_told(store: Store) -> None:
+    """Due by now or later: so a worker that nothing wakes learns of work placed by others."""
+    now = store.last_pass().now
+    assert store.first_due(wanted(), after=now - HOUR) is None
+    later = read(store, enqueued(store, due_in=MINUTE, priority=2000))
+    assert store.first_due(wanted(), after=now - HOUR) == later.due_at
+
+    due = read(store, enqueued(store))
+
+    assert store.first_due(wanted(), after=now - HOUR) == due.due_at
+    assert store.first_due(wanted(), after=due.due_at) == later.due_at
+    assert store.first_due(wanted(), after=later.due_at) is None
+    assert store.first_due(wanted(jobs="bill"), after=now - HOUR) is None
+    assert store.first_due(wanted(queues="other"), after=now - HOUR) is None
 
 
 def test_a_tick_says_when_the_next_pass_is_due(store: Store) -> None:

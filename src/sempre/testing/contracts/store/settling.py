@@ -25,6 +25,7 @@ from sempre.testing.contracts.store.builders import (
     due_schedule,
     enqueued,
     expire,
+    hasten,
     moment_of,
     new_id,
     now_of,
@@ -51,6 +52,7 @@ __all__ = [
     "test_a_settlement_repeated_is_done_and_kept_once",
     "test_a_success_is_recorded_with_its_result",
     "test_attempts_are_listed_with_results_and_errors",
+    "test_results_settled_together_read_back_exactly_up_to_the_highest_limit",
 ]
 
 
@@ -91,6 +93,27 @@ def test_a_success_is_recorded_with_its_result(store: Store) -> None:
     assert (attempt.state, attempt.result, attempt.error) == (State.SUCCEEDED, result, "")
     assert not attempt.late
     check_invariants(store)
+
+
+def test_results_settled_together_read_back_exactly_up_to_the_highest_limit(store: Store) -> None:
+    """Names of secrets and marks are kept as they are, and several large results fit at once."""
+    results: list[Json] = [
+        {"password": "hunter2", "key": [{"token": 1}]},
+        {"$sempre": "plain", "value": {"$sempre": None}},
+        *["è" * (2**20 - 1)] * 3,
+    ]
+    session = session_of(store)
+    rows = [claimed(store, enqueued(store), session) for _ in results]
+    moment = moment_of(store)
+    settlements = [
+        Settlement(row, plan_success(row, moment), result=result)
+        for row, result in zip(rows, results, strict=True)
+    ]
+
+    assert store.settle(settlements, session=session) == [Settled.DONE] * len(rows)
+
+    kept = [store.attempts(row.id).value[0].result for row in rows]
+    assert kept == results
 
 
 def test_a_settlement_repeated_is_done_and_kept_once(store: Store) -> None:
@@ -167,6 +190,7 @@ def test_a_late_result_changes_nothing_but_is_kept(store: Store) -> None:
     assert _settle(store, row, plan_success(row, moment_of(store)), "slow") is Settled.LATE
     assert read(store, row.id) == waiting
 
+    hasten(store, row.id)
     again = claimed(store, row.id, session_of(store))
     late = plan_failure(_schedule(store), row, moment_of(store), error="boom")
     assert _settle(store, row, late, error="boom") is Settled.LATE

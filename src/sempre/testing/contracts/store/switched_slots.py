@@ -42,7 +42,10 @@ __all__ = [
     "test_a_retry_that_is_rejected_is_skipped",
     "test_a_skip_is_refused_once_its_switch_is_on_again",
     "test_a_slot_that_is_rejected_is_skipped_and_has_a_successor",
+    "test_a_slot_that_was_held_says_by_which_switch",
+    "test_a_switch_whose_time_is_over_leaves_its_name_on_what_it_held",
     "test_due_shows_what_is_rejected_and_not_what_is_held",
+    "test_only_a_slot_that_was_due_was_held",
 ]
 
 REJECT = Switch("deploy", "job:bill", reason="broken release")
@@ -61,9 +64,10 @@ def _asked(store: Store, row: Execution) -> Claim:
 
 def test_due_shows_what_is_rejected_and_not_what_is_held(store: Store) -> None:
     """Whatever the switch names: somebody has to skip the one, and nobody may touch the other."""
-    view = due_schedule(store, tags=["eu"])
-    [row] = view.rows
+    due_schedule(store, tags=["eu"])
     for target in ("job:bill", "queue:default", "tag:eu", "all"):
+        view = view_of(store)
+        [row] = view.rows
         reject, hold = Switch("deploy", target), Switch("deploy", target, "hold")
 
         store.switch(reject, off=True)
@@ -72,7 +76,7 @@ def test_due_shows_what_is_rejected_and_not_what_is_held(store: Store) -> None:
         assert store.due(wanted()).value == [], target
 
         store.switch(hold, off=False)
-        assert store.due(wanted()).value == [Candidate(row, view)], target
+        assert [each.execution.id for each in store.due(wanted()).value] == [row.id], target
 
 
 def test_a_candidate_tells_which_switch_is_off_for_it(store: Store) -> None:
@@ -196,8 +200,8 @@ def test_a_manual_run_passes_every_switch(store: Store) -> None:
             due = [each.execution for each in store.due(wanted()).value]
 
             [manual] = [row for row in due if row.kind is Kind.MANUAL]
-            held = mode == "hold"
-            assert [row for row in due if row is not manual] == ([] if held else [slot]), switch
+            slots = [row.id for row in due if row is not manual]
+            assert slots == ([] if mode == "hold" else [slot.id]), switch
             succeed(store, claimed(store, manual.id, session_of(store)))
             store.switch(switch, off=False)
 
@@ -221,3 +225,51 @@ def test_a_pair_is_stopped_with_its_shards(store: Store) -> None:
     for name in (*names, *others):
         stopped = _asked(store, rows[name]).verdict is Verdict.SKIP
         assert stopped == (name in names), name
+
+
+def test_a_slot_that_was_held_says_by_which_switch(store: Store) -> None:
+    """Whatever the switch names; what passes meanwhile is recorded under that name."""
+    [row] = due_schedule(store, "pair:bill/1", tags=["eu"]).rows
+    for target in ("job:bill", "queue:default", "tag:eu", "pair:bill", "all"):
+        switch = Switch(target, target, "hold")
+        store.switch(switch, off=True)
+        assert read(store, row.id).reason != f"held by {target}"
+
+        store.switch(switch, off=False)
+
+        assert read(store, row.id) == changed(row, reason=f"held by {target}")
+    assert claimed(store, row.id, session_of(store)).reason == ""
+
+
+def test_only_a_slot_that_was_due_was_held(store: Store) -> None:
+    """Not one that is still to come, nor another job's, a manual run, or a retry of an error."""
+    waiting = waiting_schedule(store, "later").rows[0]
+    other = due_schedule(store, "other", job="mail").rows[0]
+    due_schedule(store, "asked")
+    perform(store, lambda schedule, _rows, moment: plan_trigger(schedule, moment), name="asked")
+    [manual] = [row for row in view_of(store, "asked").rows if row.kind is Kind.MANUAL]
+    session = session_of(store)
+    row = claimed(
+        store, due_schedule(store, "tried", retry=Retry(1, base="1s")).rows[0].id, session
+    )
+    moment = moment_of(store)._replace(now=moment_of(store).now - MINUTE)
+    plan = plan_failure(view_of(store, "tried").schedule, row, moment, error="no network")
+    assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
+    before = [read(store, each.id) for each in (waiting, other, manual, row)]
+
+    store.switch(HOLD, off=True)
+    store.switch(HOLD, off=False)
+    store.switch(REJECT, off=True)
+    store.switch(REJECT, off=False)
+
+    assert [read(store, each.id) for each in (waiting, other, manual, row)] == before
+
+
+def test_a_switch_whose_time_is_over_leaves_its_name_on_what_it_held(store: Store) -> None:
+    """By the next tick of any session, as it frees what it held."""
+    [row] = due_schedule(store).rows
+    store.switch(changed(HOLD, until=moment_of(store).now - MINUTE), off=True)
+
+    store.tick(session_of(store), wanted(), lease=MINUTE)
+
+    assert read(store, row.id).reason == "held by maintenance"

@@ -272,7 +272,7 @@ def test_a_long_downtime_is_one_range(store: Store) -> None:
     claimed(store, first_row(store).id, session_of(store))
 
     [passed] = store.ranges(schedule.id, limit=10).value
-    assert passed.count >= 86_398
+    assert passed.count >= 86_338  # but for those within the tolerance
     assert passed.reason == "missed"
     check_invariants(store)
 

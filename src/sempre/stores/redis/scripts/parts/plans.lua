@@ -13,7 +13,8 @@ local function read_order()
     for place = 1, number() do
         order.changes[place] = {
             id = argument(), state = argument(), attempt = argument(), fence = argument(),
-            held_by = argument(), loss = argument(), frees = argument() == "1", after = fields(),
+            held_by = argument(), loss = argument(), rescues = argument() == "1",
+            frees = argument() == "1", after = fields(),
         }
     end
     for place = 1, number() do
@@ -24,6 +25,7 @@ local function read_order()
             schedule_id = argument(), first = argument(), last = argument(), text = argument(),
         }
     end
+    order.retracts_after = argument()
     return order
 end
 
@@ -107,6 +109,20 @@ local function note_range(range)
     redis.call("ZADD", key("ranges"), 0, age .. place .. range.schedule_id)
 end
 
+-- Forget what is recorded of slots after an instant.
+local function retract_ranges(schedule_id, after)
+    local name = key("ranges", schedule_id)
+    for _, member in ipairs(redis.call("ZRANGE", name, 0, -1)) do
+        local place, last = string.sub(member, 1, 34), string.sub(member, 35, 53)
+        if last > after then
+            local count = 999999999999999 - tonumber(string.sub(place, 20))
+            local age = last .. string.format("%015d", count)
+            redis.call("ZREM", name, member)
+            redis.call("ZREM", key("ranges"), age .. place .. schedule_id)
+        end
+    end
+end
+
 local function carry_out(order)
     for _, change in ipairs(order.changes) do
         coalesce(change)
@@ -115,6 +131,9 @@ local function carry_out(order)
     for _, create in ipairs(order.creates) do
         create.row.created_at = now
         put(create.id, create.row)
+    end
+    if order.retracts_after ~= "" then
+        retract_ranges(order.base, order.retracts_after)
     end
     for _, range in ipairs(order.ranges) do
         note_range(range)

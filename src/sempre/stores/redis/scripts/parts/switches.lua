@@ -2,12 +2,56 @@
 
 local SWITCH = { "target", "mode", "reason", "actor", "until_at" }
 
+-- Whether the schedule of a row has a tag, or its job if it has no schedule.
+local function has_tag(row, tag)
+    local tags = row.tags
+    if row.schedule_id ~= "" then
+        tags = redis.call("HGET", key("schedule", row.schedule_id), "tags")
+    end
+    return tags and string.find(tags, "\n" .. tag .. "\n", 1, true) ~= nil
+end
+
+local STOPPED_BY = { "kind", "job", "queue", "name", "schedule_id", "tags" }
+
+-- Whether a switch is meant for a row, which is known by what STOPPED_BY names.
+local function stops(target, row)
+    if row.kind == "manual" then
+        return false
+    end
+    if target == "all" or target == "job:" .. row.job or target == "queue:" .. row.queue then
+        return true
+    end
+    local what = string.sub(target, 1, 4)
+    if what == "tag:" then
+        return has_tag(row, string.sub(target, 5))
+    end
+    local before_shard = string.gsub(row.name, "%d+$", "")
+    return what == "pair" and row.schedule_id ~= "" and (row.name == target or before_shard == target .. "/")
+end
+
+-- Slots that a switch kept waiting past the time at which they were due say so.
+local function note_held(name, target)
+    local last = "(" .. now .. PAST_ALL
+    for _, lane in ipairs(redis.call("ZRANGE", key("lanes", "slots"), 0, -1)) do
+        for _, member in ipairs(redis.call("ZRANGEBYLEX", key("lane", "slots", lane), "-", last)) do
+            local row = look(id_in(member), { "first_started_at", unpack(STOPPED_BY) })
+            if row.kind == "scheduled" and row.first_started_at == "" and stops(target, row) then
+                redis.call("HSET", key("execution", id_in(member)), "reason", "held by " .. name)
+            end
+        end
+    end
+end
+
 local function turn_on(name)
+    local ended = redis.call("HMGET", key("switch", name), "target", "mode")
     redis.call("DEL", key("switch", name))
     redis.call("ZREM", key("switches"), name)
     redis.call("HDEL", key("rejections"), name)
     for _, id in ipairs(redis.call("ZRANGE", key("held", name), 0, -1)) do
         put(id, { held_by = "" })
+    end
+    if ended[1] and ended[2] ~= "reject" then
+        note_held(name, ended[1])
     end
 end
 
@@ -36,37 +80,11 @@ local function switches_off()
     return found
 end
 
--- Whether the schedule of a row has a tag, or its job if it has no schedule.
-local function has_tag(row, tag)
-    local tags = row.tags
-    if row.schedule_id ~= "" then
-        tags = redis.call("HGET", key("schedule", row.schedule_id), "tags")
-    end
-    return tags and string.find(tags, "\n" .. tag .. "\n", 1, true) ~= nil
-end
-
-local STOPPED_BY = { "kind", "job", "queue", "name", "schedule_id", "tags" }
-
--- Whether a switch is meant for a row, which is known by what STOPPED_BY names.
-local function stops(target, row)
-    if row.kind == "manual" then
-        return false
-    end
-    if target == "all" or target == "job:" .. row.job or target == "queue:" .. row.queue then
-        return true
-    end
-    local what = string.sub(target, 1, 4)
-    if what == "tag:" then
-        return has_tag(row, string.sub(target, 5))
-    end
-    local before_shard = string.gsub(row.name, "%d+$", "")
-    return what == "pair" and row.schedule_id ~= "" and (row.name == target or before_shard == target .. "/")
-end
-
+-- The switches that reject, or all others: a mode of a newer release counts as "hold".
 local function of_mode(switches, mode)
     local found = {}
     for _, switch in ipairs(switches) do
-        if switch[3] == mode then
+        if (switch[3] == "reject") == (mode == "reject") then
             table.insert(found, switch)
         end
     end

@@ -1,10 +1,10 @@
 -- Everything the store keeps. Instants are microseconds since 1970, flags 0 or 1, JSON is text.
 
 -- The fences: a sequence, so that those who claim at once do not wait for each other.
-CREATE SEQUENCE {fences};
+CREATE SEQUENCE IF NOT EXISTS {fences};
 
 -- One row: which store this is. The fence in it is not used here.
-CREATE TABLE {meta} (
+CREATE TABLE IF NOT EXISTS {meta} (
     id integer PRIMARY KEY CHECK (id = 1),
     version bigint NOT NULL,
     uuid text COLLATE "C" NOT NULL,
@@ -15,7 +15,7 @@ CREATE TABLE {meta} (
 -- be wrong: NULL where nothing can be, an empty text where the next row is missing, and otherwise
 -- the version of the zones by which the next row was computed. Every claim moves a schedule on; with
 -- room beside it in its page, no index has to be told.
-CREATE TABLE {schedules} (
+CREATE TABLE IF NOT EXISTS {schedules} (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     name text COLLATE "C" NOT NULL,
     live_name text COLLATE "C",
@@ -41,12 +41,12 @@ CREATE TABLE {schedules} (
     declared text COLLATE "C" NOT NULL,
     audit_stamp text COLLATE "C"
 ) WITH (fillfactor = 50);
-CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);
-CREATE INDEX {prefix}schedules_audit ON {schedules} (audit_stamp, id)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}schedules_live_name ON {schedules} (live_name);
+CREATE INDEX IF NOT EXISTS {prefix}schedules_audit ON {schedules} (audit_stamp, id)
     WHERE audit_stamp IS NOT NULL;
 
 -- What the executions of a schedule run, once for each of its revisions.
-CREATE TABLE {snapshots} (
+CREATE TABLE IF NOT EXISTS {snapshots} (
     schedule_id text COLLATE "C" NOT NULL,
     revision bigint NOT NULL,
     rules text COLLATE "C" NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE {snapshots} (
 -- the queue, apart for schedules, manual and one-off work; ended_at is set in states that are an end.
 -- unique_key, mode and period are what one-off work was put in with. Every start and end writes an
 -- execution anew, and so its place in each index: those that hold it all its life leave room for that.
-CREATE TABLE {executions} (
+CREATE TABLE IF NOT EXISTS {executions} (
     id text COLLATE "C" NOT NULL PRIMARY KEY WITH (fillfactor = 60),
     schedule_id text COLLATE "C",
     name text COLLATE "C" NOT NULL,
@@ -92,34 +92,34 @@ CREATE TABLE {executions} (
     unique_period bigint
 );
 -- The two that arbitrate: one row per slot, one active backfill per slot.
-CREATE UNIQUE INDEX {prefix}executions_slot ON {executions} (schedule_id, run_at)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}executions_slot ON {executions} (schedule_id, run_at)
     WITH (fillfactor = 60) WHERE kind = 'scheduled' AND state <> 'superseded';
-CREATE UNIQUE INDEX {prefix}executions_backfill ON {executions} (schedule_id, run_at)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}executions_backfill ON {executions} (schedule_id, run_at)
     WHERE kind = 'backfill' AND state IN ('pending', 'scheduled', 'running');
-CREATE INDEX {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
+CREATE INDEX IF NOT EXISTS {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
     WHERE state IN ('pending', 'scheduled') AND held_by = '';
-CREATE INDEX {prefix}executions_unrung ON {executions} (due_at, id)
+CREATE INDEX IF NOT EXISTS {prefix}executions_unrung ON {executions} (due_at, id)
     WHERE state = 'pending' AND held_by = '';
-CREATE INDEX {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
-CREATE INDEX {prefix}executions_active ON {executions} (schedule_id, due_at)
+CREATE INDEX IF NOT EXISTS {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
+CREATE INDEX IF NOT EXISTS {prefix}executions_active ON {executions} (schedule_id, due_at)
     WHERE schedule_id IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
-CREATE INDEX {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
-CREATE INDEX {prefix}executions_keyed ON {executions} (unique_key)
+CREATE INDEX IF NOT EXISTS {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
+CREATE INDEX IF NOT EXISTS {prefix}executions_keyed ON {executions} (unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
-CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
+CREATE INDEX IF NOT EXISTS {prefix}executions_finished ON {executions} (schedule_id, finished_at)
     WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
-CREATE INDEX {prefix}executions_ended ON {executions} (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS {prefix}executions_ended ON {executions} (ended_at) WHERE ended_at IS NOT NULL;
 -- History is put together: of a schedule from its slots and from all else, of a job from what runs and
 -- from all else. So a slot is in one index by schedule, and a start writes none by job.
-CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
+CREATE INDEX IF NOT EXISTS {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
     WHERE schedule_id IS NOT NULL AND (kind <> 'scheduled' OR state = 'superseded');
-CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id)
+CREATE INDEX IF NOT EXISTS {prefix}executions_of_job ON {executions} (job, run_at, id)
     WITH (fillfactor = 60) WHERE state <> 'running';
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
 -- worker, lost to somebody else, or late, when the execution was no longer that worker's; an orphan
 -- was so late that the execution itself was gone.
-CREATE TABLE {attempts} (
+CREATE TABLE IF NOT EXISTS {attempts} (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     execution_id text COLLATE "C" NOT NULL,
     fence bigint NOT NULL,
@@ -131,12 +131,12 @@ CREATE TABLE {attempts} (
     error text COLLATE "C" NOT NULL,
     ending text COLLATE "C" NOT NULL
 );
-CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
-CREATE INDEX {prefix}attempts_orphans ON {attempts} (finished_at, number)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
+CREATE INDEX IF NOT EXISTS {prefix}attempts_orphans ON {attempts} (finished_at, number)
     WHERE ending = 'orphan';
 
 -- Stretches of slots that passed without a row.
-CREATE TABLE {ranges} (
+CREATE TABLE IF NOT EXISTS {ranges} (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     schedule_id text COLLATE "C" NOT NULL,
     first_at bigint NOT NULL,
@@ -144,19 +144,19 @@ CREATE TABLE {ranges} (
     slots bigint NOT NULL,
     reason text COLLATE "C" NOT NULL
 );
-CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
-CREATE INDEX {prefix}ranges_last ON {ranges} (last_at, number);
+CREATE INDEX IF NOT EXISTS {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
+CREATE INDEX IF NOT EXISTS {prefix}ranges_last ON {ranges} (last_at, number);
 
 -- The newest execution of each unique key, and how many failed in a row before it. Two who want the same key queue up for its row.
-CREATE TABLE {unique_keys} (
+CREATE TABLE IF NOT EXISTS {unique_keys} (
     unique_key text COLLATE "C" NOT NULL PRIMARY KEY,
     execution_id text COLLATE "C" NOT NULL,
     failures bigint NOT NULL DEFAULT 0
 );
-CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
+CREATE INDEX IF NOT EXISTS {prefix}unique_keys_holder ON {unique_keys} (execution_id);
 
 -- How far a run had come when its worker last told of it.
-CREATE TABLE {reports} (
+CREATE TABLE IF NOT EXISTS {reports} (
     execution_id text COLLATE "C" NOT NULL PRIMARY KEY,
     fence bigint NOT NULL,
     told_at bigint NOT NULL,
@@ -164,14 +164,14 @@ CREATE TABLE {reports} (
 );
 
 -- Running executions that somebody wants to end, and the attempt that is meant by its fence.
-CREATE TABLE {cancellations} (
+CREATE TABLE IF NOT EXISTS {cancellations} (
     execution_id text COLLATE "C" NOT NULL PRIMARY KEY,
     fence bigint NOT NULL,
     actor text COLLATE "C" NOT NULL,
     asked_at bigint NOT NULL
 );
 
-CREATE TABLE {sessions} (
+CREATE TABLE IF NOT EXISTS {sessions} (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     host text COLLATE "C" NOT NULL,
     pid bigint NOT NULL,
@@ -183,7 +183,7 @@ CREATE TABLE {sessions} (
     leased_until bigint NOT NULL
 );
 
-CREATE TABLE {switches} (
+CREATE TABLE IF NOT EXISTS {switches} (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     target text COLLATE "C" NOT NULL,
     mode text COLLATE "C" NOT NULL,
@@ -193,13 +193,13 @@ CREATE TABLE {switches} (
 );
 
 -- How much work each switch has refused; apart, since those who go by the switches share them.
-CREATE TABLE {rejections} (
+CREATE TABLE IF NOT EXISTS {rejections} (
     name text COLLATE "C" NOT NULL PRIMARY KEY,
     refused bigint NOT NULL
 );
 
 -- One row at most: the maintenance pass.
-CREATE TABLE {passes} (
+CREATE TABLE IF NOT EXISTS {passes} (
     id integer PRIMARY KEY CHECK (id = 1),
     due_at bigint NOT NULL,
     holder text COLLATE "C" NOT NULL,
@@ -208,7 +208,7 @@ CREATE TABLE {passes} (
 );
 
 -- What is left of executions that were purged.
-CREATE TABLE {rollups} (
+CREATE TABLE IF NOT EXISTS {rollups} (
     schedule_id text COLLATE "C" NOT NULL,
     day text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL,

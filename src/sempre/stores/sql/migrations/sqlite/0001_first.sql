@@ -1,7 +1,7 @@
 -- Everything the store keeps. Instants are microseconds since 1970, flags 0 or 1, JSON is text.
 
 -- One row: which store this is, and the last fence that was given.
-CREATE TABLE {meta} (
+CREATE TABLE IF NOT EXISTS {meta} (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     version INTEGER NOT NULL,
     uuid TEXT NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE {meta} (
 -- live_name is the name until the schedule is deleted. audit_stamp leads maintenance to what may
 -- be wrong: NULL where nothing can be, an empty text where the next row is missing, and otherwise
 -- the version of the zones by which the next row was computed.
-CREATE TABLE {schedules} (
+CREATE TABLE IF NOT EXISTS {schedules} (
     id TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL,
     live_name TEXT,
@@ -37,12 +37,12 @@ CREATE TABLE {schedules} (
     declared TEXT NOT NULL,
     audit_stamp TEXT
 );
-CREATE UNIQUE INDEX {prefix}schedules_live_name ON {schedules} (live_name);
-CREATE INDEX {prefix}schedules_audit ON {schedules} (audit_stamp, id)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}schedules_live_name ON {schedules} (live_name);
+CREATE INDEX IF NOT EXISTS {prefix}schedules_audit ON {schedules} (audit_stamp, id)
     WHERE audit_stamp IS NOT NULL;
 
 -- What the executions of a schedule run, once for each of its revisions.
-CREATE TABLE {snapshots} (
+CREATE TABLE IF NOT EXISTS {snapshots} (
     schedule_id TEXT NOT NULL,
     revision INTEGER NOT NULL,
     rules TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE {snapshots} (
 -- rules and args are those of one-off work; executions of schedules refer to a snapshot. lane is
 -- the queue, apart for schedules, manual and one-off work; ended_at is set in states that are an end.
 -- unique_key, mode and period are what one-off work was put in with.
-CREATE TABLE {executions} (
+CREATE TABLE IF NOT EXISTS {executions} (
     id TEXT NOT NULL PRIMARY KEY,
     schedule_id TEXT,
     name TEXT NOT NULL,
@@ -87,31 +87,31 @@ CREATE TABLE {executions} (
     unique_period INTEGER
 );
 -- The two that arbitrate: one row per slot, one active backfill per slot.
-CREATE UNIQUE INDEX {prefix}executions_slot ON {executions} (schedule_id, run_at)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}executions_slot ON {executions} (schedule_id, run_at)
     WHERE kind = 'scheduled' AND state <> 'superseded';
-CREATE UNIQUE INDEX {prefix}executions_backfill ON {executions} (schedule_id, run_at)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}executions_backfill ON {executions} (schedule_id, run_at)
     WHERE kind = 'backfill' AND state IN ('pending', 'scheduled', 'running');
-CREATE INDEX {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
+CREATE INDEX IF NOT EXISTS {prefix}executions_lane ON {executions} (lane, priority, due_at, id)
     WHERE state IN ('pending', 'scheduled') AND held_by = '';
-CREATE INDEX {prefix}executions_unrung ON {executions} (due_at, id)
+CREATE INDEX IF NOT EXISTS {prefix}executions_unrung ON {executions} (due_at, id)
     WHERE state = 'pending' AND held_by = '';
-CREATE INDEX {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
-CREATE INDEX {prefix}executions_active ON {executions} (schedule_id, due_at)
+CREATE INDEX IF NOT EXISTS {prefix}executions_running ON {executions} (session, id) WHERE state = 'running';
+CREATE INDEX IF NOT EXISTS {prefix}executions_active ON {executions} (schedule_id, due_at)
     WHERE schedule_id IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
-CREATE INDEX {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
-CREATE INDEX {prefix}executions_keyed ON {executions} (unique_key)
+CREATE INDEX IF NOT EXISTS {prefix}executions_held ON {executions} (held_by) WHERE held_by <> '';
+CREATE INDEX IF NOT EXISTS {prefix}executions_keyed ON {executions} (unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('pending', 'scheduled', 'running');
-CREATE INDEX {prefix}executions_finished ON {executions} (schedule_id, finished_at)
+CREATE INDEX IF NOT EXISTS {prefix}executions_finished ON {executions} (schedule_id, finished_at)
     WHERE schedule_id IS NOT NULL AND finished_at IS NOT NULL;
-CREATE INDEX {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
-CREATE INDEX {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
+CREATE INDEX IF NOT EXISTS {prefix}executions_ended ON {executions} (ended_at, id) WHERE ended_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS {prefix}executions_of_schedule ON {executions} (schedule_id, run_at, id, revision)
     WHERE schedule_id IS NOT NULL;
-CREATE INDEX {prefix}executions_of_job ON {executions} (job, run_at, id);
+CREATE INDEX IF NOT EXISTS {prefix}executions_of_job ON {executions} (job, run_at, id);
 
 -- Every try at an execution; number keeps their order. ending tells who ended it: settled by its own
 -- worker, lost to somebody else, or late, when the execution was no longer that worker's; an orphan
 -- was so late that the execution itself was gone.
-CREATE TABLE {attempts} (
+CREATE TABLE IF NOT EXISTS {attempts} (
     number INTEGER PRIMARY KEY,
     execution_id TEXT NOT NULL,
     fence INTEGER NOT NULL,
@@ -123,12 +123,12 @@ CREATE TABLE {attempts} (
     error TEXT NOT NULL,
     ending TEXT NOT NULL
 );
-CREATE UNIQUE INDEX {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
-CREATE INDEX {prefix}attempts_orphans ON {attempts} (finished_at, number)
+CREATE UNIQUE INDEX IF NOT EXISTS {prefix}attempts_once ON {attempts} (execution_id, fence, ending);
+CREATE INDEX IF NOT EXISTS {prefix}attempts_orphans ON {attempts} (finished_at, number)
     WHERE ending = 'orphan';
 
 -- Stretches of slots that passed without a row.
-CREATE TABLE {ranges} (
+CREATE TABLE IF NOT EXISTS {ranges} (
     number INTEGER PRIMARY KEY,
     schedule_id TEXT NOT NULL,
     first_at INTEGER NOT NULL,
@@ -136,19 +136,19 @@ CREATE TABLE {ranges} (
     slots INTEGER NOT NULL,
     reason TEXT NOT NULL
 );
-CREATE INDEX {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
-CREATE INDEX {prefix}ranges_last ON {ranges} (last_at, number);
+CREATE INDEX IF NOT EXISTS {prefix}ranges_of_schedule ON {ranges} (schedule_id, first_at);
+CREATE INDEX IF NOT EXISTS {prefix}ranges_last ON {ranges} (last_at, number);
 
 -- The newest execution of each unique key, and how many failed in a row before it. Two who want the same key queue up for its row.
-CREATE TABLE {unique_keys} (
+CREATE TABLE IF NOT EXISTS {unique_keys} (
     unique_key TEXT NOT NULL PRIMARY KEY,
     execution_id TEXT NOT NULL,
     failures INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX {prefix}unique_keys_holder ON {unique_keys} (execution_id);
+CREATE INDEX IF NOT EXISTS {prefix}unique_keys_holder ON {unique_keys} (execution_id);
 
 -- How far a run had come when its worker last told of it.
-CREATE TABLE {reports} (
+CREATE TABLE IF NOT EXISTS {reports} (
     execution_id TEXT NOT NULL PRIMARY KEY,
     fence INTEGER NOT NULL,
     told_at INTEGER NOT NULL,
@@ -156,14 +156,14 @@ CREATE TABLE {reports} (
 ) WITHOUT ROWID;
 
 -- Running executions that somebody wants to end, and the attempt that is meant by its fence.
-CREATE TABLE {cancellations} (
+CREATE TABLE IF NOT EXISTS {cancellations} (
     execution_id TEXT NOT NULL PRIMARY KEY,
     fence INTEGER NOT NULL,
     actor TEXT NOT NULL,
     asked_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE {sessions} (
+CREATE TABLE IF NOT EXISTS {sessions} (
     id TEXT NOT NULL PRIMARY KEY,
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
@@ -175,7 +175,7 @@ CREATE TABLE {sessions} (
     leased_until INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE {switches} (
+CREATE TABLE IF NOT EXISTS {switches} (
     name TEXT NOT NULL PRIMARY KEY,
     target TEXT NOT NULL,
     mode TEXT NOT NULL,
@@ -185,13 +185,13 @@ CREATE TABLE {switches} (
 ) WITHOUT ROWID;
 
 -- How much work each switch has refused; apart, since those who go by the switches share them.
-CREATE TABLE {rejections} (
+CREATE TABLE IF NOT EXISTS {rejections} (
     name TEXT NOT NULL PRIMARY KEY,
     refused INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- One row at most: the maintenance pass.
-CREATE TABLE {passes} (
+CREATE TABLE IF NOT EXISTS {passes} (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     due_at INTEGER NOT NULL,
     holder TEXT NOT NULL,
@@ -200,7 +200,7 @@ CREATE TABLE {passes} (
 );
 
 -- What is left of executions that were purged.
-CREATE TABLE {rollups} (
+CREATE TABLE IF NOT EXISTS {rollups} (
     schedule_id TEXT NOT NULL,
     day TEXT NOT NULL,
     state TEXT NOT NULL,

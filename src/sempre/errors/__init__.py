@@ -10,15 +10,17 @@
     │   ├── GridError           a grid that cannot be stored, or two rules for one schedule
     │   ├── NamingError         a name of a schedule, job, queue, tag or owner
     │   ├── ArgumentsError      the arguments of a job
-    │   ├── ResultError         what a job returned
     │   └── PolicyError         a policy of a schedule
-    ├── UnknownGrid             a stored grid that this process has no class for
+    ├── UnknownGrid             a stored grid that this process cannot build
     ├── BrokenGrid              a grid that answered with an instant it must not answer with
     ├── IllegalTransition       an execution was asked to go where its state does not lead
     ├── Refused                 a valid request that the present state does not allow
     ├── NotInJob                `current()` was asked outside of a job
     ├── RunCancelled            a job ends itself because it was asked to
     ├── Skip                    a job ends itself because there is nothing to do
+    ├── ResultError             work that was waited for succeeded, but its value is not stored
+    │   ├── ResultNotJson       the value is not JSON; its repr is kept
+    │   └── ResultTooLarge      the value is larger than the limit
     ├── WorkFailed              work that was waited for did not succeed
     ├── NotFinished             work that was waited for is not done in time
     ├── NotFound                nothing of that name
@@ -30,19 +32,22 @@
     │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
     └── StoreError              the store
         ├── StoreUnavailable    it cannot be reached, or did not answer: nobody knows what happened
-        └── StoreRefused        it must not be used as it is set up
+        ├── StoreRefused        it must not be used as it is set up
+        │   └── StoreGone       there is none: it was never set up, or somebody has emptied it
+        └── UnreadableRow       one row of it cannot be read by this process
 
 Catch `SempreError` for everything this package raises on purpose.
 """
 
-from difflib import get_close_matches
-from reprlib import Repr
 from typing import TYPE_CHECKING, Self
+
+from sempre.errors.texts import as_shown, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "NOT_SET_UP",
     "ArgumentsError",
     "BrokenGrid",
     "BrokerError",
@@ -64,23 +69,22 @@ __all__ = [
     "PolicyError",
     "Refused",
     "ResultError",
+    "ResultNotJson",
+    "ResultTooLarge",
     "RunCancelled",
     "SempreError",
     "Skip",
     "StoreError",
+    "StoreGone",
     "StoreRefused",
     "StoreUnavailable",
     "TransactionError",
     "UnknownGrid",
+    "UnreadableRow",
     "WorkFailed",
     "ZoneError",
     "nearest",
 ]
-
-SHOWN_LENGTH = 80
-# Cuts what is long or deep before it is written out, rather than after.
-SHORT = Repr()
-SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * SHOWN_LENGTH
 
 
 class SempreError(Exception):
@@ -107,8 +111,8 @@ class InvalidInput(SempreError, ValueError):
         self.allowed = allowed
         self.hint = hint
         self.whole = whole
-        place = f" (in {_shown(whole)})" if whole else ""
-        sentence = f"{field}: {_shown(value)} is not accepted{place}; allowed: {allowed}."
+        place = f" (in {as_shown(whole)})" if whole else ""
+        sentence = f"{field}: {as_shown(value)} is not accepted{place}; allowed: {allowed}."
         super().__init__(f"{sentence} {hint}" if hint else sentence)
 
     def within(self, whole: str) -> Self:
@@ -148,25 +152,23 @@ class ArgumentsError(InvalidInput):
     """Arguments that are not plain JSON of a bounded size."""
 
 
-class ResultError(InvalidInput):
-    """What a job returned is not JSON; return its text, or store it and return its id."""
-
-
 class PolicyError(InvalidInput):
     """A policy outside its range, or at odds with another one."""
 
 
 class UnknownGrid(SempreError):
-    """A stored grid names a class that this process has not registered."""
+    """A stored grid has a class that is not registered here, or parameters that it refuses."""
 
-    def __init__(self, name: str, *, known: "Iterable[str]") -> None:
-        """Name the grid and the ones this process does know."""
+    def __init__(self, name: str, *, known: "Iterable[str]" = (), refusal: object = None) -> None:
+        """Name the grid, and the ones this process does know or what the class has said."""
         self.name = name
-        names = ", ".join(sorted(known))
-        super().__init__(
-            f'no grid is registered as "{name}" in this process (known: {names}); '
-            f"import the module that defines it before the worker starts."
-        )
+        text = f'no grid is registered as "{name}" in this process (known: '
+        text += ", ".join(sorted(known))
+        text += "); import the module that defines it before the worker starts."
+        if refusal is not None:
+            remedy = "Upgrade this process: pip install --upgrade sempre tzdata"
+            text = f'the grid "{name}" is not understood by this process: {refusal} {remedy}'
+        super().__init__(text)
 
 
 class BrokenGrid(SempreError):
@@ -191,6 +193,57 @@ class RunCancelled(SempreError):
 
 class Skip(SempreError):
     """Raised inside a job: there is nothing to do; the execution is skipped with this reason."""
+
+
+class ResultError(SempreError):
+    """The work succeeded, but the store does not hold what the job returned.
+
+    Attributes:
+        execution_id: of the work that was waited for.
+    """
+
+    def __init__(self, execution_id: str, sentence: str) -> None:
+        """Compose the sentence a user sees."""
+        self.execution_id = execution_id
+        super().__init__(f"execution {execution_id} succeeded, but {sentence}")
+
+
+class ResultNotJson(ResultError):
+    """What a job returned is not JSON that every store can hold; its repr is kept.
+
+    Attributes:
+        type_name: of the value, such as "decimal.Decimal".
+        text: the repr of the value, at most 8,192 bytes of it.
+    """
+
+    def __init__(self, execution_id: str, *, type_name: str, text: str, shown: str) -> None:
+        """Name the type and the remedy; `shown` is the repr without its secrets."""
+        self.type_name = type_name
+        self.text = text
+        super().__init__(
+            execution_id,
+            f"what it returned is not JSON and only its repr is stored: {as_shown(shown)[1:-1]} "
+            f"({type_name}). Return plain JSON, such as str(value).",
+        )
+
+
+class ResultTooLarge(ResultError):
+    """What a job returned is larger than the limit and was not stored.
+
+    Attributes:
+        size: of its JSON in bytes.
+        limit: that was in force.
+    """
+
+    def __init__(self, execution_id: str, *, size: int, limit: int) -> None:
+        """Name the size, the limit and the setting to raise."""
+        self.size = size
+        self.limit = limit
+        super().__init__(
+            execution_id,
+            f"what it returned is not stored: {size:,} bytes of JSON, and the limit is {limit:,}. "
+            f"Raise Sempre(result_limit=...), or store the value and return its id.",
+        )
 
 
 class WorkFailed(SempreError):
@@ -273,19 +326,15 @@ class StoreRefused(StoreError):
     """The store is set up in a way, or of a version, that would break our promises."""
 
 
-def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:
-    """Answer with a "Did you mean ...?" sentence, or an empty text if nothing is near."""
-    by_folded = {name.casefold(): name for name in known}
-    matches = get_close_matches(value.casefold(), by_folded, n=count, cutoff=0.6)
-    if not matches:
-        return ""
-    return f"Did you mean {' or '.join(by_folded[match] for match in matches)}?"
+NOT_SET_UP = (
+    "the store is not set up yet, or somebody has emptied it: run `sempre db upgrade`, or call "
+    "upgrade() once"
+)
 
 
-def _shown(value: object) -> str:
-    try:
-        text = f'"{value}"' if isinstance(value, str) else SHORT.repr(value)
-    except Exception:  # noqa: BLE001 - the error is about the value, not about its text
-        text = f"a value of type {type(value).__name__}"
-    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:SHOWN_LENGTH])
-    return printable if len(text) <= SHOWN_LENGTH else f"{printable}..."
+class StoreGone(StoreRefused):
+    """There is no store where one should be: it was never set up, or somebody has emptied it."""
+
+
+class UnreadableRow(StoreError):
+    """A row of the store has something that this process does not understand."""

@@ -1,0 +1,15 @@
+-- Tells whether a lane has a message that nobody has reserved, or not for too long: 1 or 0.
+-- ARGV: the lane.
+local root, lane = KEYS[1], ARGV[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local delayed = root .. 'delayed:' .. lane
+if redis.call('EXISTS', root .. 'ready:' .. lane) == 1 then
+    return 1
+end
+if redis.call('ZCOUNT', delayed, '-inf', now) > 0 then
+    return 1
+end
+-- A reservation is one more delay, and all that have a receipt are among the delayed ones now.
+local reserved = redis.call('HLEN', root .. 'receipts:' .. lane)
+return redis.call('ZCARD', delayed) > reserved and 1 or 0

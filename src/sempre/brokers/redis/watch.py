@@ -1,0 +1,71 @@
+"""PUBLISH and SUBSCRIBE of Redis: a worker that waits is woken by scripts of other processes.
+
+Every worker that waits hears every wake-up. A list that workers pop from would wake one alone, who
+may want other queues, or die with what it has popped.
+"""
+
+from sempre.brokers.redis.server import Server, Subscription
+from sempre.brokers.server_watch import LineLost, Notifier, ServerWatch
+from sempre.clock import Clock
+from sempre.errors import BrokerUnavailable
+
+__all__ = ["RedisWatch"]
+
+ANSWER_AFTER = 5.0
+
+
+class _Line:
+    """A connection that is subscribed to a channel."""
+
+    def __init__(self, server: Server, subscription: Subscription) -> None:
+        self._server = server
+        self._subscription = subscription
+
+    def fileno(self) -> int:
+        return self._subscription.fileno()
+
+    def words(self) -> list[str]:
+        words = self._subscription.words()
+        if words is None:
+            raise LineLost("the connection was lost")
+        return words
+
+    def close(self) -> None:
+        self._subscription.close()
+        self._server.close()
+
+
+class RedisWatch(ServerWatch[_Line]):
+    """A watch for all processes that use the same store in Redis.
+
+    Args:
+        url: of the server.
+        channel: what is subscribed to; other stores on the server have others.
+        notifier: sends the wake-ups.
+        clock: by which waits end.
+        retry_after: how many seconds to let pass before a lost connection is tried again; twice
+            as many each time that fails.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        channel: str,
+        notifier: Notifier,
+        clock: Clock | None = None,
+        retry_after: float = 0.5,
+    ) -> None:
+        """Connect to nothing yet."""
+        super().__init__("Redis", notifier, clock=clock, retry_after=retry_after)
+        self._url = url
+        self._channel = channel
+
+    def _connect(self) -> _Line | None:
+        # One for each line: its locks must not be shared with a forked child.
+        server = Server(self._url, root="", answer_after=ANSWER_AFTER)
+        try:
+            return _Line(server, server.listen(self._channel))
+        except BrokerUnavailable as error:
+            server.close()
+            raise LineLost(str(error)) from None

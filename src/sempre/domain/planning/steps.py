@@ -1,0 +1,60 @@
+"""Steps: slots of a grid, for relative grids asked only from slots that exist.
+
+`Every` and `Cron` can be asked from any instant. A relative grid has another answer for every
+instant that it is asked from, so its slots are found by stepping from the cursor.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+
+from sempre.domain.planning.sheet import TICK
+from sempre.errors import BrokenGrid
+from sempre.grids.grid import Grid, following
+
+__all__ = ["MOST_STEPS", "first_slot_from", "last_slot", "slots_until"]
+
+MOST_STEPS = 100_000
+"""So many slots of a relative grid are stepped over at once; a step takes about a microsecond."""
+
+
+def first_slot_from(grid: Grid, cursor: datetime, instant: datetime) -> datetime | None:
+    """Return the first slot after the cursor that is not before an instant; None if there is none.
+
+    Raises:
+        BrokenGrid: a relative grid has too many slots until there.
+    """
+    if not grid.relative:
+        return following(grid, max(cursor, instant - TICK))
+    slot = following(grid, cursor)
+    for _ in range(MOST_STEPS):
+        if slot is None or slot >= instant:
+            return slot
+        slot = following(grid, slot)
+    message = f"the relative grid {grid!r} has more than {MOST_STEPS:,} slots between {cursor}"
+    raise BrokenGrid(f"{message} and {instant}; pause or skip to an earlier instant.")
+
+
+def slots_until(grid: Grid, after: datetime, until: datetime) -> list[datetime]:
+    """Return the slots of a relative grid after one of its slots, up to an instant: the first ones.
+
+    At most MOST_STEPS; the caller goes on from the last one another time.
+    """
+    return list(islice(_steps(grid, after, until), MOST_STEPS))
+
+
+def last_slot(grid: Grid, after: datetime, until: datetime) -> datetime | None:
+    """Return the last slot after a slot and not after an instant; None if there is none."""
+    if until <= after:
+        return None
+    if grid.relative:
+        return next(reversed(slots_until(grid, after, until)), None)
+    passed = grid.passed(after, until)
+    return passed.last if passed else None
+
+
+def _steps(grid: Grid, after: datetime, until: datetime) -> Iterator[datetime]:
+    slot = following(grid, after)
+    while slot is not None and slot <= until:
+        yield slot
+        slot = following(grid, slot)

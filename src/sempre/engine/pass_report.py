@@ -1,0 +1,88 @@
+"""The report of a maintenance pass: what it did, and where the next one goes on."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sempre.domain.arguments import Json
+from sempre.engine.reconciling import Reconciled
+
+__all__ = ["Report"]
+
+KEPT = (
+    *("slice_after", "round_size", "last_round", "looked_after", "sentinels", "audits"),
+    "renewed_at",
+)
+
+
+@dataclass
+class Report:
+    """What a pass did. It is kept in the store, where the next pass goes on from it.
+
+    Attributes:
+        interval: in seconds, after how long the next one is due.
+        lock_acquired: whether this pass was the one that was due.
+        schedules_processed: how many were found by index, or checked in turn.
+        schedules_failed: how many could not be dealt with.
+        executions_created: rows that were missing or had drifted.
+        orphans_enqueued: rows that the broker had not been told of.
+        rung_again: rows it was told of once more, because it had lost its memory.
+        purged: rows deleted because they ended longer ago than retention.
+        switches_off: how many switches are off.
+        schedules_unreadable: how many were left alone, since this process cannot read them.
+        deaf: lanes whose tickets the broker takes and does not deliver, to the one that passed.
+        seconds: how long it took.
+        slice_after: the last id of the stretch that was checked.
+        round_size: how many schedules the daily round has seen so far.
+        last_round: how many the one before saw in all.
+        looked_after: the last id of the slice that was looked at in full.
+        sentinels: the message in each lane whose absence tells of a loss.
+        audits: which schedules were checked when, in stretches.
+        renewed_at: when workers set the store up again, since somebody had emptied it; as a text.
+    """
+
+    interval: int = 0
+    lock_acquired: bool = True
+    schedules_processed: int = 0
+    schedules_failed: int = 0
+    executions_created: int = 0
+    orphans_enqueued: int = 0
+    rung_again: int = 0
+    purged: int = 0
+    switches_off: int = 0
+    schedules_unreadable: int = 0
+    deaf: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    slice_after: str = ""
+    round_size: int = 0
+    last_round: int = 0
+    looked_after: str = ""
+    sentinels: dict[str, Json] = field(default_factory=dict)
+    audits: list[Json] = field(default_factory=list)
+    renewed_at: str = ""
+
+    @classmethod
+    def after(cls, last: Mapping[str, Json], *, interval: int) -> "Report":
+        """Return an empty report that goes on where another one ended, as far as it is known."""
+        empty = cls(interval)
+        known: dict[str, Any] = {
+            name: last[name]
+            for name in KEPT
+            if name in last and type(last[name]) is type(getattr(empty, name))
+        }
+        return cls(interval, **known)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it did, without what only the next pass needs to know."""
+        return {name: value for name, value in asdict(self).items() if name not in KEPT}
+
+    def __post_init__(self) -> None:
+        """Begin with none that fails; a pass may look at one more than once."""
+        self._failing: set[str] = set()
+
+    def add(self, done: Reconciled) -> None:
+        """Count what was reconciled."""
+        self._failing |= done.failing
+        self.schedules_failed = len(self._failing)
+        self.executions_created += done.created

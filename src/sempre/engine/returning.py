@@ -1,0 +1,60 @@
+"""Returning: what has to be known of a schedule that is ahead of the store's clock, to heal it."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning import Moment, Plan, plan_reconcile
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import Kind
+from sempre.domain.values import changed
+from sempre.engine.core import Engine
+from sempre.ports.messages import ExecutionQuery
+
+__all__ = ["plan_healing"]
+
+AT_ONCE = 500
+
+
+def plan_healing(
+    engine: Engine,
+    schedule: Schedule,
+    rows: Iterable[Execution],
+    moment: Moment,
+    *,
+    actor: str,
+) -> Plan:
+    """Return what brings a schedule to its invariants, also if the store's clock had jumped.
+
+    Of one whose cursor lies in the future more is read: which of the slots up to there have a row,
+    and which count as passed.
+    """
+    if not schedule.is_ahead(moment.now):
+        return plan_reconcile(schedule, rows, moment, actor=actor)
+    known = {row.id: row for row in (*_rows_after(engine, schedule, moment.now), *rows)}
+    passed = _passed_beyond(engine, schedule, moment.now)
+    return plan_reconcile(schedule, known.values(), moment, actor=actor, passed=passed)
+
+
+def _passed_beyond(engine: Engine, schedule: Schedule, now: datetime) -> list[SlotRange]:
+    """Return what is recorded of slots that passed without a row, as far as it ends after now."""
+    limit = AT_ONCE
+    while True:
+        found = engine.store.ranges(schedule.id, limit=limit).value
+        if len(found) < limit or found[-1].first <= now:
+            return [each for each in found if each.last > now]
+        limit *= 10
+
+
+def _rows_after(engine: Engine, schedule: Schedule, now: datetime) -> list[Execution]:
+    """Return the rows of slots after now."""
+    found: list[Execution] = []
+    query = ExecutionQuery(
+        schedule_id=schedule.id, kinds=frozenset({Kind.SCHEDULED}), since=now, limit=AT_ONCE
+    )
+    while True:
+        page = engine.store.executions(query).value
+        found += page.items
+        if not page.after:
+            return found
+        query = changed(query, after=page.after)

@@ -1,0 +1,34 @@
+"""The texts of errors: values as a message may show them, and what may have been meant."""
+
+from difflib import get_close_matches
+from reprlib import Repr
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["as_shown", "nearest"]
+
+SHOWN_LENGTH = 80
+# Cuts what is long or deep before it is written out, rather than after.
+SHORT = Repr()
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * SHOWN_LENGTH
+
+
+def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:
+    """Answer with a "Did you mean ...?" sentence, or an empty text if nothing is near."""
+    by_folded = {name.casefold(): name for name in known}
+    matches = get_close_matches(value.casefold(), by_folded, n=count, cutoff=0.6)
+    if not matches:
+        return ""
+    return f"Did you mean {' or '.join(by_folded[match] for match in matches)}?"
+
+
+def as_shown(value: object) -> str:
+    """Return a value as a message shows it: short, and in printable characters."""
+    try:
+        text = f'"{value}"' if isinstance(value, str) else SHORT.repr(value)
+    except Exception:  # noqa: BLE001 - the error is about the value, not about its text
+        text = f"a value of type {type(value).__name__}"
+    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:SHOWN_LENGTH])
+    return printable if len(text) <= SHOWN_LENGTH else f"{printable}..."

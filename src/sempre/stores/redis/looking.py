@@ -1,0 +1,113 @@
+"""What people look at: history, schedules, attempts, and what is left of both."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.schedule import Schedule
+from sempre.domain.unreadable import Unreadable, unreadable
+from sempre.ports.messages import (
+    Attempt,
+    ExecutionQuery,
+    Page,
+    Reading,
+    Report,
+    Rollup,
+    ScheduleQuery,
+)
+from sempre.stores.redis import arguments, pages, records
+from sempre.stores.redis.decoding import LeftOut, decoded, told_as
+from sempre.stores.redis.encoding import instant
+
+__all__ = ["Looking"]
+
+T = TypeVar("T")
+
+
+class Looking(ABC):
+    """The operations of the port that change nothing, and that no worker needs."""
+
+    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
+        """Return a page of history."""
+        return pages.executions(self._run, query)
+
+    def latest(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        """Return the newest executions of each of these schedules."""
+        return pages.latest(self._run, list(dict.fromkeys(schedule_ids)), limit)
+
+    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
+        """Return a page of schedules."""
+        return pages.schedules(self._run, query)
+
+    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+        """Return the latest stretches of slots that passed without a row."""
+
+        def read(found: Sequence[str], left_out: LeftOut) -> list[SlotRange]:
+            told = told_as("ranges", schedule_id)
+            return decoded(
+                found, lambda text: records.read_range(schedule_id, text), told, left_out
+            )
+
+        return self._read_rows("ranges", [schedule_id, limit], read)
+
+    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
+        """Return every try at an execution."""
+
+        def read(found: Sequence[str], left_out: LeftOut) -> list[Attempt]:
+            tries = records.sorted_attempts(records.paired(found))
+            told = told_as("attempts", execution_id)
+            return decoded(
+                tries, lambda each: records.read_attempt(execution_id, *each), told, left_out
+            )
+
+        return self._read_rows("attempts", [execution_id], read)
+
+    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
+        """Return the last report of each of these executions."""
+
+        def read(found: Sequence[Any], left_out: LeftOut) -> list[Report]:
+            return decoded(found, records.read_report, _told_of_report, left_out)
+
+        return self._read_rows("reports", arguments.listed(sorted(set(ids))), read)
+
+    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
+        """Return what is left of purged rows."""
+
+        def read(found: Sequence[str], left_out: LeftOut) -> list[Rollup]:
+            days = records.days_of(records.paired(found))
+            told = told_as("rollups", schedule_id)
+            return decoded(days, lambda day: records.read_rollup(schedule_id, *day), told, left_out)
+
+        return self._read_rows("rollups", [schedule_id], read)
+
+    # Scripts
+
+    @abstractmethod
+    def _run(self, script: str, told: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
+        """Run a script."""
+
+    def _read(self, script: str, told: Iterable[str | int], read: Callable[[Any], T]) -> Reading[T]:
+        """Answer with the store's now, by which whoever asked goes on planning."""
+        now, found = self._run(script, told)
+        return Reading(instant(now), read(found))
+
+    def _read_each(
+        self, script: str, told: Iterable[str | int], read: Callable[[Any], T]
+    ) -> Reading[list[T]]:
+        return self._read(script, told, lambda found: list(map(read, found)))
+
+    def _read_rows(
+        self, script: str, told: Iterable[str | int], read: Callable[[Any, LeftOut], T]
+    ) -> Reading[T]:
+        """Answer likewise, and with the rows that were left out, which `read` puts on its list."""
+        now, found = self._run(script, told)
+        left_out: LeftOut = []
+        value = read(found, left_out)
+        return Reading(instant(now), value, tuple(left_out))
+
+
+def _told_of_report(row: Sequence[str], error: Exception) -> Unreadable:
+    return unreadable("reports", row[0], row[0], error)

@@ -1,0 +1,21 @@
+"""Notifying: PUBLISH of Redis through the store's own connections."""
+
+from sempre.stores.redis.server import Server
+
+__all__ = ["RedisNotifier"]
+
+
+class RedisNotifier:
+    """Notifies the connections that are subscribed to a channel."""
+
+    def __init__(self, server: Server, channel: str) -> None:
+        """Notify through the connections of a store."""
+        self._server = server
+        self._channel = channel
+
+    def notify(self, word: str) -> None:
+        """Send a word now."""
+        self._server.publish(self._channel, word)
+
+    def notify_within(self, connection: object, word: str) -> None:
+        """Do nothing: no transaction of a caller reaches this store."""

@@ -1,0 +1,99 @@
+"""Taking: a script starts one-off work whose rules this process has read before, and no other.
+
+A script cannot read rules as this code does, nor undo a start when it turns out that the row cannot
+be read. So it is told which rules are known; of others it asks, and the same work is asked for
+again when that is answered. Rows that cannot be read are looked past.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sempre.domain.execution import Execution
+from sempre.domain.rules import read_snapshot
+from sempre.domain.values import changed
+from sempre.ports.messages import Reading, Wanted
+from sempre.stores.redis.arguments import listed, wanted_work
+from sempre.stores.redis.decoding import LeftOut, decoded, told_of_execution
+from sempre.stores.redis.encoding import instant, read_execution
+
+__all__ = ["Asked", "Taker"]
+
+Row = Sequence[Any]
+MOST_RULES = 256
+# Where an execution as an answer has its rules.
+RULES = 8
+
+
+class Asked(NamedTuple):
+    """Which work is wanted, for which session, and of which executions only, if so."""
+
+    wanted: Wanted
+    session: str
+    ids: Sequence[str] | None = None
+
+
+class _Texts(dict[str, None]):
+    """Texts of which the newest are kept."""
+
+    def note(self, texts: Iterable[str]) -> None:
+        self.update(dict.fromkeys(texts))
+        for oldest in list(self)[: max(0, len(self) - MOST_RULES)]:
+            self.pop(oldest, None)
+
+
+class Taker:
+    """Takes work, and remembers which rules this process can read and which it cannot."""
+
+    def __init__(self, run: Callable[[str, Iterable[str | int]], Any]) -> None:
+        """Take by a script."""
+        self._run = run
+        self._known = _Texts()
+        self._foreign = _Texts()
+
+    def take(self, asked: Asked) -> Reading[list[Execution]]:
+        """Start work that is due, by one script as long as its rules are known."""
+        taken: list[Execution] = []
+        left_out: LeftOut = []
+        answers: dict[str, bool] = {}
+        past, rest = 0, asked.wanted.limit
+        while True:
+            wanted = changed(asked.wanted, limit=rest)
+            told = self._arguments(asked._replace(wanted=wanted), past, answers)
+            now, (started, passed, unknown) = self._run("take", told)
+            taken += map(read_execution, started)
+            rest -= len(started)
+            seen = len(started) + len(passed) + len(unknown)
+            if unknown:
+                self._answer(unknown, answers)
+            elif not rest or seen < rest + len(started) + past:
+                decoded(passed, read_execution, told_of_execution, left_out)
+                return Reading(instant(now), taken, tuple(left_out))
+            past = 2 * (len(passed) + len(unknown))
+
+    def _answer(self, unknown: Sequence[Row], answers: dict[str, bool]) -> None:
+        """Find out which of these rows can be read."""
+        readable = {row.id for row in decoded(unknown, read_execution, told_of_execution, [])}
+        answers |= {row[0]: row[0] in readable for row in unknown}
+        known = {row[RULES] for row in unknown if row[0] in readable}
+        self._known.note(known)
+        strange = {row[RULES] for row in unknown if row[0] not in readable}
+        self._foreign.note(text for text in strange - known if not _are_readable(text))
+
+    def _arguments(self, asked: Asked, past: int, answers: dict[str, bool]) -> Iterator[str | int]:
+        yield asked.session
+        yield from wanted_work(asked.wanted)
+        yield int(asked.ids is not None)
+        yield from listed(asked.ids or ())
+        yield past
+        yield from listed(list(self._known))
+        yield from listed(list(self._foreign))
+        yield from listed(each for each, readable in answers.items() if readable)
+        yield from listed(each for each, readable in answers.items() if not readable)
+
+
+def _are_readable(rules: str) -> bool:
+    try:
+        read_snapshot(rules)
+    except Exception:  # noqa: BLE001 - whatever rules of a newer release lead to
+        return False
+    return True

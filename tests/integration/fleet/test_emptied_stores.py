@@ -1,0 +1,72 @@
+"""Somebody empties the store under running workers: they set it up again and go on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sempre import Sempre
+from tests.integration.fleet.crew import CLOCK, Fleet, eventually, fleet_on
+from tests.integration.fleet.effects import read_log
+from tests.integration.fleet.emptying import WAYS
+from tests.integration.fleet.pairings import pairing_on
+
+
+def ends(fleet: Fleet) -> list[dict[str, Any]]:
+    return [each for each in read_log(fleet.folder) if each["what"] == "end"]
+
+
+def wait_for_slots_after(fleet: Fleet, instant: float) -> None:
+    """Wait until every line has run a slot after an instant."""
+
+    def have_run() -> bool:
+        ran = {each["schedule"] for each in ends(fleet) if each["slot"] > instant}
+        return {line.name for line in fleet.lines} <= ran
+
+    eventually(have_run, otherwise=fleet.outputs)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_emptied_store_is_set_up_again_and_every_schedule_goes_on(
+    way: str, tmp_path: Path
+) -> None:
+    """By the same processes, without a restart; fences go on above those they have seen."""
+    name, empty = WAYS[way]
+    with (
+        pairing_on(name, tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="present") as fleet,
+    ):
+        members = fleet.join(2)
+        wait_for_slots_after(fleet, CLOCK.now().timestamp())
+        store = Sempre(pairing.store).engine.store
+        eventually(lambda: len(store.sessions().value) == len(members), otherwise=fleet.outputs)
+        before = store.uuid
+        workers = {each.pid for member in members for each in member.workers}
+        emptied_at = CLOCK.now().timestamp()
+
+        empty(pairing.store)
+        wait_for_slots_after(fleet, emptied_at)
+        wait_for_slots_after(fleet, CLOCK.now().timestamp() + 5)
+
+        after = {each.pid for member in members for each in member.workers}
+        assert after == workers, fleet.outputs()
+        told = ["is gone: somebody has emptied" in member.output for member in members]
+        assert told == [True, True], fleet.outputs()
+        app = Sempre(pairing.store)
+        assert app.engine.store.uuid != before
+        eventually(lambda: app.engine.store.last_pass().value.report.get("renewed_at"))
+        assert sorted(each.name for each in app.schedules) == sorted(
+            line.name for line in fleet.lines
+        )
+        fleet.part()
+        _check_fences(fleet, emptied_at)
+
+
+def _check_fences(fleet: Fleet, emptied_at: float) -> None:
+    starts = [each for each in read_log(fleet.folder) if each["what"] == "start"]
+    old = [each["fence"] for each in starts if each["at"] < emptied_at]
+    # What was claimed just before may begin just after.
+    new = [each["fence"] for each in starts if each["slot"] > emptied_at + 5]
+    assert new
+    assert min(new) > max(old)
+    assert len(set(new)) == len(new)
