@@ -1,14 +1,16 @@
 """What the jobs of a fleet leave on disk: a log of effects, and a resource that checks fences.
 
-Each line of the log is one write to a file opened with O_APPEND, so lines of many processes never
-mix. The servers are on this host, so that its clock is also the store's.
+Each record is one write to a file opened with O_APPEND, so records of many processes never mix.
+A write that crosses a page is torn if its process is killed, or a reader comes, just then. So each
+record begins and ends with a line break; a torn record is not JSON, and is not counted.
+The servers are on this host, so that its clock is also the store's.
 """
 
 import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +60,7 @@ class Effects:
             "at": CLOCK.now().timestamp(),
             **more,
         }
-        _append(self._folder / LOG, json.dumps(line))
+        _append(self._folder / LOG, line)
 
     def _apply(self, resource: str) -> str:
         """Apply the effect unless the resource knows better; say what it answered."""
@@ -68,16 +70,14 @@ class Effects:
                 return "refused"
             if run.slot.timestamp() in {slot for _, slot in known}:
                 return "repeated"
-            _append(path, f"{run.fence} {run.slot.timestamp()}")
+            _append(path, [run.fence, run.slot.timestamp()])
             return "applied"
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """Return the lines of the log, in the order of their writing."""
+    """Return the records of the log, in the order of their writing."""
     path = folder / LOG
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return list(_records(path)) if path.exists() else []
 
 
 def read_resources(folder: Path) -> dict[str, list[float]]:
@@ -86,10 +86,10 @@ def read_resources(folder: Path) -> dict[str, list[float]]:
     return {path.stem: [slot for _, slot in _entries(path)] for path in found}
 
 
-def _append(path: Path, line: str) -> None:
+def _append(path: Path, record: object) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(descriptor, f"{line}\n".encode())
+        os.write(descriptor, f"\n{json.dumps(record)}\n".encode())
     finally:
         os.close(descriptor)
 
@@ -102,5 +102,10 @@ def _locked(path: Path) -> Iterator[tuple[Path, list[tuple[int, float]]]]:
 
 
 def _entries(path: Path) -> list[tuple[int, float]]:
-    words = [line.split() for line in path.read_text().splitlines()]
-    return [(int(fence), float(slot)) for fence, slot in words]
+    return [(fence, slot) for fence, slot in _records(path)]
+
+
+def _records(path: Path) -> Iterator[Any]:
+    for line in path.read_text().splitlines():
+        with suppress(json.JSONDecodeError):  # empty, or torn
+            yield json.loads(line)
