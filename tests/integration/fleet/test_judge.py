@@ -1,7 +1,7 @@
 """The judge can find what it looks for: each test breaks one thing in a log that was in order."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,14 @@ def runs() -> list[Entry]:
 
 
 def found_in(folder: Path, log: list[Entry]) -> Finding:
-    (folder / "effects.log").write_text("".join(f"{json.dumps(each)}\n" for each in log))
-    done = [each for each in log if each.get("fenced") == "applied"]
-    effects = "".join(f"{each['fence']} {each['slot']}\n" for each in done)
-    (folder / "tick.resource").write_text(effects)
+    done = [[each["fence"], each["slot"]] for each in log if each.get("fenced") == "applied"]
+    write(folder / "effects.log", log)
+    write(folder / "tick.resource", done)
     return judge(folder, LINES, UNTIL)
+
+
+def write(path: Path, records: Sequence[object]) -> None:
+    path.write_text("".join(f"\n{json.dumps(each)}\n" for each in records))
 
 
 def test_a_log_in_order_has_no_faults(tmp_path: Path) -> None:
@@ -56,6 +59,14 @@ def test_a_slot_that_nobody_ran_is_lost(tmp_path: Path) -> None:
 
     assert finding.lost == [("tick", FIRST + 4)]
     assert not finding.is_settled
+
+
+def test_a_record_that_a_kill_has_torn_counts_as_never_written(tmp_path: Path) -> None:
+    found_in(tmp_path, runs())
+    log = tmp_path / "effects.log"
+    log.write_text(f"{log.read_text()[:-40]}\n{json.dumps(runs()[0])}\n")
+
+    assert judge(tmp_path, LINES, UNTIL).lost == [("tick", FIRST + 6)]
 
 
 def test_a_run_that_did_not_end_is_incomplete_and_its_slot_lost(tmp_path: Path) -> None:

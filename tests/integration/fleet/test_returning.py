@@ -15,6 +15,8 @@ from tests.integration.fleet.pairings import STORES, pairing_on
 from tests.integration.fleet.rota import Line
 
 AWAY = 4.0
+# Of the lines of the rota that do not catch up: what is no later than this still runs.
+TOLERANCE = 1.0
 LONG = pytest.mark.long
 
 
@@ -67,5 +69,5 @@ def test_what_was_due_meanwhile_runs_once_and_then_it_is_back_in_the_present(
                 assert list(dict.fromkeys(slots)) == expected
             else:
                 assert slots[0] == first
-                assert slots[1] > returned
+                assert slots[1] > returned - TOLERANCE
                 assert slots[1:] == list(line.slots(slots[1] - 1, slots[-1]))
