@@ -19,7 +19,13 @@ from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import ExecutionQuery, Order, Session, Unique, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.postgresql import PLANS_KEPT, PREPARED_AFTER, Postgresql
+from sempre.stores.sql.dialects.postgresql import (
+    PLANS_KEPT,
+    PLANS_TRUSTED,
+    PREPARED_AFTER,
+    SHORT,
+    Postgresql,
+)
 from sempre.stores.sql.dialects.postgresql_connection import Connection
 from sempre.stores.sql.inserting import load_executions
 from sempre.testing.contracts.store.builders import (
@@ -263,8 +269,9 @@ def test_the_server_keeps_the_plan_of_a_statement_that_is_used_often(
     assert kept_plans(dialect) > before
 
 
-def test_plans_are_forgotten_after_a_second_since_tables_grow(
-    server: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("took", "kept_for"), [(0.0, PLANS_KEPT), (2 * SHORT, PLANS_TRUSTED)])
+def test_plans_are_forgotten_since_tables_grow_and_sooner_after_a_slow_transaction(
+    server: str, monkeypatch: pytest.MonkeyPatch, took: float, kept_for: float
 ) -> None:
     clock = Steady()
     dialect = Postgresql(server, schema=f"own_{next(NUMBERS)}", clock=clock)
@@ -273,10 +280,16 @@ def test_plans_are_forgotten_after_a_second_since_tables_grow(
     look_often(store)
     asked = listened(monkeypatch)
 
+    def pass_time(transaction: Transaction) -> None:
+        clock.seconds += took
+        assert transaction.now
+
+    dialect.read(pass_time)
+    clock.seconds += kept_for - 2 * SHORT - 0.01
     look_often(store)
     assert "DISCARD" not in asked
 
-    clock.seconds += PLANS_KEPT
+    clock.seconds += 2 * SHORT + 0.01
     look_often(store)
     assert asked.count("DISCARD") == 1
     dialect.close()

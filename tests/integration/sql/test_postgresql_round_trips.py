@@ -1,9 +1,12 @@
 """How often PostgreSQL is waited for, and what becomes of a connection that is lost meanwhile."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 from psycopg._pipeline_base import BasePipeline
 from psycopg.pq import Trace
@@ -12,11 +15,13 @@ from sempre.errors import StoreUnavailable
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.stores.sql.notifying import SqlNotifier
 from sempre.testing.contracts.store.builders import enqueued, session_of, wanted
 from tests.integration.sql.test_postgresql import on_time
 from tests.unit.engine.test_breaker import Steady
 
 NUMBERS = count()
+HANG = 60.0
 DIE = "SELECT pg_terminate_backend(pg_backend_pid())"
 
 
@@ -63,6 +68,38 @@ def test_slots_are_claimed_in_two_round_trips(
         assert all(store.claim(orders, session=session))
 
     assert round_trips(dialect, claim, tmp_path / "trace") == 2
+
+
+def test_when_the_first_row_is_due_is_asked_in_one_round_trip(
+    store: SqlStore, dialect: Postgresql, tmp_path: Path
+) -> None:
+    enqueued(store)
+    yesterday = store.last_pass().now - timedelta(days=1)
+
+    def ask() -> None:
+        assert store.first_due(wanted(), after=yesterday) is not None
+
+    assert round_trips(dialect, ask, tmp_path / "trace") == 1
+
+
+def test_idle_workers_are_notified_in_one_round_trip(
+    store: SqlStore, dialect: Postgresql, server: str, tmp_path: Path
+) -> None:
+    assert store.uuid
+    with psycopg.connect(server, autocommit=True) as listening:
+        listening.execute("LISTEN rooms")
+        notify = partial(SqlNotifier(dialect, "rooms").notify, "word")
+
+        assert round_trips(dialect, notify, tmp_path / "trace") == 1
+
+        [note] = listening.notifies(timeout=HANG, stop_after=1)
+        assert note.payload == "word"
+
+
+def test_one_statement_whose_connection_was_lost_is_sent_again(dialect: Postgresql) -> None:
+    statements = iter(("die", "live"))
+
+    assert dialect.glance(lambda transaction: transaction.rows(next(statements))) == [(1,)]
 
 
 def test_work_whose_connection_was_lost_before_it_answered_is_done_again(

@@ -1,9 +1,12 @@
 """What was not there a moment ago is not asked for in vain, and keeps nobody waiting for it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from sempre import Every, Sempre
 from sempre.brokers.store import StoreBroker
+from sempre.clock import Clock
+from sempre.domain.execution import Execution
 from sempre.engine.claiming import Started
 from sempre.engine.fetching import SOON, Fetcher
 from sempre.ports.messages import Candidate, Reading, Session, Wanted
@@ -14,26 +17,38 @@ WANTED = Wanted(frozenset({"default"}), frozenset({"work"}), 10)
 
 
 class Noting(MemoryStore):
-    """A store that counts how often it was asked for slots that are due."""
+    """A store that notes in which order it was asked for slots and for one-off work."""
 
-    looks = 0
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.asked: list[str] = []
+
+    @property
+    def looks(self) -> int:
+        return self.asked.count("slots")
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        self.looks += wanted.overdue is None
+        self.asked += ["slots"] * (wanted.overdue is None)
         return super().due(wanted)
+
+    def take(
+        self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
+    ) -> Reading[list[Execution]]:
+        self.asked += ["one-off"] * (wanted.overdue is None)
+        return super().take(wanted, session=session, ids=ids)
 
 
 class Shop:
     """One schedule that is due a minute after noon, and more one-off work than is ever taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, backlog: int = 500) -> None:
         self.clock, self.begun = Hand(), list[Started]()
         self.store = Noting(self.clock)
         self.app = Sempre(self.store, broker=StoreBroker(), clock=self.clock)
-        work = self.app.job(name="work")(lambda: None)
-        self.app.add("slots", Every("1m"), work)
+        self.work = self.app.job(name="work")(lambda: None)
+        self.app.add("slots", Every("1m"), self.work)
         self.app.sync()
-        self.app.enqueue_many(work.bind() for _ in range(500))
+        self.app.enqueue_many(self.work.bind() for _ in range(backlog))
         self.store.register(Session("one"), lease=timedelta(hours=9))
         self.fetcher = Fetcher(
             self.app.engine, wanted=WANTED, begin=self.begun.extend, called=lambda: None
@@ -69,3 +84,19 @@ def test_a_slot_that_is_known_to_be_due_does_not_wait_behind_one_off_work() -> N
     shop.clock.move(seconds=SOON / 2)
 
     assert "slots" in shop.look(2)
+
+
+def test_an_idle_worker_that_is_woken_asks_for_one_off_work_first() -> None:
+    shop = Shop(backlog=0)
+    shop.look(1)
+
+    for _ in range(3):
+        shop.clock.move(seconds=1)
+        shop.store.asked.clear()
+        shop.work.enqueue()
+
+        assert shop.look(2) == ["work"]
+        assert shop.store.asked[0] == "one-off"
+
+        shop.app.engine.bell.wake_others()
+        assert shop.look(2) == []

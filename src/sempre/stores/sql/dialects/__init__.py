@@ -141,7 +141,7 @@ class Dialect(Protocol):
         ...
 
     def glance(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work of one statement, on any state of the database; as cheap as can be."""
+        """Run work of one statement that changes no row, on any state; as cheap as can be."""
         ...
 
     def write(self, work: Callable[[Transaction], T]) -> T:

@@ -53,12 +53,15 @@ __all__ = ["Postgresql"]
 
 T = TypeVar("T")
 TRIES = 5
-# How often a statement is used on a connection before the server is asked to keep its plan, and for
-# how many seconds it does: a plan for tables that are nearly empty is a bad one when they are full.
+# How often a statement is used on a connection before the server is asked to keep its plan.
 PREPARED_AFTER = 1
-PLANS_KEPT = 1.0
+# A plan for tables that are nearly empty is a bad one when they are full. So plans are kept for a
+# minute; for a second, if a transaction has meanwhile taken longer than one of a few rows does.
+PLANS_KEPT, PLANS_TRUSTED = 60.0, 1.0
+SHORT = 0.02
 # What begins a transaction. That it waits for the disk is said each time, whoever stands between.
 DURABLE = "SET LOCAL synchronous_commit = on"
+ALONE = ()
 READ = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", DURABLE)
 # The pool's pauses between tries to connect grow with this; each time it is begun anew.
@@ -134,7 +137,9 @@ class Postgresql:
         """Run reading work on one state of the database: that of its first statement."""
         return self._transact(READ, work)
 
-    glance = read
+    def glance(self, work: Callable[[Transaction], T]) -> T:
+        """Run work of one statement, in one round trip unless a pooler stands between."""
+        return self._transact(ALONE, work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it to disk."""
@@ -202,7 +207,9 @@ class Postgresql:
         transaction: PostgresqlTransaction | None = None
         try:
             transaction = self._transaction(connection, begin)
+            began = self._clock.elapsed()
             answer = work(transaction)
+            connection.was_slow |= self._clock.elapsed() - began > SHORT
             if transaction.is_begun:
                 connection.execute("COMMIT", prepare=False)
         except BaseException as error:
@@ -219,8 +226,8 @@ class Postgresql:
         if connection.is_direct:
             self._plan_anew(connection)
             return PostgresqlTransaction(connection, self.statements, begin=begin)
-        connection.execute("; ".join((*begin, self.settings)), prepare=False)
-        return PostgresqlTransaction(connection, self.statements)
+        connection.execute("; ".join((*(begin or WRITE), self.settings)), prepare=False)
+        return PostgresqlTransaction(connection, self.statements, is_begun=True)
 
     def _examine(self, connection: Connection) -> None:
         """Look at the server of a new connection; one that was good may be so again later."""
@@ -243,9 +250,10 @@ class Postgresql:
     def _plan_anew(self, connection: Connection) -> None:
         """Let the server forget the plans of a connection that have become old."""
         elapsed = self._clock.elapsed()
-        if elapsed - connection.planned_at >= PLANS_KEPT:
+        kept_for = PLANS_TRUSTED if connection.was_slow else PLANS_KEPT
+        if elapsed - connection.planned_at >= kept_for:
             connection.execute("DISCARD PLANS", prepare=False)
-            connection.planned_at = elapsed
+            connection.planned_at, connection.was_slow = elapsed, False
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -26,20 +26,27 @@ class PostgresqlTransaction:
     Args:
         connection: one that is in a transaction already, or is to be.
         statements: what can be called, by name.
-        begin: what begins the transaction, if it is still to be.
+        begin: what begins the transaction, if it is still to be; by nothing each statement
+            commits by itself.
+        is_begun: whether the transaction has begun.
 
     Attributes:
         is_begun: whether the server has answered so far; before, there is nothing to commit.
     """
 
     def __init__(
-        self, connection: Connection, statements: Mapping[str, str], *, begin: Iterable[str] = ()
+        self,
+        connection: Connection,
+        statements: Mapping[str, str],
+        *,
+        begin: Iterable[str] = (),
+        is_begun: bool = False,
     ) -> None:
         """Ask nothing yet."""
         self._connection = connection
         self._statements = statements
         self._unsent = list(begin)
-        self.is_begun = not self._unsent
+        self.is_begun = is_begun
 
     @cached_property
     def now(self) -> datetime:
@@ -86,7 +93,7 @@ class PostgresqlTransaction:
         self._connection.execute(text)
 
     def _execute(self, text: str, parameters: dict[str, Any]) -> Cursor[Any]:
-        if self.is_begun:
+        if self.is_begun or not self._unsent:
             return self._connection.execute(text, parameters)
         with self._connection.pipeline():
             self._send_all()
