@@ -76,7 +76,7 @@ class Fetcher:
         self._none_until = {False: 0.0, True: 0.0}
         self._fair_at = {False: 0.0, True: 0.0}
         self._behind = False
-        self._idle = False
+        self._emptied = False
         self._follows = False
         self.hearing = Hearing(engine)
         self._early = EarlyTickets()
@@ -148,7 +148,7 @@ class Fetcher:
         if expected:
             self._none_until[False] = 0.0
         begun = self.look(session=session, limit=limit)
-        self._idle = not begun
+        self._emptied = begun < limit
         self._peeks.put_off(found=begun > 0)
         if begun >= limit or self.preparer.knows_more:
             self._behind = True
@@ -208,7 +208,7 @@ class Fetcher:
     def _is_fair(self, *, takes: bool) -> bool:
         """Tell whether it is the turn of what has waited longest: once in a sweep for each kind."""
         elapsed = self._engine.clock.elapsed()
-        if self._idle or self._fair_at[takes] > elapsed:
+        if self._emptied or self._fair_at[takes] > elapsed:
             return False
         self._fair_at[takes] = elapsed + self._engine.settings.sweep.total_seconds()
         return True
@@ -260,8 +260,8 @@ class Fetcher:
         if deliveries:
             self._open(deliveries, session)
         elif bell.was_woken(early=self._engine.clock.elapsed() - began < wait - NEARLY):
-            if self._idle:
-                # By an enqueue, most often.
+            if self._emptied:
+                # Most often an enqueue wakes a worker that has left nothing due.
                 self._turn, self._none_until[True] = False, 0.0
             self.look_now()
         elif self._peeks.is_due and (due_at := self._peeks.first_due()) is not None:

@@ -97,6 +97,3 @@ def test_an_idle_worker_that_is_woken_asks_for_one_off_work_first() -> None:
 
         assert shop.look(2) == ["work"]
         assert shop.store.asked[0] == "one-off"
-
-        shop.app.engine.bell.wake_others()
-        assert shop.look(2) == []
