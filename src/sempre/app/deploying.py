@@ -6,8 +6,8 @@ exists. A start that declares a schedule of another owner is refused before it c
 unless it adopts the schedule.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -22,13 +22,14 @@ from sempre.domain.declaration_marks import (
     is_pruned,
     newest_release,
 )
-from sempre.domain.ownership import OwnedByAnother, OwnedName, Standing, standing_of
+from sempre.domain.ownership import Standing, standing_of
 from sempre.domain.planning import Moment, Plan
 from sempre.domain.schedule import Schedule
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.errors import Contended
-from sempre.ports.messages import Order, Session, View
+from sempre.errors.owners import OwnedByAnother, OwnedName
+from sempre.ports.messages import Order, Reading, Session, View
 
 __all__ = ["Deploy", "Synced", "is_orphan", "known_jobs"]
 
@@ -97,14 +98,17 @@ class Deploy:
             OwnedByAnother: a schedule belongs to another owner, and is not adopted. Nothing was
                 changed, unless that owner has declared the schedule at this very moment.
         """
-        try:
+        with self._noting_refusals():
             return self._carry_out()
-        except OwnedByAnother as refused:
-            self._note(refused)
-            raise
+
+    def check(self) -> None:
+        """Read whether the code may declare its schedules; OwnedByAnother if it may not."""
+        with self._noting_refusals():
+            views = self._engine.read(self._views())
+            self._check_owners(views)
 
     def _carry_out(self) -> Synced:
-        reading = self._engine.store.views(list(self._schedules))
+        reading = self._views()
         views = self._engine.read(reading)
         outdated = self._check_owners(views)
         # One that this process cannot read exists, and is left to those who can.
@@ -120,6 +124,7 @@ class Deploy:
         disabled = self._prune(survey, created)
         orphaned = self._orphans(survey, disabled)
         self._report(enabled, survey)
+        self._report_outdated(outdated)
         return Synced(
             created=tuple(created),
             changed=tuple(orders),
@@ -130,35 +135,46 @@ class Deploy:
             adopted=tuple(self._report_adopted(orders)),
         )
 
-    def _check_owners(self, views: Iterable[View]) -> list[str]:
-        """Refuse to declare what other owners have; return what a newer release took from ours.
+    def _views(self) -> Reading[list[View]]:
+        return self._engine.store.views(list(self._schedules))
+
+    def _check_owners(self, views: Iterable[View]) -> dict[str, str | None]:
+        """Return what a newer release took over from the owner of this code, and for whom.
 
         Raises:
-            OwnedByAnother: names every such schedule, before any is created or changed.
+            OwnedByAnother: names every schedule of another owner that this code does not adopt.
         """
-        owned, outdated = list[OwnedName](), list[str]()
+        owned, outdated = list[OwnedName](), dict[str, str | None]()
         for schedule in (view.schedule for view in views):
             declared = self._schedules[schedule.name]
             owner, has = declared.definition.owner, schedule.definition.owner
             standing = standing_of(schedule, owner=owner, release=self._release)
             if standing is Standing.OUTDATED:
-                outdated.append(schedule.name)
-                reason = f"a newer release declares it as owner {has}"
-                remedy = f"deploy the code of owner {has}"
-                self._tell(Happened.OUTDATED, schedule.name, reason, remedy)
+                outdated[schedule.name] = has
             elif standing is Standing.TAKEN and not declared.adopt:
                 owned.append(OwnedName(schedule.name, has, declared_as=owner))
         if owned:
             raise OwnedByAnother(sorted(owned))
         return outdated
 
-    def _note(self, refused: OwnedByAnother) -> None:
-        """Note the refusal beside the schedules, for `sempre status` to tell the other owner."""
-        for name in refused.taken:
-            owner = self._schedules[name].definition.owner
-            # Somebody changes the schedule again and again; the refusal itself is told anyway.
-            with suppress(Contended):
-                self._apply(name, partial(plan_refuse, owner=owner))
+    @contextmanager
+    def _noting_refusals(self) -> Iterator[None]:
+        """Note a refusal beside its schedules, so that `sempre status` tells the other owner."""
+        try:
+            yield
+        except OwnedByAnother as refused:
+            for name in refused.taken:
+                owner = self._schedules[name].definition.owner
+                # Others change the schedule again and again: the refusal is raised all the same.
+                with suppress(Contended):
+                    self._apply(name, partial(plan_refuse, owner=owner))
+            raise
+
+    def _report_outdated(self, outdated: Mapping[str, str | None]) -> None:
+        for name, owner in outdated.items():
+            code = f"owner {owner}" if owner else "no owner"
+            remedy = f"deploy the code with {code}"
+            self._tell(Happened.OUTDATED, name, f"a newer release declares it with {code}", remedy)
 
     def _report_adopted(self, orders: Mapping[str, Order]) -> list[str]:
         adopted = []

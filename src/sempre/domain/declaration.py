@@ -30,12 +30,13 @@ from sempre.domain.declaration_marks import (
 )
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
-from sempre.domain.ownership import OwnedByAnother, OwnedName, Standing, standing_of
+from sempre.domain.ownership import Standing, standing_of
 from sempre.domain.planning.sheet import Moment, Plan
 from sempre.domain.planning.verbs import plan_disable, plan_edit
 from sempre.domain.rules import write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import changed
+from sempre.errors.owners import OwnedByAnother, OwnedName
 
 __all__ = ["declaration_of", "plan_declare", "plan_prune", "plan_refuse"]
 

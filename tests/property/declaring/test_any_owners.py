@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sempre import Every, Sempre
 from sempre.brokers.store import StoreBroker
-from sempre.domain.ownership import OwnedByAnother
+from sempre.errors.owners import OwnedByAnother
 from sempre.stores.memory import MemoryStore
 
 NAMES = ("apples", "bread", "cheese")

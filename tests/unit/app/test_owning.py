@@ -7,8 +7,8 @@ import pytest
 from sempre import Every, Sempre
 from sempre.app.deploying import Synced
 from sempre.brokers.store import StoreBroker
-from sempre.domain.ownership import OwnedByAnother
 from sempre.errors import PolicyError, StoreRefused
+from sempre.errors.owners import OwnedByAnother
 from tests.unit.app.test_deploying import Code, warnings, work
 
 HOW = "adopt=True where it is declared, or one start with SEMPRE_ADOPT=1."
@@ -97,8 +97,8 @@ def test_old_code_of_a_former_owner_is_told_what_it_does_not_change(
     assert synced == Synced(withheld=("bread",))
     assert warnings(caplog) == [
         (
-            "bread is not changed by this deploy: a newer release declares it as owner bakery; "
-            "try: deploy the code of owner bakery"
+            "bread is not changed by this deploy: a newer release declares it with owner bakery; "
+            "try: deploy the code with owner bakery"
         )
     ]
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from sempre.app.application import Sempre
 from sempre.brokers.store import StoreBroker
 from sempre.domain.declaration_marks import refused_deploy
-from sempre.domain.ownership import OwnedByAnother
+from sempre.errors.owners import OwnedByAnother
 from sempre.grids import Every
 from sempre.ports.messages import Birth
 from sempre.ports.store import Store
