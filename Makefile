@@ -1,11 +1,21 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run servers lint types test test-long chaos simulate bench sizes clean
+.PHONY: help install run servers lint types test suite test-all test-long chaos simulate bench sizes \
+	clean
 
-BIN := .venv/bin
-STAMP := .venv/installed
+# The environment of the default interpreter, or of the one that PYTHON=python3.13 chooses.
+VENV := .venv
+ifneq ($(PYTHON),)
+VERSION := $(shell sh tools/python.sh version "$(PYTHON)")
+ifeq ($(VERSION),)
+$(error PYTHON=$(PYTHON) is no Python 3.11 or newer with its venv module)
+endif
+VENV := .cache/venvs/$(VERSION)
+endif
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
 # Twice the cores: most tests wait for a server.
 JOBS := $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
-export PYTHON
+export PYTHON VENV
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt tools/setup.sh
 	@sh tools/setup.sh
 	@touch $@
 
-install: $(STAMP) ## create .venv and install everything for development
+install: $(STAMP) ## create .venv and install everything for development; PYTHON=python3.13
 
 run: $(STAMP) ## run the example jobs on one SQLite file: worker and watchdog, no server needed
 	@$(BIN)/python -m sempre dev examples/quickstart.py
@@ -31,6 +41,15 @@ types: $(STAMP) ## mypy, strict
 
 test: servers lint types ## everything that must pass: servers, lint, types, tests
 	$(BIN)/pytest -n $(JOBS)
+
+suite: servers ## the tests alone, without lint and types
+	$(BIN)/pytest -n $(JOBS)
+
+test-all: servers lint types ## the tests on each supported Python that the machine has
+	@failed=; for python in $$(sh tools/python.sh all); do \
+		echo "== $$("$$python" --version)"; \
+		$(MAKE) --no-print-directory suite PYTHON="$$python" || failed="$$failed $$python"; \
+	done; test -z "$$failed" || { echo "failed on:$$failed" >&2; exit 1; }
 
 test-long: servers ## the tests that take minutes, with what they counted
 	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP

@@ -1,17 +1,13 @@
 #!/bin/sh
-# Make .venv and install Sempre into it, editable, with its development tools at the pinned versions.
-# Safe to repeat. PYTHON=/path/to/python chooses the interpreter.
+# Make an environment and install Sempre into it, editable, with its tools at the pinned versions.
+# Safe to repeat. PYTHON=python3.13 chooses the interpreter, VENV=folder the environment.
 set -eu
 cd "$(dirname "$0")/.."
-
-usable() {
-    "$1" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
-}
+VENV=${VENV:-.venv}
 
 choose() {
     for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14}; do
-        if usable "$candidate"; then
-            echo "$candidate"
+        if sh tools/python.sh find "$candidate" 2>/dev/null; then
             return
         fi
     done
@@ -20,11 +16,11 @@ choose() {
     return 1
 }
 
-if ! usable .venv/bin/python; then
+if ! sh tools/python.sh find "$VENV/bin/python" >/dev/null 2>&1; then
     python=$(choose)
-    echo "Creating .venv with $("$python" --version)"
-    "$python" -m venv --clear .venv
+    echo "Creating $VENV with $("$python" --version)"
+    "$python" -m venv --clear "$VENV"
 fi
-echo "Installing Sempre and its development tools"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check \
+echo "Installing Sempre and its development tools into $VENV"
+"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check \
     --constraint constraints.txt --editable '.[dev,bench]'

@@ -56,6 +56,7 @@ class Settings:
             wherever arguments are shown; with `*` and `?` as wildcards.
         release: of the code's declarations; the higher one wins.
         owner: which code base declares schedules; those it no longer declares are disabled.
+        adopt: whether a start takes over schedules that it declares and another owner has.
     """
 
     store: str = "sqlite:///sempre.db"
@@ -74,6 +75,7 @@ class Settings:
     redact: tuple[str, ...] = ()
     release: int = 0
     owner: str | None = None
+    adopt: bool = False
 
     @property
     def tolerance(self) -> timedelta:
@@ -161,6 +163,15 @@ def _count(name: str, value: object) -> int:
     return check_count(name, int(str(value)) if is_number else value, least=0)
 
 
+def _flag(name: str, value: object) -> bool:
+    known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    if isinstance(value, str) and value.lower() in known:
+        return known[value.lower()]
+    if isinstance(value, bool):
+        return value
+    raise SettingsError(name, value, allowed="true or false")
+
+
 def _result_limit(name: str, value: object) -> int:
     limit = _count(name, value)
     if LEAST_RESULT <= limit <= LARGEST_RESULT:
@@ -187,6 +198,7 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "redact": _redact,
     "release": _count,
     "owner": check_word,
+    "adopt": _flag,
 }
 
 

@@ -22,10 +22,15 @@ BATCH = 1000
 
 @dataclass(frozen=True)
 class Declared:
-    """A schedule to be created: its name, NamingError if it is none, and what it is."""
+    """A schedule to be created: its name, NamingError if it is none, and what it is.
+
+    Attributes:
+        adopt: whether it is taken over if another owner has its name.
+    """
 
     name: str
     definition: Definition
+    adopt: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a name that not every store, log and terminal could show."""

@@ -2,10 +2,12 @@
 
 A start creates what is missing, applies what has changed, and under an `owner=` disables what the
 code of that owner declares no more. A lower release than the newest one changes nothing that
-exists.
+exists. A start that declares a schedule of another owner is refused before it changes anything,
+unless it adopts the schedule.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -13,18 +15,21 @@ from itertools import islice
 
 from sempre.app.creating import Declared
 from sempre.app.schedules import Schedules
-from sempre.domain.declaration import plan_declare, plan_prune
+from sempre.domain.declaration import plan_declare, plan_prune, plan_refuse
 from sempre.domain.declaration_marks import (
     is_dropped_since,
     is_gone,
     is_pruned,
     newest_release,
 )
+from sempre.domain.ownership import Standing, standing_of
 from sempre.domain.planning import Moment, Plan
 from sempre.domain.schedule import Schedule
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
-from sempre.ports.messages import Order, Session
+from sempre.errors import Contended
+from sempre.errors.owners import OwnedByAnother, OwnedName
+from sempre.ports.messages import Order, Reading, Session, View
 
 __all__ = ["Deploy", "Synced", "is_orphan", "known_jobs"]
 
@@ -45,7 +50,10 @@ class Synced:
     orphaned: tuple[str, ...] = ()
     """Left alone, though no code of the same owner declares them, or no worker knows their job."""
     withheld: tuple[str, ...] = ()
-    """Declared by this code and disabled all the same: a newer release declares them no more."""
+    """Declared by this code and not as it declares them: a newer release declares them no more, or
+    took them over from the owner that this code has."""
+    adopted: tuple[str, ...] = ()
+    """Taken over by this start from another owner, or from none."""
 
 
 @dataclass
@@ -84,8 +92,29 @@ class Deploy:
         self._owner, self._release = engine.settings.owner, engine.settings.release
 
     def carry_out(self) -> Synced:
-        """Bring the store to what the code declares; report what was done."""
-        created = self._create_missing()
+        """Bring the store to what the code declares; report what was done.
+
+        Raises:
+            OwnedByAnother: a schedule belongs to another owner, and is not adopted. Nothing was
+                changed, unless that owner has declared the schedule at this very moment.
+        """
+        with self._noting_refusals():
+            return self._carry_out()
+
+    def check(self) -> None:
+        """Read whether the code may declare its schedules; OwnedByAnother if it may not."""
+        with self._noting_refusals():
+            views = self._engine.read(self._views())
+            self._check_owners(views)
+
+    def _carry_out(self) -> Synced:
+        reading = self._views()
+        views = self._engine.read(reading)
+        outdated = self._check_owners(views)
+        # One that this process cannot read exists, and is left to those who can.
+        known = {view.schedule.name for view in views}
+        known.update(each.name for each in reading.unreadable)
+        created = self._create_missing(known)
         rest = [each for each in self._schedules.values() if each.name not in created]
         orders = {each.name: order for each in rest if (order := self._declare(each))}
         enabled = [name for name, order in orders.items() if _is_enabled_again(order)]
@@ -95,29 +124,78 @@ class Deploy:
         disabled = self._prune(survey, created)
         orphaned = self._orphans(survey, disabled)
         self._report(enabled, survey)
+        self._report_outdated(outdated)
         return Synced(
             created=tuple(created),
             changed=tuple(orders),
             disabled=tuple(disabled),
             enabled=tuple(enabled),
             orphaned=tuple(orphaned),
-            withheld=tuple(survey.withheld),
+            withheld=(*survey.withheld, *outdated),
+            adopted=tuple(self._report_adopted(orders)),
         )
 
-    def _create_missing(self) -> list[str]:
-        wanted = list(self._schedules.values())
-        reading = self._engine.store.views(list(self._schedules))
-        known = {view.schedule.name for view in self._engine.read(reading)}
-        # One that this process cannot read exists, and is left to those who can.
-        known.update(each.name for each in reading.unreadable)
-        missing = [each for each in wanted if each.name not in known]
+    def _views(self) -> Reading[list[View]]:
+        return self._engine.store.views(list(self._schedules))
+
+    def _check_owners(self, views: Iterable[View]) -> dict[str, str | None]:
+        """Return what a newer release took over from the owner of this code, and for whom.
+
+        Raises:
+            OwnedByAnother: names every schedule of another owner that this code does not adopt.
+        """
+        owned, outdated = list[OwnedName](), dict[str, str | None]()
+        for schedule in (view.schedule for view in views):
+            declared = self._schedules[schedule.name]
+            owner, has = declared.definition.owner, schedule.definition.owner
+            standing = standing_of(schedule, owner=owner, release=self._release)
+            if standing is Standing.OUTDATED:
+                outdated[schedule.name] = has
+            elif standing is Standing.TAKEN and not declared.adopt:
+                owned.append(OwnedName(schedule.name, has, declared_as=owner))
+        if owned:
+            raise OwnedByAnother(sorted(owned))
+        return outdated
+
+    @contextmanager
+    def _noting_refusals(self) -> Iterator[None]:
+        """Note a refusal beside its schedules, so that `sempre status` tells the other owner."""
+        try:
+            yield
+        except OwnedByAnother as refused:
+            for name in refused.taken:
+                owner = self._schedules[name].definition.owner
+                # Others change the schedule again and again: the refusal is raised all the same.
+                with suppress(Contended):
+                    self._apply(name, partial(plan_refuse, owner=owner))
+            raise
+
+    def _report_outdated(self, outdated: Mapping[str, str | None]) -> None:
+        for name, owner in outdated.items():
+            code = f"owner {owner}" if owner else "no owner"
+            remedy = f"deploy the code with {code}"
+            self._tell(Happened.OUTDATED, name, f"a newer release declares it with {code}", remedy)
+
+    def _report_adopted(self, orders: Mapping[str, Order]) -> list[str]:
+        adopted = []
+        for name, order in orders.items():
+            before, after = order.plan.base, order.plan.schedule
+            if before and after and before.definition.owner != after.definition.owner:
+                adopted.append(name)
+                if before.definition.owner:
+                    self._tell(Happened.ADOPTED, name, f"owner {before.definition.owner} had it")
+        return adopted
+
+    def _create_missing(self, known: Collection[str]) -> list[str]:
+        missing = [each for each in self._schedules.values() if each.name not in known]
         made = Schedules(self._engine, actor="code").create_many(missing, release=self._release)
         return [each.name for each, done in zip(missing, made, strict=True) if done]
 
     def _declare(self, declared: Declared) -> Order | None:
         """Apply what has changed of one declaration; None if nothing has."""
-        to, release = declared.definition, self._release
-        return self._apply(declared.name, partial(plan_declare, to=to, release=release))
+        to, release, adopt = declared.definition, self._release, declared.adopt
+        verb = partial(plan_declare, to=to, release=release, adopt=adopt)
+        return self._apply(declared.name, verb)
 
     def _survey(self) -> _Survey:
         """Look at the schedules of the store: at all of them if there is an owner."""

@@ -11,6 +11,7 @@ from sempre.ports.executor import Isolation
 
 __all__ = [
     "CronPairOptions",
+    "DeclarationOptions",
     "Duration",
     "EveryPairOptions",
     "FunctionOptions",
@@ -89,12 +90,22 @@ class JobOptions(WorkOptions, FunctionOptions, total=False):
 
 
 class ScheduleOptions(WorkOptions, PolicyOptions, total=False):
-    """What `app.add` takes besides a name, a grid and a call."""
+    """What `app.create_schedules` takes besides names, grids and calls."""
+
+
+class DeclarationOptions(ScheduleOptions, total=False):
+    """What `app.add` takes besides a name, a grid and a call.
+
+    adopt: takes the schedule over if another owner has its name; by default as `Sempre(adopt=)`.
+    """
+
+    adopt: bool
 
 
 class GridOptions(WorkOptions, FunctionOptions, PolicyOptions, total=False):
     """What `app.every` and `app.cron` take besides their rule."""
 
+    adopt: bool
     timezone: str
     gap: str
     fold: str
@@ -122,6 +133,7 @@ class PairOptions(WorkOptions, PolicyOptions, total=False):
     done: Callable[..., object] | None
     contract: Callable[..., object] | None
     slo: Duration | None
+    adopt: bool
     database: object
 
 
@@ -185,3 +197,4 @@ class SettingOptions(TypedDict, total=False):
     redact: Sequence[str]
     release: int
     owner: str | None
+    adopt: bool

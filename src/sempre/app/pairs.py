@@ -19,8 +19,8 @@ from sempre.app.enqueuing import Enqueuer, Manner
 from sempre.app.jobs import Call, Job, is_async
 from sempre.app.options import (
     CronPairOptions,
+    DeclarationOptions,
     EveryPairOptions,
-    ScheduleOptions,
     Sending,
 )
 from sempre.app.receipts import Receipt
@@ -51,7 +51,7 @@ LONGEST_WAIT = timedelta(hours=1)
 SECOND = timedelta(seconds=1)
 PAIR_OPTIONS = frozenset(
     {*EveryPairOptions.__annotations__, *CronPairOptions.__annotations__}
-) - frozenset(ScheduleOptions.__annotations__)
+) - frozenset(DeclarationOptions.__annotations__)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from sempre.app.creating import Declared
 from sempre.app.declaring import Declarations, task_of
 from sempre.app.jobs import AsyncJob, Call, Job, Sender, check_unique, is_async
 from sempre.app.options import (
+    DeclarationOptions,
     Duration,
     FunctionOptions,
     GridOptions,
     JobOptions,
     PolicyOptions,
-    ScheduleOptions,
     WorkOptions,
 )
 from sempre.app.overlap import check_overlap
@@ -86,7 +86,7 @@ class Registration:
         name: str,
         grid: Grid,
         call: Call[Any] | Job[..., Any] | Callable[[], Any],
-        **options: Unpack[ScheduleOptions],
+        **options: Unpack[DeclarationOptions],
     ) -> None:
         """Declare a schedule of a job with its arguments, or of a function without any."""
         bound = self._bound(name, call)
@@ -135,10 +135,11 @@ class Registration:
         job = self.declarations.policies.get(call.job.name, WorkPolicy())
         usual = {"tolerance": self.settings.tolerance, "owner": self.settings.owner}
         chosen = {**job.inherited, **usual, **policies}
+        adopt = _read_adopt(chosen.pop("adopt", self.settings.adopt))
         definition = define(job=call.job.name, grid=grid, args=call.args, **chosen)
         tags = tuple(sorted({*job.tags, *definition.tags}))
         check_overlap(name, definition, self.declarations.tasks.get(call.job.name))
-        return Declared(name, changed(definition, tags=tags))
+        return Declared(name, changed(definition, tags=tags), adopt=adopt)
 
     def declared_alike(
         self,
@@ -146,6 +147,9 @@ class Registration:
         policies: Mapping[str, Any],
     ) -> Iterator[Declared]:
         """Yield what is declared of schedules that share their policies, read once for each job."""
+        if "adopt" in policies:
+            allowed = "it where code declares a schedule: app.add, @app.every or @app.cron"
+            raise PolicyError("adopt", policies["adopt"], allowed=allowed)
         common: dict[str, Definition] = {}
         for name, grid, call in wanted:
             bound = self._bound(name, call)
@@ -158,6 +162,12 @@ class Registration:
 
 def _grid_options(options: GridOptions) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key in GRID_OPTIONS}
+
+
+def _read_adopt(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise PolicyError("adopt", value, allowed="True or False")
 
 
 def _refuse_function_options(

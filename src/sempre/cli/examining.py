@@ -22,6 +22,7 @@ CODES = {
     "S203": "rows cannot be read by this process",
     "S204": "schedules have a job that no live worker knows",
     "S205": "schedules were disabled by a deploy",
+    "S206": "code of another owner was refused",
     "S301": "executions are overdue",
     "S302": "executions are not known to the broker",
     "S303": "executions run under sessions that are gone",
@@ -88,6 +89,7 @@ class Facts:
         unread: by name, why a schedule or another row cannot be read here.
         orphaned: names of those with a job that no live worker knows.
         pruned: names of those that a deploy disabled, and no operator since.
+        contested: by name, the owner and the one that was refused within a day.
         ahead: names of those whose cursor is in the future.
         leases_ahead: how many workers have a lease that is longer than is possible.
         overdue: live executions that should have started.
@@ -117,6 +119,7 @@ class Facts:
     unread: Mapping[str, str] = field(default_factory=dict)
     orphaned: Sequence[str] = ()
     pruned: Sequence[str] = ()
+    contested: Mapping[str, str] = field(default_factory=dict)
     ahead: Sequence[str] = ()
     leases_ahead: int = 0
     overdue: Sequence[Execution] = ()
@@ -248,6 +251,13 @@ def _of_declarations(facts: Facts) -> Iterator[Problem]:
         first, names = facts.pruned[0], tuple(facts.pruned)
         advice = f"sempre enable {first}, or sempre disable {first} to keep it so"
         yield Problem("S205", f"{have}: {_list(names)}.", "warning", names, advice)
+    if facts.contested:
+        names = tuple(facts.contested)
+        have = (
+            f"{_count(names, 'schedule')} that code of another owner declares too, and was refused"
+        )
+        told = _list([f"{name} ({facts.contested[name]})" for name in names])
+        yield Problem("S206", f"{have}: {told}.", "warning", names, f"sempre show {names[0]}")
 
 
 def _of_executions(facts: Facts) -> Iterator[Problem]:

@@ -3,31 +3,45 @@
 A deploy changes the fields whose declared value has changed, and no other: an operator's edit of
 the rest stays. Code of an older release changes nothing. A schedule that its owner's code declares
 no more is disabled, and enabled again by a deploy that declares it; an operator's disable stays.
+A name belongs to one owner: code of another one is refused, unless it adopts the schedule.
 """
 
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 
 from sempre.domain.arguments import Json, are_same_json
 from sempre.domain.declaration_marks import (
     MARKS,
+    FormerOwner,
+    RefusedDeploy,
+    former_owner,
     is_dropped_since,
     is_gone,
     is_pruned,
     marked_as_gone,
+    marked_as_refused,
     newest_release,
+    refused_deploy,
+    with_former_owner,
+    without_refusal,
     write_declaration,
 )
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
+from sempre.domain.ownership import Standing, standing_of
 from sempre.domain.planning.sheet import Moment, Plan
 from sempre.domain.planning.verbs import plan_disable, plan_edit
 from sempre.domain.rules import write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import changed
+from sempre.errors.owners import OwnedByAnother, OwnedName
 
-__all__ = ["declaration_of", "plan_declare", "plan_prune"]
+__all__ = ["declaration_of", "plan_declare", "plan_prune", "plan_refuse"]
+
+# A worker that is started again and again is refused each time, and noted once in this time.
+NOTED_AGAIN_AFTER = timedelta(hours=1)
 
 
 def declaration_of(definition: Definition, release: int) -> str:
@@ -43,24 +57,59 @@ def plan_declare(
     *,
     to: Definition,
     release: int = 0,
+    adopt: bool = False,
 ) -> Plan:
     """Bring a schedule to what the code declares, where that has changed since it last did.
 
     A schedule that an earlier deploy disabled because its code had dropped the schedule is enabled
     again. Code below the newest release that declared or dropped the schedule changes nothing.
+
+    Raises:
+        OwnedByAnother: the schedule belongs to another owner, and `adopt` does not take it over.
     """
-    text = declaration_of(to, release)
+    standing = standing_of(schedule, owner=to.owner, release=release)
+    if standing is Standing.TAKEN and not adopt:
+        owned = OwnedName(schedule.name, schedule.definition.owner, declared_as=to.owner)
+        raise OwnedByAnother([owned])
+    own = standing is Standing.OWN
+    former = former_owner(schedule.declared) if own else FormerOwner(schedule.definition.owner)
+    text = with_former_owner(declaration_of(to, release), former)
     newest = newest_release(schedule.declared)
-    if schedule.declared == text or (newest is not None and newest > release):
+    is_behind = own and newest is not None and newest > release
+    is_known = own and without_refusal(schedule.declared) == text
+    if standing is Standing.OUTDATED or is_behind or is_known:
         return Plan(schedule, schedule)
+    edited = _edited(schedule, to, text)
+    plan = plan_edit(schedule, rows, moment, to=edited, actor="code")
+    return _declaring(schedule, plan, text)
+
+
+def _edited(schedule: Schedule, to: Definition, text: str) -> Definition:
+    """Return a schedule's definition with the fields whose declared value has changed."""
     before = json.loads(schedule.declared) if schedule.declared else {}
     after = json.loads(text)
     names = {name for name in after if name not in MARKS and not _is_same(name, before, after)}
+    # Also where an operator has given the schedule to another owner since.
+    names.add("owner")
     if is_pruned(schedule.declared):
         names.add("enabled")
-    edited = replace(schedule.definition, **{name: getattr(to, name) for name in names})
-    plan = plan_edit(schedule, rows, moment, to=edited, actor="code")
-    return _declaring(schedule, plan, text)
+    return replace(schedule.definition, **{name: getattr(to, name) for name in names})
+
+
+def plan_refuse(
+    schedule: Schedule, _rows: Iterable[Execution], moment: Moment, *, owner: str | None
+) -> Plan:
+    """Note beside a schedule that code of another owner declared it and was refused.
+
+    Its definition and its rows stay as they are. The same refusal is noted once an hour, and not
+    beside a schedule that was made at run time: that one has no declaration.
+    """
+    known = refused_deploy(schedule.declared)
+    is_noted = known and known.owner == owner and moment.now - known.at < NOTED_AGAIN_AFTER
+    if is_noted or not schedule.declared:
+        return Plan(schedule, schedule)
+    text = marked_as_refused(schedule.declared, RefusedDeploy(owner, moment.now))
+    return _declaring(schedule, Plan(schedule, schedule), text)
 
 
 def plan_prune(

@@ -33,8 +33,13 @@ _ZONE_LIKE = re.compile(r"[A-Za-z]{5}|[A-Za-z]{4,}[/_]")
 _SEPARATORS = re.compile(r"[\x1c-\x1f]")
 _RANGE = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/([0-9]+))?", re.ASCII)
 _FROM_END = re.compile(r"L(?:-([0-9]+))?(W)?|-([0-9]+)", re.ASCII)
+# From a day to the last one, or between two days that count from the end: 29-L, -3-L, -9--2.
+_TO_END = re.compile(
+    r"(?:([0-9]+)|(L(?:-[0-9]+)?|-[0-9]+))-(L|-[0-9]+)(?:/([0-9]+))?",
+    re.ASCII,
+)
 _NEAREST = re.compile(r"([0-9]+)W", re.ASCII)
-_NTH = re.compile(r"(\w+?)(?:#(?:(-?[0-9])|L)|L)", re.ASCII)
+_NTH = re.compile(r"(\w+?)(?:#(?:(-?[0-9])|L|LAST)|L)", re.ASCII)
 
 
 class CronText(NamedTuple):
@@ -137,7 +142,7 @@ def _meaning(words: list[str]) -> CronFields:
         seconds=_mask(_FIELDS[0], second),
         minutes=_mask(_FIELDS[1], minute),
         hours=_mask(_FIELDS[2], hour),
-        days=_mask(_FIELDS[3], day, days.take),
+        days=_mask(_FIELDS[3], day, days.take) | days.to_end,
         months=_mask(_FIELDS[4], month),
         weekdays=_mask(_FIELDS[5], weekday, weekdays.take),
         days_from_end=days.from_end,
@@ -240,33 +245,59 @@ def _item_hint(field: _Field, item: str) -> str:
 
 
 class _DayField:
-    """What the day field has beyond ranges: L, L-3, -1, 15W, LW."""
+    """What the day field has beyond ranges of numbers: L, L-3, -1, 15W, LW, 29-L, -3-L."""
 
     def __init__(self) -> None:
+        self.to_end = 0
         self.from_end = 0
         self.nearest: set[int] = set()
 
     def take(self, item: str) -> bool:
         """Keep a special item; False if it is an ordinary one."""
+        item = item.replace("LAST", "L")
         if found := _NEAREST.fullmatch(item):
             self.nearest.add(_number(_FIELDS[3], found[1]))
-            return True
-        found = _FROM_END.fullmatch(item)
-        if found is None:
-            return False
-        before_last, work, negative = found.groups()
-        from_end = int(negative) if negative else int(before_last or 0) + 1
-        if not 1 <= from_end <= _FIELDS[3].high:
-            raise CronError("day", item, allowed="L, L-1 to L-30, or -1 to -31")
-        if work:
-            self.nearest.add(-from_end)
+        elif found := _FROM_END.fullmatch(item):
+            number = _from_end(item.removesuffix("W"))
+            if found[2]:
+                self.nearest.add(-number)
+            else:
+                self.from_end |= 1 << number
+        elif found := _TO_END.fullmatch(item):
+            self._take_range(item, *found.groups())
         else:
-            self.from_end |= 1 << from_end
+            return False
         return True
+
+    def _take_range(
+        self, item: str, number: str | None, from_end: str, end_text: str, step_text: str | None
+    ) -> None:
+        step, end = _step(_FIELDS[3], item, step_text), _from_end(end_text)
+        if number:
+            if end != 1:
+                allowed = "N-L, or -N-L to count from the end"
+                hint = "The length of such a range would differ from month to month."
+                raise CronError("day", item, allowed=allowed, hint=hint)
+            # Up to 31, whatever the month: days beyond its end match nothing.
+            self.to_end |= bits(range(_number(_FIELDS[3], number), _FIELDS[3].high + 1, step))
+            return
+        begin = _from_end(from_end)
+        if begin < end:
+            raise CronError("day", item, allowed="a range from the end that does not wrap around")
+        self.from_end |= bits(range(begin, end - 1, -step))
+
+
+def _from_end(text: str) -> int:
+    """Return 1 for L or -1, the last day of the month, 3 for L-2 or -3, and so on."""
+    digits = text.strip("L-")
+    number = int(digits or 0) + text.startswith("L")
+    if not 1 <= number <= _FIELDS[3].high:
+        raise CronError("day", text, allowed="L, L-1 to L-30, or -1 to -31")
+    return number
 
 
 class _WeekdayField:
-    """What the weekday field has beyond ranges: 5L, FRI#2, 5#L, FRI#-1."""
+    """What the weekday field has beyond ranges: 5L, FRI#2, 5#L, FRI#LAST, FRI#-1."""
 
     def __init__(self) -> None:
         self.nth: set[tuple[int, int]] = set()

@@ -155,12 +155,21 @@ def _days(meaning: CronFields) -> str:
 
 
 def _by_day(meaning: CronFields) -> str:
-    from_end = [_from_end(n) for n in _numbers(meaning.days_from_end)]
+    from_end = _last_days(meaning.days_from_end)
     nearest = [_nearest(day) for day in meaning.nearest]
     if meaning.months.bit_count() == 1 and not from_end and not nearest:
         return f"on {_spoken(meaning.days)} {MONTHS[lowest(meaning.months) - 1]}"
     days = [_which("day", meaning.days)] if meaning.days else []
     return f"on {joined([*days, *from_end, *nearest])} {_of_months(meaning.months)}"
+
+
+def _last_days(mask: int) -> list[str]:
+    """Tell days from the end one by one, but the last 3 or more of a month at once."""
+    length = lowest(~(mask >> 1))
+    if length < 3:
+        return [_from_end(number) for number in _numbers(mask)]
+    rest = mask >> length + 1 << length + 1
+    return [f"the last {length} days", *(_from_end(number) for number in _numbers(rest))]
 
 
 def _from_end(number: int) -> str:

@@ -266,6 +266,8 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "schedule.enabled": (logging.INFO, schedules.declared("enabled by this deploy")),
     "schedule.orphaned": (logging.WARNING, schedules.declared("orphaned")),
     "schedule.withheld": (logging.WARNING, schedules.declared("stays disabled")),
+    "schedule.adopted": (logging.WARNING, schedules.declared("adopted by this deploy")),
+    "schedule.outdated": (logging.WARNING, schedules.declared("is not changed by this deploy")),
     "pair.scanned": (logging.INFO, pairs.scanned),
     "pair.uncovered": (logging.WARNING, pairs.uncovered),
     "pair.full_scan": (logging.WARNING, pairs.full_scan),

@@ -87,12 +87,13 @@ def test_a_start_logs_what_it_disables_enables_and_finds_orphaned(
     folder: Path, command: tuple[str, ...]
 ) -> None:
     owned = JOBS.replace('jobs.db"', 'jobs.db", owner="shop"')
+    without_owner = JOBS.replace("jobs.db", "others.db")
     starts = (
         (owned + second("bread"), "working on "),
         (owned + second("cheese"), "bread disabled by this deploy"),
         (owned + second("bread"), "bread enabled by this deploy"),
-        (JOBS + second("cake"), "working on "),
-        (JOBS + second("cheese"), "cake orphaned"),
+        (without_owner + second("cake"), "working on "),
+        (without_owner + second("cheese"), "cake orphaned"),
     )
 
     told = []
@@ -105,6 +106,35 @@ def test_a_start_logs_what_it_disables_enables_and_finds_orphaned(
     assert told[1].endswith("; try: declare it again, or: sempre enable bread")
     assert told[2] == "bread enabled by this deploy: an earlier deploy had disabled it"
     assert told[4].startswith("warning: cake orphaned: no worker knows its job cake; ")
+
+
+@pytest.mark.parametrize("command", [("dev",), ("worker", "jobs:app", "--processes", "2")])
+def test_code_of_another_owner_does_not_start_beside_a_running_fleet(
+    folder: Path, command: tuple[str, ...]
+) -> None:
+    (folder / "jobs.py").write_text(JOBS.replace('jobs.db"', 'jobs.db", owner="shop"'))
+
+    with program(folder, "worker", "jobs:app") as fleet:
+        fleet.wait_for("tick succeeded in ")
+        (folder / "jobs.py").write_text(JOBS.replace('jobs.db"', 'jobs.db", owner="farm"'))
+        refused = finished(folder, *command)
+        fleet.wait_for("tick succeeded in ", times=2)
+
+    assert refused.returncode == 3
+    assert refused.stdout == ""
+    assert refused.stderr.splitlines()[1:] == [
+        (
+            "error: the schedule tick belongs to owner shop, and this code declares it as owner "
+            "farm. Rename it, or take it over: adopt=True where it is declared, or one start with "
+            "SEMPRE_ADOPT=1."
+        ),
+        "  try: sempre show tick",
+    ]
+    status = json.loads(finished(folder, "status", "--json", *STORE).stdout)
+    [problem] = [each for each in status["problems"] if each["code"] == "S206"]
+    assert problem["message"].startswith(
+        "1 schedule that code of another owner declares too, and was refused: tick (of shop, not "
+    )
 
 
 def test_a_worker_that_is_terminated_drains_and_leaves_no_session(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -24,8 +25,8 @@ class Code:
     def __init__(self) -> None:
         self.store = MemoryStore()
 
-    def start(self, *names: str, owner: str | None = None, release: int = 0) -> Synced:
-        app = Sempre(self.store, broker=StoreBroker(), owner=owner, release=release)
+    def start(self, *names: str, **settings: Any) -> Synced:  # noqa: ANN401 - of `Sempre`
+        app = Sempre(self.store, broker=StoreBroker(), **settings)
         for name in names:
             app.add(name, Every("1h"), work)
         return app.sync()

@@ -40,6 +40,7 @@ ILL = {
     "S203": replace(WELL, unread={"bill": "colour is a field that this release does not know."}),
     "S204": replace(WELL, orphaned=["bill"]),
     "S205": replace(WELL, pruned=["bill", "mail"]),
+    "S206": replace(WELL, contested={"bill": "of shop, not of farm"}),
     "S301": replace(WELL, overdue=[ROW]),
     "S302": replace(WELL, unrung=[ROW]),
     "S303": replace(WELL, expired=[ROW]),
@@ -54,7 +55,7 @@ ILL = {
     "S603": replace(WELL, poisoned_pairs=["pair:bill"]),
     "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
-WARNINGS = {"S205", "S302", "S303", "S304", "S402", "S404", "S501", "S603", "S604"}
+WARNINGS = {"S205", "S206", "S302", "S303", "S304", "S402", "S404", "S501", "S603", "S604"}
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:

@@ -133,6 +133,18 @@ def test_ranges_wrap_around() -> None:
         ("0 0 * * thu#5", ["02-29 Thu", "05-30 Thu", "08-29 Thu"]),
         ("0 0 * * mon#1,tue#1", ["01-02 Tue", "02-05 Mon", "02-06 Tue"]),
         ("0 0 29 2 *", ["02-29 Thu", "02-29 Tue", "02-29 Sun"]),
+        ("0 0 29-L * *", ["01-29 Mon", "01-30 Tue", "01-31 Wed"]),
+        ("0 0 29-L 2-4 *", ["02-29 Thu", "03-29 Fri", "03-30 Sat"]),
+        ("0 0 29-last 4 *", ["04-29 Mon", "04-30 Tue", "04-29 Tue"]),
+        ("0 0 1-L/8 2 *", ["02-01 Thu", "02-09 Fri", "02-17 Sat"]),
+        ("0 0 22-L/9,5 * *", ["01-05 Fri", "01-22 Mon", "01-31 Wed"]),
+        ("0 0 -3-L 2 *", ["02-27 Tue", "02-28 Wed", "02-29 Thu"]),
+        ("0 0 L-2-L 4 *", ["04-28 Sun", "04-29 Mon", "04-30 Tue"]),
+        ("0 0 -10--1/3 4 *", ["04-21 Sun", "04-24 Wed", "04-27 Sat"]),
+        ("0 0 L-L * *", ["01-31 Wed", "02-29 Thu", "03-31 Sun"]),
+        ("0 0 last * *", ["01-31 Wed", "02-29 Thu", "03-31 Sun"]),
+        ("0 0 * * tue#last", ["01-30 Tue", "02-27 Tue", "03-26 Tue"]),
+        ("0 0 * * 2#LAST,fri#1", ["01-05 Fri", "01-30 Tue", "02-02 Fri"]),
     ],
 )
 def test_a_special_day_is_found(text: str, expected: list[str]) -> None:
@@ -140,8 +152,49 @@ def test_a_special_day_is_found(text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("day", "allowed"),
+    [
+        ("5--3", "N-L"),
+        ("-3-5", "1-31"),
+        ("-1--3", "wrap"),
+        ("L--3/2", "wrap"),
+        ("L/8", "1-31"),
+        ("1-LL", "1-31"),
+        ("1-L-2", "1-31"),
+        ("1-LW", "1-31"),
+        ("0-L", "1-31"),
+        ("32-L", "1-31"),
+        ("-32-L", "-1 to -31"),
+        ("L-31-L", "L-1 to L-30"),
+        ("1-L/0", "step"),
+    ],
+)
+def test_a_range_that_ends_in_no_day_from_the_end_is_refused(day: str, allowed: str) -> None:
+    with pytest.raises(CronError) as refused:
+        Cron(f"0 0 {day} * *")
+
+    assert refused.value.field == "day"
+    assert allowed in refused.value.allowed
+
+
+@pytest.mark.parametrize("weekday", ["tuelast", "tue#lasts", "tue#la", "last", "#last"])
+def test_a_misspelt_last_weekday_is_refused(weekday: str) -> None:
+    with pytest.raises(CronError):
+        Cron(f"0 0 * * {weekday}")
+
+
+@pytest.mark.parametrize(
     "text",
-    ["0 0 30 2 *", "0 0 31 4,6 *", "0 0 31W 2 *", "0 0 L-30 2 *", "0 0 */31 * mon#5", "0 0 30 2 ?"],
+    [
+        "0 0 30 2 *",
+        "0 0 31 4,6 *",
+        "0 0 31W 2 *",
+        "0 0 L-30 2 *",
+        "0 0 */31 * mon#5",
+        "0 0 30 2 ?",
+        "0 0 30-L 2 *",
+        "0 0 -31--30 2 *",
+    ],
 )
 def test_a_date_that_no_year_has_never_fires(text: str) -> None:
     with pytest.raises(NeverFires):

@@ -75,6 +75,7 @@ WEEKDAYS = {
     "0 0 * * fri-mon": "00:00 Friday to Monday, UTC",
     "0 0 * * 5#2": "00:00 on the second Friday of every month, UTC",
     "0 0 * * 5L": "00:00 on the last Friday of every month, UTC",
+    "0 0 * * tue#last": "00:00 on the last Tuesday of every month, UTC",
     "0 0 * * fri#-2": "00:00 on the second-to-last Friday of every month, UTC",
     "0 0 * * 5#5": "00:00 on the fifth Friday (if any) of every month, UTC",
     "0 0 * * 1#1,1#3": "00:00 on the first Monday and the third Monday of every month, UTC",
@@ -94,6 +95,10 @@ DAYS = {
     "0 0 1,L * *": "00:00 on day 1 and the last day of every month, UTC",
     "0 0 15W * *": "00:00 on the weekday (Monday to Friday) nearest to day 15 of every month, UTC",
     "0 0 LW * *": "00:00 on the last weekday (Monday to Friday) of every month, UTC",
+    "0 0 29-L * *": "00:00 on days 29 to 31 of every month, UTC",
+    "0 0 1-L/8 * *": "00:00 on days 1, 9, 17 and 25 of every month, UTC",
+    "0 0 -3-L * *": "00:00 on the last 3 days of every month, UTC",
+    "0 0 1,-10-L * *": "00:00 on day 1 and the last 10 days of every month, UTC",
     "0 0 29 2 *": "00:00 on 29 February, UTC",
     "@yearly": "00:00 on 1 January, UTC",
     "0 0 1,15 1 *": "00:00 on 1 and 15 January, UTC",
@@ -223,7 +228,7 @@ SECONDS = ("0 ", "30 ", "*/15 ", "0-59 ")
 DAY_PARTS = tuple(
     f"{day} {month} {weekday}"
     for day, month, weekday in product(
-        ("*", "1", "1-31", "*/2", "1-31/2", "15W", "L", "29", "1,L"),
+        ("*", "1", "1-31", "*/2", "1-31/2", "15W", "L", "29", "1,L", "29-L", "-3-L"),
         ("*", "2", "1-12", "6-8", "6,7,8"),
         ("*", "1-5", "mon-fri", "0-6", "7", "5#2", "5L", "fri#-1", "*/2"),
     )
@@ -303,7 +308,9 @@ def fields(low: int, high: int) -> st.SearchStrategy[str]:
 
 NTH = st.builds("{}#{}".format, st.integers(0, 7), st.sampled_from(["1", "2", "5", "-1"]))
 WEEKDAY = st.one_of(fields(0, 6), st.lists(NTH, min_size=1, max_size=9).map(",".join))
-SPECIAL_DAY = st.sampled_from(["L", "LW", "15W,31W", "-3,L", "L-5,1", "1,L-7W,9W"])
+SPECIAL_DAY = st.sampled_from(
+    ["L", "LW", "15W,31W", "-3,L", "L-5,1", "1,L-7W,9W", "1-L/8", "-9-L/2"]
+)
 DAY = st.one_of(fields(1, 31), SPECIAL_DAY)
 TEXTS = st.tuples(fields(0, 59), fields(0, 59), fields(0, 23), DAY, fields(1, 12), WEEKDAY).map(
     " ".join

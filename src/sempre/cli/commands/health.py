@@ -7,13 +7,13 @@ import click
 
 from sempre.app.deploying import is_orphan, known_jobs
 from sempre.cli.desk import Desk
-from sempre.cli.examining import MOST, Facts, Problem, problems_of
+from sempre.cli.examining import MOST, RECENTLY, Facts, Problem, problems_of
 from sempre.cli.failing import Code
 from sempre.cli.options import operating
 from sempre.cli.pairs import pairs_of
 from sempre.cli.printing import talk
 from sempre.cli.times import length
-from sempre.domain.declaration_marks import is_pruned
+from sempre.domain.declaration_marks import is_pruned, refused_deploy
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
 from sempre.domain.schedule import AHEAD, Schedule
@@ -96,6 +96,7 @@ def examine(desk: Desk) -> Facts:
         broken=[each.name for each in schedules if each.broken],
         orphaned=[each.name for each in schedules if is_orphan(each, jobs)],
         pruned=[each.name for each in schedules if is_pruned(each.declared)],
+        contested=_contested(schedules, now),
         unread=_unread(desk, schedules),
         ahead=[each.name for each in schedules if each.is_ahead(now)],
         leases_ahead=sum(each.is_leased_beyond(now + longest) for each in sessions),
@@ -107,6 +108,16 @@ def examine(desk: Desk) -> Facts:
         switches=switches,
         **pairs,
     )
+
+
+def _contested(schedules: Sequence[Schedule], now: datetime) -> dict[str, str]:
+    """Return by name both owners, where code of another one was refused within a day."""
+    found = [(each, refused_deploy(each.declared)) for each in schedules]
+    return {
+        each.name: f"of {each.definition.owner}, not of {refused.owner or 'code without owner'}"
+        for each, refused in found
+        if refused and now - refused.at < RECENTLY
+    }
 
 
 def _renewed_at(last: Pass) -> datetime | None:

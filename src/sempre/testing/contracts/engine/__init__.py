@@ -19,6 +19,7 @@ from sempre.testing.contracts.engine import (
     one_off,
     operating,
     overlapping,
+    owning,
     relative_grids,
     reporting,
     sharing,
@@ -40,6 +41,7 @@ from sempre.testing.contracts.engine.hearing import *  # noqa: F403
 from sempre.testing.contracts.engine.one_off import *  # noqa: F403
 from sempre.testing.contracts.engine.operating import *  # noqa: F403
 from sempre.testing.contracts.engine.overlapping import *  # noqa: F403
+from sempre.testing.contracts.engine.owning import *  # noqa: F403
 from sempre.testing.contracts.engine.relative_grids import *  # noqa: F403
 from sempre.testing.contracts.engine.reporting import *  # noqa: F403
 from sempre.testing.contracts.engine.sharing import *  # noqa: F403
@@ -62,6 +64,7 @@ __all__ += hearing.__all__
 __all__ += one_off.__all__
 __all__ += operating.__all__
 __all__ += overlapping.__all__
+__all__ += owning.__all__
 __all__ += relative_grids.__all__
 __all__ += reporting.__all__
 __all__ += sharing.__all__
