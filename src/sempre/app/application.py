@@ -27,13 +27,14 @@ from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
 from sempre.engine.watchdog import Watchdog
+from sempre.errors.texts import counted
 from sempre.grids.grid import Grid
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
 from sempre.ports.executor import Task
 from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
-from sempre.urls import open_broker, open_store
+from sempre.urls import masked, open_broker, open_store
 
 __all__ = ["Sempre"]
 
@@ -70,7 +71,7 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         given["store"] = store if isinstance(store, str) else None
         given["broker"] = broker if isinstance(broker, str) else None
         self.settings = read_settings(given)
-        self.events = Events()
+        self.events = Events(clock)
         self.middleware = Middleware()
         self.declarations = Declarations()
         self.clock = clock or SystemClock()
@@ -78,6 +79,16 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         self._given_broker = None if isinstance(broker, str) else broker
         self._engine: tuple[int, Engine] | None = None
         self._narrated = False
+
+    def __repr__(self) -> str:
+        """Show store, broker and how much is declared; never a password."""
+        given, settings = self._given_store, self.settings
+        store = type(given).__name__ if given is not None else masked(settings.store)
+        bell = self._given_broker
+        broker = type(bell).__name__ if bell is not None else masked(settings.broker)
+        jobs, schedules = len(self.declarations.tasks), len(self.declarations.schedules)
+        place = f"{store}, broker {broker}" if broker else store
+        return f"<Sempre {place}: {counted(jobs, 'job')}, {counted(schedules, 'schedule')}>"
 
     # Operating
 

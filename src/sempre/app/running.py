@@ -17,6 +17,7 @@ from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.worker import Crew, Worker
+from sempre.errors.texts import counted
 from sempre.executors import Executors
 from sempre.ports.transactional import Effects
 from sempre.urls import masked
@@ -116,11 +117,18 @@ class Running:
         """Begin the transaction of a run, in whichever process this is called."""
         return effects(self._app.engine.store, execution_id, fence)
 
+    def __repr__(self) -> str:
+        """Show what the worker does, and whether it has begun."""
+        return f"<Running: {'begun' if self.worker else 'not begun'}, {self._what()}>"
+
     def _described(self) -> str:
         """Say what this worker does, for the first line of its log."""
-        jobs, queues = len(self.crew.tasks), ", ".join(sorted(self.crew.queues))
         store = masked(self._app.settings.store) if self._app.can_fork else "a store in memory"
-        return f"{store}: {jobs} jobs, queues {queues}, {self.crew.hands} at once"
+        return f"{store}: {self._what()}"
+
+    def _what(self) -> str:
+        queues = ", ".join(sorted(self.crew.queues))
+        return f"{counted(len(self.crew.tasks), 'job')}, queues {queues}, {self.crew.hands} at once"
 
     def _fork_pulse(self) -> Connection:
         app, wanted = self._app, self.crew.wanted

@@ -1,0 +1,37 @@
+"""Times as a person writes them: `2026-01-31 09:00Z`, `90s`, `2h`.
+
+What is written here can be typed again, in code and on the command line.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+__all__ = ["written_instant", "written_length"]
+
+UNITS = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)))
+
+
+def written_instant(instant: datetime) -> str:
+    """Write a datetime: to the minute if it is a whole one, `Z` for UTC, nothing for no zone."""
+    wall = instant.replace(tzinfo=None)
+    precise = "auto" if wall.second or wall.microsecond else "minutes"
+    return f"{wall.isoformat(' ', precise)}{_offset(instant)}"
+
+
+def written_length(length: timedelta) -> str:
+    """Write a length of time exactly, in its largest whole unit: `2h`, `90s`, `1.5s`."""
+    if length < timedelta(0):
+        return f"-{written_length(-length)}"
+    for name, unit in UNITS:
+        if length and not length % unit:
+            return f"{length // unit}{name}"
+    return f"{length.total_seconds():.6f}".rstrip("0").rstrip(".") + "s"
+
+
+def _offset(instant: datetime) -> str:
+    offset = instant.utcoffset()
+    if offset is None:
+        return ""
+    if instant.tzinfo is UTC or not offset:
+        return "Z"
+    # As ISO 8601 has it, seconds only where there are any.
+    return instant.isoformat()[len(instant.replace(tzinfo=None).isoformat()) :]
