@@ -118,6 +118,11 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
             for name, task in declared.tasks.items()
         }
 
+    @property
+    def queues(self) -> frozenset[str]:
+        """The queues that the code declares, `default` among them: what a worker serves."""
+        return self.declarations.queues
+
     def schedule(self, name: str) -> ScheduleHandle:
         """Return one schedule of the store, to be looked at or operated."""
         return self.schedules[name]
@@ -168,7 +173,7 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
     def running(
         self,
         *,
-        queues: Iterable[str] = ("default",),
+        queues: Iterable[str] | None = None,
         concurrency: int = 8,
         sync: bool = True,
         burst: bool = False,
@@ -176,7 +181,8 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
         It installs no signal handlers and never ends its host. Any number of processes may do so
-        at once on a shared store: each slot is run by one of them. A burst runs only what is due;
+        at once on a shared store: each slot is run by one of them. It serves every queue that the
+        code declares by now, unless `queues` names others. A burst runs only what is due;
         `wait_until_exhausted` waits for that.
         """
         return Running(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
@@ -185,15 +191,16 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         self,
         *,
         join: bool = True,
-        queues: Iterable[str] = ("default",),
+        queues: Iterable[str] | None = None,
         concurrency: int = 8,
         processes: int = 1,
     ) -> Running | None:
         """Start workers and wait until they are asked to stop; or return a handle at once.
 
         With `join` the workers run in child processes that are started again if they crash. A
-        memory store cannot be shared with children: then the worker runs in this process. What
-        happens is logged; to stderr, if the program has not set logging up.
+        memory store cannot be shared with children: then the worker runs in this process. They
+        serve every queue that the code declares, unless `queues` names others. What happens is
+        logged; to stderr, if the program has not set logging up.
         """
         if not logging.getLogger().handlers:
             configure_logs("text")

@@ -16,6 +16,7 @@ from sempre.app.wishes import Wishes
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
+from sempre.engine.unserved import Lookout
 from sempre.engine.worker import Crew, Worker
 from sempre.errors.texts import counted
 from sempre.executors import Executors
@@ -42,7 +43,7 @@ class Running:
         self,
         app: "Sempre",
         *,
-        queues: Iterable[str],
+        queues: Iterable[str] | None,
         concurrency: int,
         sync: bool = True,
         forks: bool = False,
@@ -69,7 +70,9 @@ class Running:
             begun=begun,
             opener=self._effects,
         )
-        self.crew = Crew(tasks, frozenset(queues), concurrency)
+        served = app.queues if queues is None else frozenset(queues)
+        self.crew = Crew(tasks, served, concurrency)
+        self._lookout: Lookout | None = None
         self.worker: Worker | None = None
         self._ending: Worker | None = None
 
@@ -92,6 +95,9 @@ class Running:
         self.worker = Worker(engine, self.crew, self.executors, heart)
         self.worker.identity.restore = self._restore
         self.worker.start(burst=self._burst)
+        if not self._burst:
+            self._lookout = Lookout(engine)
+            self._lookout.start()
         logger.info("working on %s", self._described())
         return self
 
@@ -143,6 +149,9 @@ class Running:
     def end(self, *, drain: float | None = None) -> None:
         """Stop claiming, wait for what runs, give back the rest. Ending twice is fine."""
         worker, self.worker = self.worker, None
+        lookout, self._lookout = self._lookout, None
+        if lookout is not None:
+            lookout.stop()
         if worker is not None:
             self._ending = worker
             worker.stop(drain=drain)
@@ -184,10 +193,10 @@ class Running:
 
 
 def start_processes(
-    app: "Sempre", *, queues: Iterable[str], concurrency: int, processes: int
+    app: "Sempre", *, queues: Iterable[str] | None, concurrency: int, processes: int
 ) -> None:
     """Work until a signal asks to stop; in children, if the store can be shared with them."""
-    chosen = tuple(queues)
+    chosen = None if queues is None else tuple(queues)
 
     def run(leash: int, begun: Callable[[], None]) -> int:
         return work(app, queues=chosen, concurrency=concurrency, leash=leash, begun=begun)
@@ -202,7 +211,7 @@ def start_processes(
 def work(
     app: "Sempre",
     *,
-    queues: Iterable[str],
+    queues: Iterable[str] | None,
     concurrency: int,
     leash: int | None = None,
     begun: Callable[[], None] | None = None,

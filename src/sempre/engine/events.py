@@ -46,6 +46,9 @@ class Happened(StrEnum):
     """execution: given back unfinished by a worker that stops"""
     UNROUTABLE = "execution.unroutable"
     """execution: its job is not known to this worker"""
+    UNSERVED = "work.unserved"
+    """queue, job, executions (how many of a page are due), names, reason, remedy: no live worker
+    serves the queue, or knows the job"""
     UNKNOWN_GRID = "schedule.unknown_grid"
     """schedule, error"""
     FAULTY = "schedule.faulty"

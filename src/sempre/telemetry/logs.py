@@ -257,6 +257,7 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "execution.rescued": (logging.WARNING, _rescued),
     "execution.released": (logging.INFO, _released),
     "execution.unroutable": (logging.DEBUG, _unroutable),
+    "work.unserved": (logging.WARNING, schedules.unserved),
     "schedule.unknown_grid": (logging.WARNING, schedules.failing("has a grid unknown here")),
     "schedule.faulty": (logging.ERROR, schedules.failing("cannot be planned")),
     "schedule.broken": (logging.ERROR, schedules.broken),

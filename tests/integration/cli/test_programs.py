@@ -74,6 +74,35 @@ def test_dev_logs_json_where_it_is_asked_for(folder: Path) -> None:
     assert line["level"] == "info"
 
 
+LANES = (
+    JOBS
+    + """
+@app.every("1s", queue="mail")
+def send() -> None: ...
+"""
+)
+
+
+@pytest.mark.parametrize("command", [("dev",), ("worker", "jobs:app")], ids=["dev", "worker"])
+def test_every_declared_queue_is_served(folder: Path, command: tuple[str, ...]) -> None:
+    (folder / "jobs.py").write_text(LANES)
+
+    with program(folder, *command) as running:
+        running.wait_for("queues default, mail")
+        running.wait_for("send succeeded")
+
+
+def test_due_work_of_a_queue_that_q_leaves_out_is_warned_of(folder: Path) -> None:
+    (folder / "jobs.py").write_text(LANES)
+
+    with program(folder, "dev", "-q", "default", SEMPRE_LEASE="3") as dev:
+        dev.wait_for("warning: this worker leaves mail to others: -q names the queues.")
+        line = dev.wait_for("no live worker serves the queue mail")
+
+    assert "1 execution due and not run (send)" in line
+    assert line.endswith("; try: sempre worker APP -q mail")
+
+
 def second(name: str) -> str:
     """Return the code of a schedule besides the first."""
     return f"""
