@@ -27,7 +27,7 @@ from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
 from sempre.engine.watchdog import Watchdog
-from sempre.errors.texts import counted
+from sempre.errors.wording import counted
 from sempre.grids.grid import Grid
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker

@@ -18,7 +18,7 @@ from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.unserved import Lookout
 from sempre.engine.worker import Crew, Worker
-from sempre.errors.texts import counted
+from sempre.errors.wording import counted
 from sempre.executors import Executors
 from sempre.ports.transactional import Effects
 from sempre.urls import masked

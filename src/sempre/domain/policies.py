@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Literal, get_args
 
 from sempre.errors import PolicyError, nearest
-from sempre.errors.times import written_length
+from sempre.errors.wording import written_length
 from sempre.grids.intervals import read_duration
 
 __all__ = ["OnUnknown", "Overlap", "Retry", "check_choice", "check_count", "doubling"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["as_shown", "counted", "nearest"]
+__all__ = ["as_shown", "nearest"]
 
 SHOWN_LENGTH = 80
 # Cuts what is long or deep before it is written out, rather than after.
@@ -22,11 +22,6 @@ def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:
     if not matches:
         return ""
     return f"Did you mean {' or '.join(by_folded[match] for match in matches)}?"
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a number and its noun: `1 job`, `2,000 jobs`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def as_shown(value: object) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sempre.errors.texts import counted
+from sempre.errors.wording import counted
 
 __all__ = ["broken", "came_back", "declared", "failing", "mended", "unserved"]
 

@@ -1,13 +1,18 @@
-"""Times as a person writes them: `2026-01-31 09:00Z`, `90s`, `2h`.
+"""The wording of messages: `2 jobs`, `2026-01-31 09:00Z`, `90s`.
 
-What is written here can be typed again, in code and on the command line.
+Times and lengths are written as a person types them, in code and on the command line.
 """
 
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["written_instant", "written_length"]
+__all__ = ["counted", "written_instant", "written_length"]
 
 UNITS = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)))
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number and its noun: `1 job`, `2,000 jobs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def written_instant(instant: datetime) -> str:
