@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Iterable
 from getpass import getuser
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from sempre.app.declaring import Declarations
 from sempre.app.deploying import Synced
@@ -22,7 +22,7 @@ from sempre.app.sending import Sends
 from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
-from sempre.config import read_settings
+from sempre.config import Settings, read_settings
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
@@ -37,6 +37,8 @@ from sempre.telemetry.logs import Narrator, configure_logs
 from sempre.urls import masked, open_broker, open_store
 
 __all__ = ["Sempre"]
+
+PLACES = ("store", "broker")
 
 
 class Sempre(Registration, Sends, Hooks, TimeTraveller):
@@ -89,6 +91,18 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         jobs, schedules = len(self.declarations.tasks), len(self.declarations.schedules)
         place = f"{store}, broker {broker}" if broker else store
         return f"<Sempre {place}: {counted(jobs, 'job')}, {counted(schedules, 'schedule')}>"
+
+    @classmethod
+    def with_settings(cls, settings: Settings) -> "Sempre":
+        """Return an application that declares nothing, with the settings of another one."""
+        others = {name: value for name, value in vars(settings).items() if name not in PLACES}
+        options = cast("SettingOptions", others)
+        return cls(settings.store, broker=settings.broker or None, **options)
+
+    @property
+    def has_url(self) -> bool:
+        """Whether the store was named by a URL, so that other processes can open it."""
+        return self._given_store is None
 
     # Operating
 
