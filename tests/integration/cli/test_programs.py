@@ -56,9 +56,12 @@ def test_dev_runs_a_job_each_second_until_it_is_interrupted(folder: Path) -> Non
 def test_dev_says_that_a_job_failed_and_when_it_is_tried_again(folder: Path) -> None:
     (folder / "jobs.py").write_text(FAILING.replace('"1s")\ndef fail', '"1s", retry=2)\ndef fail'))
 
-    with program(folder, "dev") as dev:
+    with program(folder, "dev", "--log-level", "debug") as dev:
         line = dev.wait_for("fail failed after ")
+        trace = dev.wait_for("jobs.py")
 
+    assert "; see: sempre execution " in line
+    assert trace.startswith('    File "')
     assert (
         line.partition("fail failed")[2]
         .partition("ValueError")[2]
