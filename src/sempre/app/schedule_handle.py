@@ -177,13 +177,20 @@ class ScheduleHandle:
         assert created is not None  # noqa: S101 - a trigger always creates one
         return created
 
-    def backfill(self, start: datetime | str, end: datetime | str) -> list[Execution]:
-        """Run past slots from start to end that did not succeed; return the new executions."""
+    def backfill(
+        self, start: datetime | str, end: datetime | str, *, assume_not_run: bool = False
+    ) -> list[Execution]:
+        """Run past slots from start to end that did not succeed; return the new executions.
+
+        Raises:
+            Refused: some of the slots lie before retention, so that no record tells whether they
+                ran, and `assume_not_run` is not given; or the schedule is stopped.
+        """
         stretch = {"start": read_instant("start", start), "end": read_instant("end", end)}
         retention = self._engine.settings.retention
         rows = self._past_rows(stretch["start"])
         ranges = self._engine.read(self._engine.store.ranges(self.row.id, limit=RANGES))
-        known = {"ranges": ranges, "retention": retention}
+        known = {"ranges": ranges, "retention": retention, "assume_not_run": assume_not_run}
         order = self._perform(plan_backfill, more=rows, **known, **stretch)
         return born_by(order, self._engine.time.now()) if order else []
 

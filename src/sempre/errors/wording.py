@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 __all__ = ["counted", "written_instant", "written_length"]
 
 UNITS = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)))
+ZERO = timedelta(0)
 
 
 def counted(count: int, noun: str) -> str:
@@ -23,13 +24,16 @@ def written_instant(instant: datetime) -> str:
 
 
 def written_length(length: timedelta) -> str:
-    """Write a length of time exactly, in its largest whole unit: `2h`, `90s`, `1.5s`."""
-    if length < timedelta(0):
+    """Write a length of time exactly, from days to seconds: `2h`, `1h30m`, `1.5s`."""
+    if length < ZERO:
         return f"-{written_length(-length)}"
+    parts, rest = [], length
     for name, unit in UNITS:
-        if length and not length % unit:
-            return f"{length // unit}{name}"
-    return f"{length.total_seconds():.6f}".rstrip("0").rstrip(".") + "s"
+        count, rest = divmod(rest, unit)
+        parts += [f"{count}{name}"] if count else []
+    if rest or not parts:
+        parts.append(f"{rest.total_seconds():.6f}".rstrip("0").rstrip(".") + "s")
+    return "".join(parts)
 
 
 def _offset(instant: datetime) -> str:
