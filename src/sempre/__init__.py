@@ -17,16 +17,21 @@ if TYPE_CHECKING:
     from sempre.app import AsyncJob, Call, Job, Receipt, Sempre
     from sempre.domain.policies import Retry
     from sempre.domain.unique import Unique
+    from sempre.engine.events import Event, Happened
     from sempre.errors import SempreError, Skip
     from sempre.executors.current import current
     from sempre.grids import Cron, Every, Grid
+
+    __version__: str
 
 __all__ = [
     "AsyncJob",
     "Call",
     "Cron",
+    "Event",
     "Every",
     "Grid",
+    "Happened",
     "Job",
     "Receipt",
     "Retry",
@@ -34,6 +39,7 @@ __all__ = [
     "SempreError",
     "Skip",
     "Unique",
+    "__version__",
     "current",
 ]
 
@@ -43,8 +49,10 @@ _HOMES = {
     "AsyncJob": "sempre.app",
     "Call": "sempre.app",
     "Cron": "sempre.grids",
+    "Event": "sempre.engine.events",
     "Every": "sempre.grids",
     "Grid": "sempre.grids",
+    "Happened": "sempre.engine.events",
     "Job": "sempre.app",
     "Receipt": "sempre.app",
     "Retry": "sempre.domain.policies",
@@ -56,7 +64,14 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        value = globals()[name] = import_module("importlib.metadata").version("sempre")
+        return value
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

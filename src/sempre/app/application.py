@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Iterable
 from getpass import getuser
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from sempre.app.declaring import Declarations
 from sempre.app.deploying import Synced
@@ -22,20 +22,23 @@ from sempre.app.sending import Sends
 from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller
 from sempre.clock import Clock, SystemClock
-from sempre.config import read_settings
+from sempre.config import Settings, read_settings
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
 from sempre.engine.watchdog import Watchdog
+from sempre.errors.wording import counted
 from sempre.grids.grid import Grid
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
 from sempre.ports.executor import Task
 from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
-from sempre.urls import open_broker, open_store
+from sempre.urls import masked, open_broker, open_store
 
 __all__ = ["Sempre"]
+
+PLACES = ("store", "broker")
 
 
 class Sempre(Registration, Sends, Hooks, TimeTraveller):
@@ -70,7 +73,7 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         given["store"] = store if isinstance(store, str) else None
         given["broker"] = broker if isinstance(broker, str) else None
         self.settings = read_settings(given)
-        self.events = Events()
+        self.events = Events(clock)
         self.middleware = Middleware()
         self.declarations = Declarations()
         self.clock = clock or SystemClock()
@@ -78,6 +81,28 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         self._given_broker = None if isinstance(broker, str) else broker
         self._engine: tuple[int, Engine] | None = None
         self._narrated = False
+
+    def __repr__(self) -> str:
+        """Show store, broker and how much is declared; never a password."""
+        given, settings = self._given_store, self.settings
+        store = type(given).__name__ if given is not None else masked(settings.store)
+        bell = self._given_broker
+        broker = type(bell).__name__ if bell is not None else masked(settings.broker)
+        jobs, schedules = len(self.declarations.tasks), len(self.declarations.schedules)
+        place = f"{store}, broker {broker}" if broker else store
+        return f"<Sempre {place}: {counted(jobs, 'job')}, {counted(schedules, 'schedule')}>"
+
+    @classmethod
+    def with_settings(cls, settings: Settings) -> "Sempre":
+        """Return an application that declares nothing, with the settings of another one."""
+        others = {name: value for name, value in vars(settings).items() if name not in PLACES}
+        options = cast("SettingOptions", others)
+        return cls(settings.store, broker=settings.broker or None, **options)
+
+    @property
+    def has_url(self) -> bool:
+        """Whether the store was named by a URL, so that other processes can open it."""
+        return self._given_store is None
 
     # Operating
 
@@ -106,6 +131,11 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
             name: self.middleware.wrapped(task, declared.done.get(name))
             for name, task in declared.tasks.items()
         }
+
+    @property
+    def queues(self) -> frozenset[str]:
+        """The queues that the code declares, `default` among them: what a worker serves."""
+        return self.declarations.queues
 
     def schedule(self, name: str) -> ScheduleHandle:
         """Return one schedule of the store, to be looked at or operated."""
@@ -157,7 +187,7 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
     def running(
         self,
         *,
-        queues: Iterable[str] = ("default",),
+        queues: Iterable[str] | None = None,
         concurrency: int = 8,
         sync: bool = True,
         burst: bool = False,
@@ -165,7 +195,8 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
         It installs no signal handlers and never ends its host. Any number of processes may do so
-        at once on a shared store: each slot is run by one of them. A burst runs only what is due;
+        at once on a shared store: each slot is run by one of them. It serves every queue that the
+        code declares by now, unless `queues` names others. A burst runs only what is due;
         `wait_until_exhausted` waits for that.
         """
         return Running(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
@@ -174,15 +205,16 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         self,
         *,
         join: bool = True,
-        queues: Iterable[str] = ("default",),
+        queues: Iterable[str] | None = None,
         concurrency: int = 8,
         processes: int = 1,
     ) -> Running | None:
         """Start workers and wait until they are asked to stop; or return a handle at once.
 
         With `join` the workers run in child processes that are started again if they crash. A
-        memory store cannot be shared with children: then the worker runs in this process. What
-        happens is logged; to stderr, if the program has not set logging up.
+        memory store cannot be shared with children: then the worker runs in this process. They
+        serve every queue that the code declares, unless `queues` names others. What happens is
+        logged; to stderr, if the program has not set logging up.
         """
         if not logging.getLogger().handlers:
             configure_logs("text")

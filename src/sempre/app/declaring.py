@@ -31,6 +31,13 @@ class Declarations:
     schedules: dict[str, Declared] = field(default_factory=dict)
     done: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
+    @property
+    def queues(self) -> frozenset[str]:
+        """The queues of every job and schedule, and `default`."""
+        jobs = {each.queue for each in self.policies.values()}
+        schedules = {each.definition.queue for each in self.schedules.values()}
+        return frozenset({"default", *jobs, *schedules})
+
     def add_task(self, task: Task, policy: WorkPolicy | None = None) -> None:
         """Register a job; a second function under the same name is refused."""
         known = self.tasks.get(check_name("job", task.name))

@@ -1,9 +1,11 @@
 """What an application lets the user's code listen to, wrap and refuse."""
 
 from collections.abc import Callable
+from typing import overload
 
 from sempre.app.middleware import AroundEnqueue, AroundPerform, Gate, Middleware
 from sempre.engine.events import Events, Happened, Listener
+from sempre.errors import InvalidInput, nearest
 
 __all__ = ["Hooks"]
 
@@ -14,11 +16,28 @@ class Hooks:
     events: Events
     middleware: Middleware
 
-    def on(self, *names: Happened) -> Callable[[Listener], Listener]:
-        """Call a function when something happens; for everything if nothing is named."""
+    @overload
+    def on(self, listener: Listener, /) -> Listener: ...
+    @overload
+    def on(self, *names: Happened) -> Callable[[Listener], Listener]: ...
+    def on(self, *names: Happened | Listener) -> Listener | Callable[[Listener], Listener]:
+        """Call a function when something happens; for everything if nothing is named.
+
+            @app.on(Happened.FAILED)
+            def alert(event: Event) -> None: ...
+
+        A function that raises is logged and called again at the next event.
+
+        Raises:
+            InvalidInput: there is no event of that name.
+        """
+        if len(names) == 1 and callable(names[0]):
+            self.events.listen(names[0])
+            return names[0]
+        chosen = [_happened(name) for name in names]
 
         def listen(listener: Listener) -> Listener:
-            self.events.listen(listener, *names)
+            self.events.listen(listener, *chosen)
             return listener
 
         return listen
@@ -42,3 +61,12 @@ class Hooks:
         """
         self.middleware.add_gate(function)
         return function
+
+
+def _happened(name: object) -> Happened:
+    """Return an event by its name; InvalidInput, with the nearest one, if there is none."""
+    if isinstance(name, str) and name in set(Happened):
+        return Happened(name)
+    hint = nearest(name, list(Happened)) if isinstance(name, str) else ""
+    allowed = "an event, such as @app.on(Happened.FAILED), or none for all: @app.on"
+    raise InvalidInput("event", name, allowed=allowed, hint=hint)

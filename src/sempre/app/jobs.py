@@ -14,6 +14,7 @@ from sempre.app.options import (
 )
 from sempre.app.receipts import Receipt
 from sempre.domain.arguments import Json, check_arguments
+from sempre.domain.redaction import redacted
 from sempre.domain.unique import Unique
 from sempre.errors import ArgumentsError, InvalidInput, PolicyError, nearest
 from sempre.ports.executor import Task
@@ -31,6 +32,10 @@ class Call(Generic[R]):
 
     job: "Job[..., R]"
     args: dict[str, Json]
+
+    def __repr__(self) -> str:
+        """Show the job and its arguments, without secrets."""
+        return f"<Call of {self.job.name} with {redacted(self.args, self.job.task.redact)!r}>"
 
 
 class Sender(Protocol):
@@ -71,6 +76,10 @@ class Job(Generic[P, R]):
     def name(self) -> str:
         """The name under which it is registered."""
         return self.task.name
+
+    def __repr__(self) -> str:
+        """Show the name and the signature."""
+        return f"<{type(self).__name__} {self.name}{self._signature}>"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function in place."""

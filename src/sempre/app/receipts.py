@@ -26,6 +26,7 @@ from sempre.ports.messages import Cancelled
 __all__ = ["Receipt"]
 
 R = TypeVar("R")
+ALWAYS = ("id", "created")
 SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 1.0
 
@@ -48,6 +49,13 @@ class Receipt(Generic[R]):
     failures: int = 0
     waits_until: datetime | None = None
     _engine: Callable[[], Engine] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """Show what became of the enqueue; what says nothing is left out."""
+        told = {"id": self.id, "created": self.created, "rejected_by": self.rejected_by}
+        told |= {"failures": self.failures, "waits_until": self.waits_until}
+        parts = [f"{name}={value!r}" for name, value in told.items() if value or name in ALWAYS]
+        return f"Receipt({', '.join(parts)})"
 
     @property
     def execution(self) -> Execution | None:

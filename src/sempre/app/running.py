@@ -17,8 +17,10 @@ from sempre.app.wishes import Wishes
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
+from sempre.engine.unserved import Lookout
 from sempre.engine.worker import Crew, Worker
 from sempre.errors import StoreUnavailable
+from sempre.errors.wording import counted
 from sempre.executors import Executors
 from sempre.ports.transactional import Effects
 from sempre.urls import masked
@@ -43,7 +45,7 @@ class Running:
         self,
         app: "Sempre",
         *,
-        queues: Iterable[str],
+        queues: Iterable[str] | None,
         concurrency: int,
         sync: bool = True,
         forks: bool = False,
@@ -70,7 +72,9 @@ class Running:
             begun=begun,
             opener=self._effects,
         )
-        self.crew = Crew(tasks, frozenset(queues), concurrency)
+        served = app.queues if queues is None else frozenset(queues)
+        self.crew = Crew(tasks, served, concurrency)
+        self._lookout: Lookout | None = None
         self.worker: Worker | None = None
         self._ending: Worker | None = None
 
@@ -93,6 +97,9 @@ class Running:
         self.worker = Worker(engine, self.crew, self.executors, heart)
         self.worker.identity.restore = self._restore
         self.worker.start(burst=self._burst)
+        if not self._burst:
+            self._lookout = Lookout(engine)
+            self._lookout.start()
         logger.info("working on %s", self._described())
         return self
 
@@ -118,11 +125,18 @@ class Running:
         """Begin the transaction of a run, in whichever process this is called."""
         return effects(self._app.engine.store, execution_id, fence)
 
+    def __repr__(self) -> str:
+        """Show what the worker does, and whether it has begun."""
+        return f"<Running: {'begun' if self.worker else 'not begun'}, {self._what()}>"
+
     def _described(self) -> str:
         """Say what this worker does, for the first line of its log."""
-        jobs, queues = len(self.crew.tasks), ", ".join(sorted(self.crew.queues))
         store = masked(self._app.settings.store) if self._app.can_fork else "a store in memory"
-        return f"{store}: {jobs} jobs, queues {queues}, {self.crew.hands} at once"
+        return f"{store}: {self._what()}"
+
+    def _what(self) -> str:
+        queues = ", ".join(sorted(self.crew.queues))
+        return f"{counted(len(self.crew.tasks), 'job')}, queues {queues}, {self.crew.hands} at once"
 
     def _fork_pulse(self) -> Connection:
         app, wanted = self._app, self.crew.wanted
@@ -137,6 +151,9 @@ class Running:
     def end(self, *, drain: float | None = None) -> None:
         """Stop claiming, wait for what runs, give back the rest. Ending twice is fine."""
         worker, self.worker = self.worker, None
+        lookout, self._lookout = self._lookout, None
+        if lookout is not None:
+            lookout.stop()
         if worker is not None:
             self._ending = worker
             worker.stop(drain=drain)
@@ -178,10 +195,10 @@ class Running:
 
 
 def start_processes(
-    app: "Sempre", *, queues: Iterable[str], concurrency: int, processes: int
+    app: "Sempre", *, queues: Iterable[str] | None, concurrency: int, processes: int
 ) -> None:
     """Work until a signal asks to stop; in children, if the store can be shared with them."""
-    chosen = tuple(queues)
+    chosen = None if queues is None else tuple(queues)
 
     def run(leash: int, begun: Callable[[], None]) -> int:
         return work(app, queues=chosen, concurrency=concurrency, leash=leash, begun=begun)
@@ -199,7 +216,7 @@ def start_processes(
 def work(
     app: "Sempre",
     *,
-    queues: Iterable[str],
+    queues: Iterable[str] | None,
     concurrency: int,
     leash: int | None = None,
     begun: Callable[[], None] | None = None,

@@ -1,288 +1,20 @@
-"""Schedules as users operate them: by name, each verb one commit, its reconcile included."""
+"""All schedules of a store: made at run time, listed, looked up."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
-from types import MappingProxyType
-from typing import Unpack
+from collections.abc import Iterable, Iterator, Mapping
 
 from sempre.app.creating import Creator, Declared
-from sempre.app.options import Duration, ScheduleOptions
-from sempre.app.overlap import check_overlap
-from sempre.domain.definition import Definition
-from sempre.domain.execution import Execution
-from sempre.domain.planning import (
-    Moment,
-    Plan,
-    plan_backfill,
-    plan_delete,
-    plan_disable,
-    plan_edit,
-    plan_enable,
-    plan_pause,
-    plan_resume,
-    plan_skip,
-    plan_start,
-    plan_trigger,
-    plan_unskip,
-)
-from sempre.domain.planning.sheet import TICK
-from sempre.domain.planning.steps import first_slot_from
+from sempre.app.options import Duration
+from sempre.app.schedule_handle import UNKNOWN, ScheduleHandle
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
-from sempre.engine.core import Engine, born_by
-from sempre.engine.returning import plan_healing
-from sempre.errors import NotFound, nearest
-from sempre.grids.cron import Cron
-from sempre.grids.every import Every
-from sempre.grids.grid import Grid
-from sempre.grids.instants import read_instant
+from sempre.engine.core import Engine
 from sempre.grids.intervals import read_duration
-from sempre.grids.points import read_point
 from sempre.ports.executor import Task
-from sempre.ports.messages import ExecutionQuery, Order, ScheduleQuery, View
+from sempre.ports.messages import ScheduleQuery
 
 __all__ = ["ScheduleHandle", "Schedules"]
 
 PAGE = 500
-RANGES = 10_000
-UNKNOWN: Mapping[str, Task] = MappingProxyType({})
-
-
-class ScheduleHandle:
-    """One schedule of the store, by name. Reading it reads the store; nothing is kept here."""
-
-    def __init__(
-        self, engine: Engine, name: str, *, actor: str = "", tasks: Mapping[str, Task] = UNKNOWN
-    ) -> None:
-        """Speak of a schedule; whether it exists is asked at each verb.
-
-        An edit that does not fit the schedule's job is refused if the job is among the tasks.
-        """
-        self._engine = engine
-        self._tasks = tasks
-        self._actor = actor
-        self.name = name
-
-    # Reading
-
-    @property
-    def row(self) -> Schedule:
-        """The schedule as it is now; NotFound if there is none of that name."""
-        return self._view().schedule
-
-    @property
-    def definition(self) -> Definition:
-        """What it is declared, or was last edited, to be."""
-        return self.row.definition
-
-    @property
-    def started(self) -> bool:
-        """Whether it has begun to have executions."""
-        return self.row.started
-
-    @property
-    def is_anchor(self) -> bool:
-        """Whether it lies on a grid of anchor + N * interval."""
-        return isinstance(self.definition.grid, Every)
-
-    @property
-    def is_cron(self) -> bool:
-        """Whether it lies on a cron grid."""
-        return isinstance(self.definition.grid, Cron)
-
-    @property
-    def zone(self) -> str:
-        """The name of its time zone; UTC for a grid that has none."""
-        return str(getattr(self.definition.grid, "timezone", "UTC"))
-
-    @property
-    def last_audit_at(self) -> datetime | None:
-        """When a pass of the watchdog last looked at it; None if none has. See `stale`."""
-        last = self._engine.read(self._engine.store.last_pass())
-        return Audits(last.report).last(self.row)
-
-    def next_run_at(self, *, after: datetime | str | None = None) -> datetime | None:
-        """Return its first slot after an instant, by default after now; None if there is none."""
-        return next(iter(self.next_run_at_times(after=after, count=1)), None)
-
-    def next_run_at_times(
-        self, *, after: datetime | str | None = None, count: int = 5
-    ) -> list[datetime]:
-        """Return its next slots after an instant, by default after now.
-
-        Those of a relative grid are counted from its last decided slot.
-        """
-        grid, instant = self.definition.grid, self._instant(after)
-        if not grid.relative:
-            return grid.times(instant, count)
-        first = first_slot_from(grid, self.row.cursor, instant + TICK)
-        return [first, *grid.times(first, count - 1)] if first and count > 0 else []
-
-    def executions(self, *, limit: int = 50) -> list[Execution]:
-        """Return its latest executions, newest slot first."""
-        query = ExecutionQuery(schedule_id=self.row.id, limit=limit)
-        return list(self._engine.read(self._engine.store.executions(query)).items)
-
-    # Verbs
-
-    def start(self) -> Execution | None:
-        """Give it its first execution; None if it has started before, or is disabled."""
-        return self._first(self._perform(plan_start))
-
-    def create_next_execution(self) -> Execution | None:
-        """Give it its next execution; None if a live one exists."""
-        if not self.started:
-            return self.start()
-        return self._first(self._perform(self._reconciled))
-
-    def reconcile(self) -> bool:
-        """Bring it to what it should be; False if it already was."""
-        return self._perform(self._reconciled) is not None
-
-    def enable(self) -> bool:
-        """Let it run, from its next slot on; False if it is enabled."""
-        return self._perform(plan_enable) is not None
-
-    def disable(self) -> bool:
-        """Stop it: once this returns nothing starts but what is triggered; False if it was so."""
-        return self._perform(plan_disable) is not None
-
-    def pause(self, *, until: datetime | str | Duration | None = None, note: str = "") -> bool:
-        """Stop it until an instant, for a length of time, or until it is resumed.
-
-        Slots of the pause are not made up for. False if it is paused in just that way.
-        """
-        return self._perform(plan_pause, until=self._until(until), note=note) is not None
-
-    def resume(self) -> bool:
-        """End a pause; False if none is in force."""
-        return self._perform(plan_resume) is not None
-
-    def skip(self, run_at: datetime | str | None = None) -> datetime:
-        """Take one future slot out, by default the next; return which."""
-        slot = self._slot(run_at)
-        self._perform(plan_skip, run_at=slot)
-        return slot
-
-    def unskip(self, run_at: datetime | str) -> bool:
-        """Put a skipped future slot back; False if it is not skipped."""
-        return self._perform(plan_unskip, run_at=read_instant("run_at", run_at)) is not None
-
-    def trigger(self) -> Execution:
-        """Run it now, besides its slots, also if it is disabled or paused."""
-        created = self._first(self._perform(_trigger))
-        assert created is not None  # noqa: S101 - a trigger always creates one
-        return created
-
-    def backfill(self, start: datetime | str, end: datetime | str) -> list[Execution]:
-        """Run past slots from start to end that did not succeed; return the new executions."""
-        stretch = {"start": read_instant("start", start), "end": read_instant("end", end)}
-        retention = self._engine.settings.retention
-        rows = self._past_rows(stretch["start"])
-        ranges = self._engine.read(self._engine.store.ranges(self.row.id, limit=RANGES))
-        known = {"ranges": ranges, "retention": retention}
-        order = self._perform(plan_backfill, more=rows, **known, **stretch)
-        return born_by(order, self._engine.time.now()) if order else []
-
-    def edit(self, **options: Unpack[ScheduleOptions]) -> None:
-        """Change what it is; due executions keep what they were created with."""
-        self._edit(options)
-
-    def move_to(self, grid: Grid) -> None:
-        """Put it on another grid, from now on."""
-        self._edit({"grid": grid})
-
-    def delete(self) -> None:
-        """Take it away; what is due still runs."""
-        self._perform(plan_delete)
-
-    # How
-
-    def _reconciled(
-        self, schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
-    ) -> Plan:
-        return plan_healing(self._engine, schedule, rows, moment, actor=actor)
-
-    def _edit(self, options: Mapping[str, object]) -> None:
-        def plan(
-            schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
-        ) -> Plan:
-            to = schedule.definition.edited(**options)
-            if "overlap" in options:
-                check_overlap(schedule.name, to, self._tasks.get(to.job))
-            decides = "enabled" in options
-            return plan_edit(schedule, rows, moment, to=to, decides=decides, actor=actor)
-
-        self._perform(plan)
-
-    def _perform(
-        self, verb: Callable[..., Plan], *, more: Iterable[Execution] = (), **options: object
-    ) -> Order | None:
-        extra = tuple(more)
-
-        def plan() -> Plan:
-            view = self._view()
-            rows = {row.id: row for row in (*extra, *view.rows)}.values()
-            moment = self._engine.moment()
-            return verb(view.schedule, rows, moment, actor=self._actor, **options)
-
-        return self._engine.carry_out(plan)
-
-    def _view(self) -> View:
-        view = self._engine.read_one(self._engine.store.views([self.name]))
-        if view is not None:
-            return view
-        raise NotFound("schedule", self.name, hint=self._nearest())
-
-    def _nearest(self) -> str:
-        """Name those that are spelled alike, among the first and those that share some letters."""
-        queries = ScheduleQuery(limit=PAGE), ScheduleQuery(text=self.name[:3], limit=PAGE)
-        pages = [self._engine.store.schedules(query).value for query in queries]
-        return nearest(self.name, sorted({each.name for page in pages for each in page.items}))
-
-    def _first(self, order: Order | None) -> Execution | None:
-        born = born_by(order, self._engine.time.now()) if order else []
-        return born[0] if born else None
-
-    def _past_rows(self, start: datetime) -> list[Execution]:
-        """Return the rows of past slots, which the view of a schedule leaves out.
-
-        Raises:
-            UnreadableRow: one of them cannot be read here, so that its slot might run twice.
-        """
-        rows: list[Execution] = []
-        after = ""
-        while True:
-            query = ExecutionQuery(schedule_id=self.row.id, since=start, limit=PAGE, after=after)
-            reading = self._engine.store.executions(query)
-            page = self._engine.read(reading)
-            if reading.unreadable:
-                raise reading.unreadable[0].error
-            rows += page.items
-            after = page.after
-            if not after:
-                return rows
-
-    def _instant(self, instant: datetime | str | None) -> datetime:
-        return self._engine.time.now() if instant is None else read_instant("after", instant)
-
-    def _until(self, until: datetime | str | Duration | None) -> datetime | None:
-        """Return the instant that a pause ends: as given, or a length of time from now."""
-        if until is None:
-            return None
-        return read_point("until", until, now=self._engine.present)
-
-    def _slot(self, run_at: datetime | str | None) -> datetime:
-        if run_at is not None:
-            return read_instant("run_at", run_at)
-        slot = self.row.next_run_at
-        if slot is None:
-            raise NotFound("next slot of", self.name)
-        return slot
-
-
-def _trigger(schedule: Schedule, _rows: object, moment: Moment, *, actor: str) -> Plan:
-    return plan_trigger(schedule, moment, actor=actor)
 
 
 class Schedules:
@@ -295,6 +27,10 @@ class Schedules:
         self._engine = engine
         self._tasks = tasks
         self._actor = actor
+
+    def __repr__(self) -> str:
+        """Show whose schedules they are; the store is not read."""
+        return f"<Schedules of {type(self._engine.store).__name__}>"
 
     def __getitem__(self, name: str) -> ScheduleHandle:
         """Return the schedule of a name, whether it exists or not."""

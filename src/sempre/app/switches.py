@@ -32,6 +32,10 @@ class SwitchHandle:
         self._actor = actor
         self.target = target
 
+    def __repr__(self) -> str:
+        """Show what it stops; the store is not read."""
+        return f"<SwitchHandle {self.target}>"
+
     def off(
         self, reason: str, *, mode: Mode = "hold", until: Duration | datetime | None = None
     ) -> None:

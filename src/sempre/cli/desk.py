@@ -1,22 +1,20 @@
 """The desk: a store that is set up, opened by its URL, and a place to answer to.
 
-Nothing of the user's code is imported here, and nothing is set up or upgraded on the way: an
-operator who mistypes a URL must not leave an empty store behind.
+The user's code is imported only where it names the store, and nothing is set up or upgraded on the
+way: an operator who mistypes a URL must not leave an empty store behind.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
-from urllib.parse import unquote, urlsplit
 
 from sempre.app import ScheduleHandle, Sempre
 from sempre.cli.failing import Code, Failure
 from sempre.cli.printing import Output, talk
+from sempre.cli.store_choice import Choice, refuse_absent
 from sempre.cli.times import shown, zone_of
-from sempre.config import read_settings
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
 from sempre.errors import NotFound, StoreRefused
@@ -25,7 +23,7 @@ from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
 
-__all__ = ["Desk", "desk", "refuse_absent"]
+__all__ = ["Desk", "desk"]
 
 T = TypeVar("T")
 
@@ -86,16 +84,15 @@ class Desk:
 
 
 @contextmanager
-def desk(store: str | None, broker: str | None, output: Output) -> Iterator[Desk]:
-    """Open the store that the options, the environment or pyproject.toml name, and close it.
+def desk(choice: Choice, output: Output) -> Iterator[Desk]:
+    """Open the store that was chosen, and close it.
 
     Raises:
         Failure: there is no store, or it is not set up, or lives in another process only.
     """
-    settings = read_settings({"store": store, "broker": broker})
-    refuse_absent(settings.store)
-    _refuse_unready(settings.store)
-    app = Sempre(settings.store, broker=settings.broker or None)
+    refuse_absent(choice)
+    _refuse_unready(choice.settings.store)
+    app = Sempre.with_settings(choice.settings)
     app.events.listen(_warn, Happened.BROKER_DOWN)
     place = Desk(app, output)
     app.events.listen(lambda event: place.unread.append(event.facts["row"]), Happened.UNREADABLE)
@@ -104,18 +101,6 @@ def desk(store: str | None, broker: str | None, output: Output) -> Iterator[Desk
         _warn_of_unread(place)
     finally:
         app.close()
-
-
-def refuse_absent(url: str) -> None:
-    """Raise Failure for a store that cannot be operated from here."""
-    parts = urlsplit(url)
-    if parts.scheme == "memory":
-        message = "a memory store lives in its own process and cannot be operated from outside."
-        raise Failure(message, code=Code.USAGE, advice="sempre list --store sqlite:///jobs.db")
-    path = Path(unquote(parts.path.removeprefix("/")))
-    if parts.scheme == "sqlite" and not parts.netloc and not path.exists():
-        message = f"there is no store at {url}: no file {path}."
-        raise Failure(message, code=Code.UNREACHABLE, advice=f"sempre db upgrade --store {url}")
 
 
 def _refuse_unready(url: str) -> None:

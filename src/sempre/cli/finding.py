@@ -1,4 +1,7 @@
-"""Finding the application: the code that `worker`, `dev` and `simulate` import, no other.
+"""Finding the application: the code that `worker`, `dev` and `simulate` import.
+
+Other commands import it only where `-A`, $SEMPRE_APP or [tool.sempre] names it and nothing names
+the store.
 
 In this order: what the command line names, $SEMPRE_APP, `app` under [tool.sempre], `jobs.py`,
 `app/jobs.py`, `src/*/jobs.py`. A name is `module`, `module:attribute` or `path/to/file.py`, with
@@ -13,14 +16,16 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import click
+
 from sempre.app import Sempre
 from sempre.cli.failing import Code, Failure
 from sempre.errors import nearest
 
-__all__ = ["Found", "find_app"]
+__all__ = ["USUAL", "Found", "command_path", "configured", "find_app"]
 
 USUAL = ("jobs.py", "app/jobs.py", "src/*/jobs.py")
-EXAMPLE = "sempre dev jobs.py"
+"""Where an application is looked for that nothing names."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def _chosen(named: str | None, here: Path) -> tuple[str, str]:
     for text, origin in (
         (named, "the command line"),
         (os.environ.get("SEMPRE_APP"), "$SEMPRE_APP"),
-        (_configured(here), "[tool.sempre] app"),
+        (configured(here, "app"), "[tool.sempre] app"),
     ):
         if text:
             return text, origin
@@ -65,15 +70,27 @@ def _chosen(named: str | None, here: Path) -> tuple[str, str]:
         if found:
             return found[0].relative_to(here).as_posix(), f"{pattern} is there"
     message = f"no application is named, and there is none of {', '.join(USUAL)} in {here.name}/."
-    raise Failure(message, code=Code.NOT_FOUND, advice=EXAMPLE)
+    raise _missing(message)
 
 
-def _configured(here: Path) -> str | None:
+def configured(here: Path, name: str) -> str | None:
+    """Return a text under [tool.sempre] in the pyproject.toml of a folder; None if there is none.
+
+    A file that is not TOML has none here; whoever reads the settings says what is wrong with it.
+    """
     path = here / "pyproject.toml"
-    if not path.is_file():
+    try:
+        section = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("sempre", {})
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
-    app = tomllib.loads(path.read_text()).get("tool", {}).get("sempre", {}).get("app")
-    return app if isinstance(app, str) else None
+    text = section.get(name) if isinstance(section, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def command_path() -> str:
+    """Return the command that is being run, as it is typed: `sempre list`."""
+    context = click.get_current_context(silent=True)
+    return context.command_path if context is not None else "sempre dev"
 
 
 def _split(target: str) -> tuple[str, str, str]:
@@ -130,7 +147,7 @@ def _app_of(module: ModuleType, attribute: str, target: str) -> tuple[Sempre, st
     names = list(apps)
     if len(set(map(id, apps.values()))) > 1:
         message = f"{target} has several applications: {', '.join(names)}."
-        raise Failure(message, code=Code.USAGE, advice=f"sempre worker {target}:{names[0]}")
+        raise Failure(message, code=Code.USAGE, advice=_example(f"{target}:{names[0]}"))
     return apps[names[0]], names[0]
 
 
@@ -155,11 +172,19 @@ def _made(value: object, target: str) -> Sempre:
     if isinstance(value, Sempre):
         return value
     message = f"{target} is a {type(value).__name__}, not a Sempre nor a function that makes one."
-    raise Failure(message, code=Code.NOT_FOUND, advice=EXAMPLE)
+    raise _missing(message)
 
 
 def _missing(message: str) -> Failure:
-    return Failure(message.strip(), code=Code.NOT_FOUND, advice=EXAMPLE)
+    return Failure(message.strip(), code=Code.NOT_FOUND, advice=_example("jobs.py"))
+
+
+def _example(target: str) -> str:
+    """Return the present command with an application, named as it takes one."""
+    context = click.get_current_context(silent=True)
+    options = context.command.params if context is not None else ()
+    takes_option = any("-A" in each.opts for each in options)
+    return f"{command_path()} {'-A ' if takes_option else ''}{target}"
 
 
 def _raised(place: str, error: Exception) -> Failure:

@@ -72,7 +72,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
 def cli() -> None:
     """Recurring jobs that cannot be lost.
 
-    Commands find the store by --store, $SEMPRE_STORE or [tool.sempre] in pyproject.toml.
+    Commands find the store by --store URL, -A APP, $SEMPRE_STORE, $SEMPRE_APP or [tool.sempre].
     """
 
 

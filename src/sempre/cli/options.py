@@ -8,7 +8,7 @@ import click
 
 from sempre.cli.printing import Output
 
-__all__ = ["answering", "operating"]
+__all__ = ["answering", "choosing", "operating"]
 
 Function = Callable[..., Any]
 
@@ -25,17 +25,27 @@ def answering(function: Function) -> Function:
     return command
 
 
+def choosing(function: Function) -> Function:
+    """Give a command --store and -A, and hand it the names in them."""
+    store = click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+    app = click.option("-A", "--app", metavar="APP", help="Use the store of this application.")
+    return store(app(function))
+
+
 def operating(function: Function) -> Function:
-    """Give a command --store and --broker too, and hand it a Desk: a store that is set up."""
+    """Give a command --store, -A and --broker too, and hand it a Desk: a store that is set up."""
 
     @answering
-    @click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+    @choosing
     @click.option("--broker", metavar="URL", help="The broker; by default $SEMPRE_BROKER.")
     @wraps(function)
     def command(output: Output, **options: Any) -> Any:  # noqa: ANN401 - of any command
-        from sempre.cli.desk import desk  # noqa: PLC0415 - a command's --help connects to nothing
+        # A command's --help connects to nothing, and needs none of this.
+        from sempre.cli.desk import desk  # noqa: PLC0415
+        from sempre.cli.store_choice import choose_store  # noqa: PLC0415
 
-        with desk(options.pop("store"), options.pop("broker"), output) as opened:
+        names = (options.pop(name) for name in ("store", "broker", "app"))
+        with desk(choose_store(*names), output) as opened:
             return function(opened, **options)
 
     return command

@@ -14,7 +14,7 @@ import click
 
 __all__ = ["VERSION", "Output", "plain_table", "printable", "talk"]
 
-VERSION = 1
+VERSION = 2
 """The version of every `--json` object; it changes when a field goes or changes its meaning."""
 
 STYLES = {

@@ -14,9 +14,18 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.policies import Retry
 from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.schedule import Schedule
+from sempre.errors import GridError
 from sempre.grids.grid import Grid
 
-__all__ = ["definition_lines", "history_rows", "in_words", "range_rows", "shown_args"]
+__all__ = [
+    "definition_json",
+    "definition_lines",
+    "history_rows",
+    "in_words",
+    "range_json",
+    "range_rows",
+    "shown_args",
+]
 
 Table = tuple[Sequence[str], list[Sequence[str]]]
 TOLD_APART = frozenset({"job", "grid", "args", "enabled"})
@@ -39,6 +48,41 @@ def definition_lines(schedule: Schedule, redact: Sequence[str] = ()) -> list[tup
     ]
     kind = "code" if schedule.declared else "made at run time"
     return [*told, ("revision", f"{schedule.revision}, {kind}")]
+
+
+def definition_json(declared: Definition, redact: Sequence[str] = ()) -> dict[str, object]:
+    """Return every field of a definition as a JSON value, without secrets; lengths in seconds."""
+    told = {each.name: _as_value(getattr(declared, each.name)) for each in fields(Definition)}
+    told["args"] = redacted(dict(declared.args), (*redact, *declared.redact))
+    return told
+
+
+def range_json(found: SlotRange, name: str) -> dict[str, object]:
+    """Return a stretch of slots that passed without a row as a JSON value."""
+    times = {"first": as_json(found.first), "last": as_json(found.last), "count": found.count}
+    return {"schedule": name, **times, "state": str(found.state), "reason": found.reason}
+
+
+def _as_value(value: object) -> object:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, datetime):
+        return as_json(value)
+    if isinstance(value, Retry):
+        waits = {"base": value.base.total_seconds(), "cap": value.cap.total_seconds()}
+        return {"limit": value.limit, **waits}
+    if isinstance(value, Grid):
+        return grid_json(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def grid_json(grid: Grid) -> dict[str, object]:
+    """Return the stored form of a grid, with its cron text or its interval and anchor."""
+    try:
+        return grid.to_json()
+    except GridError:
+        # One of the user's own without a name, in a store in memory.
+        return {"grid": None, "class": type(grid).__name__}
 
 
 def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
@@ -66,13 +110,18 @@ def history_rows(desk: Desk, rows: Iterable[Execution], *, named: bool = False) 
     return columns, [_history_row(desk, row, named=named) for row in rows]
 
 
-def range_rows(desk: Desk, ranges: Iterable[SlotRange], grid: Grid) -> Table:
+def range_rows(
+    desk: Desk, found: Iterable[tuple[SlotRange, Schedule]], *, named: bool = False
+) -> Table:
     """Return stretches of slots that passed without a row, as a table."""
-    rows: list[Sequence[str]] = [
-        (desk.shown(each.first, grid), desk.shown(each.last, grid), str(each.count), each.reason)
-        for each in ranges
-    ]
-    return ("FROM", "TO", "SLOTS", "WHY"), rows
+    columns = [*(["NAME"] if named else []), "FROM", "TO", "SLOTS", "STATE", "WHY"]
+    return columns, [_range_row(desk, each, of, named=named) for each, of in found]
+
+
+def _range_row(desk: Desk, each: SlotRange, of: Schedule, *, named: bool) -> Sequence[str]:
+    first, last = (desk.shown(slot, of.definition.grid) for slot in (each.first, each.last))
+    name = [of.name] if named else []
+    return (*name, first, last, str(each.count), str(each.state), each.reason)
 
 
 def _history_row(desk: Desk, row: Execution, *, named: bool) -> Sequence[str]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import LIVE, Kind, State, check_transition
+from sempre.domain.states import LIVE, Kind, Reason, State, check_transition
 from sempre.domain.values import changed, made
 
 __all__ = ["Draft", "Execution", "SlotRange", "key_of"]
@@ -144,3 +144,18 @@ class SlotRange:
     last: datetime
     count: int
     reason: str
+
+    @property
+    def state(self) -> State:
+        """The state that an execution of these slots would have: skipped, superseded or missed."""
+        return _STATES_OF_RANGES.get(self.reason, State.MISSED)
+
+
+# By reason; every other one is a miss, such as "missed: held by" a switch.
+_STATES_OF_RANGES: dict[str, State] = {
+    Reason.DISABLED: State.SKIPPED,
+    Reason.PAUSED: State.SKIPPED,
+    Reason.EDITED: State.SUPERSEDED,
+    Reason.ENDED: State.SUPERSEDED,
+    Reason.DELETED: State.SUPERSEDED,
+}

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Literal, get_args
 
 from sempre.errors import PolicyError, nearest
+from sempre.errors.wording import written_length
 from sempre.grids.intervals import read_duration
 
 __all__ = ["OnUnknown", "Overlap", "Retry", "check_choice", "check_count", "doubling"]
@@ -55,6 +56,13 @@ class Retry:
         object.__setattr__(self, "cap", read_duration("retry cap", cap, least=least))
         if self.cap < self.base:
             raise PolicyError("retry cap", cap, allowed=f"the base of {self.base} or more")
+
+    def __repr__(self) -> str:
+        """Write it as code."""
+        if not self.limit:
+            return "Retry(0)"
+        base, cap = written_length(self.base), written_length(self.cap)
+        return f"Retry({self.limit}, base={base!r}, cap={cap!r})"
 
     def wait(self, failures: int) -> timedelta:
         """Return how long to wait after the n-th failure, counting from 1."""

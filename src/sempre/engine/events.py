@@ -1,20 +1,25 @@
 """Events: what the engine tells whoever listens (logs, metrics, alerts, the user's own code).
 
 A listener is called in the thread where the thing happened and outside of every store operation.
-One that raises is logged and heard no more of: telling about work never harms the work.
+One that raises is logged and stays registered: telling about work never harms the work, and a
+chat service that once timed out is asked again.
 """
 
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sempre.clock import Clock, SystemClock
+
 __all__ = ["Event", "Events", "Happened", "Listener"]
 
 logger = logging.getLogger("sempre")
+# A listener that raises at every event is logged so often, in seconds.
+QUIET_FOR = 60.0
 
 
 class Happened(StrEnum):
@@ -41,6 +46,9 @@ class Happened(StrEnum):
     """execution: given back unfinished by a worker that stops"""
     UNROUTABLE = "execution.unroutable"
     """execution: its job is not known to this worker"""
+    UNSERVED = "work.unserved"
+    """queue, job, executions (how many of a page are due), names, reason, remedy: no live worker
+    serves the queue, or knows the job"""
     UNKNOWN_GRID = "schedule.unknown_grid"
     """schedule, error"""
     FAULTY = "schedule.faulty"
@@ -113,11 +121,21 @@ class Event(NamedTuple):
 Listener = Callable[[Event], None]
 
 
+@dataclass
+class _Complaint:
+    """When a listener's exception was last logged, and how many were not logged since."""
+
+    logged_at: float
+    more: int = 0
+
+
 class Events:
     """Whom to tell what."""
 
-    def __init__(self) -> None:
-        """Begin with nobody listening."""
+    def __init__(self, clock: Clock | None = None) -> None:
+        """Begin with no listener; the clock times the log lines of listeners that raise."""
+        self._clock = clock or SystemClock()
+        self._complaints: dict[int, _Complaint] = {}
         self._listeners: dict[Happened | None, list[Listener]] = defaultdict(list)
 
     def listen(self, listener: Listener, *names: Happened) -> None:
@@ -131,7 +149,7 @@ class Events:
         for key in (name, None):
             if listeners := self._listeners.get(key):
                 for listener in tuple(listeners):
-                    self._call(listener, event, key)
+                    self._call(listener, event)
 
     def are_heard(self, name: Happened) -> bool:
         """Tell whether anybody wants to hear of such a thing at the moment.
@@ -142,14 +160,24 @@ class Events:
         listeners = (*self._listeners.get(name, ()), *self._listeners.get(None, ()))
         return any(getattr(each, "hears", _everything)(name) for each in listeners)
 
-    def _call(self, listener: Listener, event: Event, key: Happened | None) -> None:
+    def _call(self, listener: Listener, event: Event) -> None:
         try:
             listener(event)
-        except Exception:
-            logger.exception("a listener of %s raised and is no longer called", event.name)
-            # Another thread may have met the same, and been quicker.
-            with suppress(ValueError):
-                self._listeners[key].remove(listener)
+        except Exception as error:  # noqa: BLE001 - the user's own code may raise anything
+            self._complain(listener, event, error)
+
+    def _complain(self, listener: Listener, event: Event, error: Exception) -> None:
+        """Log an exception with its traceback, once a minute for each listener."""
+        now = self._clock.elapsed()
+        before = self._complaints.get(id(listener))
+        if before is not None and now - before.logged_at < QUIET_FOR:
+            before.more += 1
+            return
+        more = f" ({before.more} more since the last such line)" if before and before.more else ""
+        self._complaints[id(listener)] = _Complaint(now)
+        name = getattr(listener, "__qualname__", type(listener).__qualname__)
+        told = "the listener %s raised at %s and stays registered%s"
+        logger.error(told, name, event.name, more, exc_info=error)
 
 
 def _everything(_name: Happened) -> bool:

@@ -47,6 +47,10 @@ class ForeignGrid(Grid):
         """Return the stored form, which two equal ones share."""
         return self.stored
 
+    def __repr__(self) -> str:
+        """Show the stored form."""
+        return f"ForeignGrid({self.stored!r})"
+
     def to_json(self) -> dict[str, Any]:
         """Return the stored form unchanged."""
         return self.stored

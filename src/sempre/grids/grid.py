@@ -168,6 +168,11 @@ class Grid(ABC):
         """Agree with equality."""
         return hash(self.identity())
 
+    def __repr__(self) -> str:
+        """Write it as code, as far as it tells its parameters."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({given})"
+
     def _passed(self, after: datetime, until: datetime) -> Passed | None:
         first, last, count = None, None, 0
         for slot in self._slots_until(after, until):

@@ -17,18 +17,17 @@ from sempre.clock import Clock
 from sempre.domain.execution import Execution
 from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted, redacted_text
-from sempre.domain.results import NotJson, TooLarge
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
-from sempre.telemetry import pairs, schedules
+from sempre.telemetry import executions, pairs, schedules
 from sempre.telemetry.crowds import Crowd
+from sempre.telemetry.executions import length
 
 __all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_logs"]
 
 logger = logging.getLogger("sempre")
 
 LogFormat = Literal["text", "json"]
-MINUTE, HOUR = 60, 3600
 REPLACED = "the store {} is gone: somebody has emptied or replaced it; it is set up again"
 PASS, SUCCEEDED = "perform", "execution.succeeded"
 # A pass that found nothing is not worth a line; one that healed something is.
@@ -93,12 +92,21 @@ class Narrator:
 class ConsoleFormatter(logging.Formatter):
     """One line for people: the time of day in UTC, the level where it matters, the sentence."""
 
+    def __init__(self, *, tracebacks: bool = False) -> None:
+        """Write the traceback of a failed run below its line, if that is wanted."""
+        super().__init__()
+        self._tracebacks = tracebacks
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, and what follows it if the record carries an exception."""
         at = datetime.fromtimestamp(record.created, UTC)
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         source = "" if record.name == logger.name else f"[{record.name}] "
         line = f"{at:%H:%M:%S} {source}{level}{record.getMessage()}"
+        trace = getattr(record, "sempre", {}).get("traceback") if self._tracebacks else None
+        if trace:
+            # Indented, so that no line of it can pass for one of the log.
+            line = "\n  ".join([line, *map(_on_one_line, str(trace).splitlines())])
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
@@ -121,9 +129,14 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logs(style: LogFormat, *, level: str = "info") -> None:
-    """Let everything that is logged in this process go to stderr, as text or as JSON."""
+    """Let everything that is logged in this process go to stderr, as text or as JSON.
+
+    As text the tracebacks of failed runs are shown at DEBUG and on a terminal.
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if style == "json" else ConsoleFormatter())
+    tracebacks = level.upper() == "DEBUG" or sys.stderr.isatty()
+    text = ConsoleFormatter(tracebacks=tracebacks)
+    handler.setFormatter(JsonFormatter() if style == "json" else text)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -138,68 +151,6 @@ def _on_one_line(text: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
-def _name(facts: Mapping[str, Any]) -> str:
-    execution = facts.get("execution")
-    return execution.snapshot.name if isinstance(execution, Execution) else "?"
-
-
-def _started(facts: Mapping[str, Any], _now: datetime) -> str:
-    late = float(facts.get("late") or 0.0)
-    return f"{_name(facts)} started" + (f", {_length(late)} late" if late >= 1 else "")
-
-
-def _succeeded(facts: Mapping[str, Any], _now: datetime) -> str:
-    return f"{_name(facts)} succeeded in {_length(facts.get('seconds'))}"
-
-
-def _failed(facts: Mapping[str, Any], now: datetime) -> str:
-    line = f"{_name(facts)} failed after {_length(facts.get('seconds'))}: {facts.get('error')}"
-    retry_at = facts.get("retry_at")
-    if isinstance(retry_at, datetime):
-        return f"{line}; retry in {_length(max(0.0, (retry_at - now).total_seconds()))}"
-    return f"{line}; no retry is left"
-
-
-def _cancelled(facts: Mapping[str, Any], _now: datetime) -> str:
-    return f"{_name(facts)} cancelled ({facts.get('reason')})"
-
-
-def _skipped(facts: Mapping[str, Any], _now: datetime) -> str:
-    verdict = facts.get("verdict")
-    word = "missed" if verdict == "miss" else "skipped"
-    return f"{_name(facts)} {word} ({facts.get('reason')})"
-
-
-def _late_result(facts: Mapping[str, Any], _now: datetime) -> str:
-    return f"{_name(facts)} ended after its lease was taken away; its result is kept beside it"
-
-
-def _result_not_stored(facts: Mapping[str, Any], _now: datetime) -> str:
-    job, found = facts.get("job"), facts.get("found")
-    if isinstance(found, TooLarge):
-        size = f"{job} returned {found.size:,} bytes of JSON, which are not stored"
-        return f"{size}: the limit is {found.limit:,}; raise result_limit, or return an id"
-    if isinstance(found, NotJson):
-        what = f"{job} returned a {found.type_name}, which is not JSON: its repr is stored"
-        never_ran = found.type_name in ("generator", "async_generator", "coroutine")
-        return f"{what}; its body never ran" if never_ran else f"{what}; return plain JSON"
-    return f"a result of {job} is not stored"
-
-
-def _rescued(facts: Mapping[str, Any], _now: datetime) -> str:
-    return f"{_name(facts)} taken back: its worker {facts.get('session')} is gone"
-
-
-def _released(facts: Mapping[str, Any], _now: datetime) -> str:
-    return f"{_name(facts)} given back unfinished"
-
-
-def _unroutable(facts: Mapping[str, Any], _now: datetime) -> str:
-    execution = facts.get("execution")
-    job = execution.snapshot.job if isinstance(execution, Execution) else "?"
-    return f"{_name(facts)} left alone: this worker has no job {job}"
-
-
 def _performed(facts: Mapping[str, Any], _now: datetime) -> str:
     names = (name for name in (*HEALED, "purged") if facts.get(name))
     counts = [f"{facts[name]} {name.replace('_', ' ')}" for name in names]
@@ -209,12 +160,12 @@ def _performed(facts: Mapping[str, Any], _now: datetime) -> str:
 
 
 def _watchdog_enqueued(facts: Mapping[str, Any], _now: datetime) -> str:
-    every, at = _length(facts.get("interval")), _plain(facts.get("runs_at"))
+    every, at = length(facts.get("interval")), _plain(facts.get("runs_at"))
     return f"watchdog: message {facts.get('id')} in {facts.get('lane')} runs at {at}, every {every}"
 
 
 def _broker_down(facts: Mapping[str, Any], _now: datetime) -> str:
-    return f"broker down: {facts.get('error')}; next try in {_length(facts.get('retry_in'))}"
+    return f"broker down: {facts.get('error')}; next try in {length(facts.get('retry_in'))}"
 
 
 def _broker_deaf(facts: Mapping[str, Any], _now: datetime) -> str:
@@ -247,16 +198,17 @@ Sentence = Callable[[Mapping[str, Any], datetime], str]
 """Puts the facts of an event into words; the instant is the present."""
 
 SENTENCES: dict[str, tuple[int, Sentence]] = {
-    "execution.started": (logging.DEBUG, _started),
-    "execution.succeeded": (logging.INFO, _succeeded),
-    "execution.failed": (logging.ERROR, _failed),
-    "execution.cancelled": (logging.WARNING, _cancelled),
-    "execution.skipped": (logging.INFO, _skipped),
-    "result.not_stored": (logging.WARNING, _result_not_stored),
-    "execution.late_result": (logging.WARNING, _late_result),
-    "execution.rescued": (logging.WARNING, _rescued),
-    "execution.released": (logging.INFO, _released),
-    "execution.unroutable": (logging.DEBUG, _unroutable),
+    "execution.started": (logging.DEBUG, executions.started),
+    "execution.succeeded": (logging.INFO, executions.succeeded),
+    "execution.failed": (logging.ERROR, executions.failed),
+    "execution.cancelled": (logging.WARNING, executions.cancelled),
+    "execution.skipped": (logging.INFO, executions.skipped),
+    "result.not_stored": (logging.WARNING, executions.result_not_stored),
+    "execution.late_result": (logging.WARNING, executions.late_result),
+    "execution.rescued": (logging.WARNING, executions.rescued),
+    "execution.released": (logging.INFO, executions.released),
+    "execution.unroutable": (logging.DEBUG, executions.unroutable),
+    "work.unserved": (logging.WARNING, schedules.unserved),
     "schedule.unknown_grid": (logging.WARNING, schedules.failing("has a grid unknown here")),
     "schedule.faulty": (logging.ERROR, schedules.failing("cannot be planned")),
     "schedule.broken": (logging.ERROR, schedules.broken),
@@ -291,15 +243,6 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "engine.error": (logging.ERROR, _saying("a defect in {}: {}", "where", "error")),
 }
 _OTHERS: tuple[int, Sentence] = (logging.INFO, _any)
-
-
-def _length(seconds: object) -> str:
-    number = float(seconds) if isinstance(seconds, int | float) else 0.0
-    if number < 1:
-        return f"{number * 1000:.0f} ms"
-    if number < 2 * MINUTE:
-        return f"{number:.1f}s".replace(".0s", "s")
-    return f"{number / MINUTE:.0f}m" if number < 2 * HOUR else f"{number / HOUR:.1f}h"
 
 
 def _fields(facts: Mapping[str, Any]) -> dict[str, object]:

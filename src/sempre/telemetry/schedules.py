@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-__all__ = ["broken", "came_back", "declared", "failing", "mended"]
+from sempre.errors.wording import counted
 
+__all__ = ["broken", "came_back", "declared", "failing", "mended", "unserved"]
+
+NAMED = 5
 Sentence = Callable[[Mapping[str, Any], datetime], str]
 
 
@@ -36,6 +39,13 @@ def mended(facts: Mapping[str, Any], _now: datetime) -> str:
     """Say that a broken schedule goes on."""
     name, slot = facts.get("schedule"), facts.get("next_run_at")
     return f"{name} has a working grid again; next slot {slot}"
+
+
+def unserved(facts: Mapping[str, Any], _now: datetime) -> str:
+    """Say which due work no live worker can run, and what to start."""
+    names, count = facts.get("names") or (), facts.get("executions", 0)
+    due = f"{counted(count, 'execution')} due and not run ({', '.join(names[:NAMED])})"
+    return f"{due}: {facts.get('reason')}; try: {facts.get('remedy')}"
 
 
 def came_back(facts: Mapping[str, Any], _now: datetime) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from click.testing import Result
 
 from sempre import Sempre
+from sempre.cli.printing import VERSION
 from tests.unit.cli.commands import sempre
 
 
@@ -26,7 +27,7 @@ class Shop:
         result = self.cli(*arguments, "--json")
         assert result.exit_code in (0, 1), result.stderr
         answer = json.loads(result.stdout)
-        assert answer.pop("v") == 1
+        assert answer.pop("v") == VERSION
         return answer
 
     def work(self) -> None:

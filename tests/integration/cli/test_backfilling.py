@@ -55,6 +55,27 @@ def test_what_waits_already_is_not_run_twice(shop: Shop, stretch: list[str]) -> 
     assert result.stderr == "0 slots of old will run, one at a time.\n"
 
 
+def test_slots_before_retention_are_counted_and_need_a_word_more(
+    shop: Shop, stretch: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMPRE_RETENTION", "3h")
+
+    dry = shop.cli("backfill", "old", *stretch, "--dry-run")
+    planned = shop.answer("backfill", "old", *stretch, "--dry-run")
+    refused = shop.cli("backfill", "old", *stretch)
+    assumed = shop.answer("backfill", "old", *stretch, "--assume-not-run")
+
+    early = planned["before_retention"]
+    assert early + len(planned["slots"]) == 3
+    assert early in (1, 2)
+    assert f"{early} of the asked slots lie" in dry.stderr
+    assert "--assume-not-run" in dry.stderr
+    assert refused.exit_code == 5
+    assert "--assume-not-run" in refused.stderr
+    assert "3h" in refused.stderr
+    assert len(assumed["executions"]) == 3
+
+
 def test_many_slots_need_a_word_more(shop: Shop, stretch: list[str]) -> None:
     begin = (shop.app.clock.now() - timedelta(days=6)).isoformat()
 

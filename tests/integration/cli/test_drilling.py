@@ -13,6 +13,7 @@ from sempre import Sempre
 from sempre.cli.desk import desk
 from sempre.cli.harming import why_spared
 from sempre.cli.printing import Output
+from sempre.cli.store_choice import choose_store
 from sempre.cli.watching import Watch
 from tests.integration.brokers.beanstalkd_server import beanstalkd_server
 from tests.integration.cli.programs import Program, finished, program
@@ -169,7 +170,7 @@ def test_if_nobody_works_what_is_due_still_waits_and_it_exits_with_1(tmp_path: P
 def test_a_slot_whose_row_has_vanished_is_lost(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jobs.db'}"
     app = prepared(url, "1s")
-    with desk(url, None, Output()) as opened:
+    with desk(choose_store(url, None, None), Output()) as opened:
         watch = Watch(opened)
         with app.running(sync=False):
             eventually(lambda: len(succeeded(app)) >= 3)

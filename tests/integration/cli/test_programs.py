@@ -56,9 +56,12 @@ def test_dev_runs_a_job_each_second_until_it_is_interrupted(folder: Path) -> Non
 def test_dev_says_that_a_job_failed_and_when_it_is_tried_again(folder: Path) -> None:
     (folder / "jobs.py").write_text(FAILING.replace('"1s")\ndef fail', '"1s", retry=2)\ndef fail'))
 
-    with program(folder, "dev") as dev:
+    with program(folder, "dev", "--log-level", "debug") as dev:
         line = dev.wait_for("fail failed after ")
+        trace = dev.wait_for("jobs.py")
 
+    assert "; see: sempre execution " in line
+    assert trace.startswith('    File "')
     assert (
         line.partition("fail failed")[2]
         .partition("ValueError")[2]
@@ -72,6 +75,35 @@ def test_dev_logs_json_where_it_is_asked_for(folder: Path) -> None:
 
     assert line["schedule"] == "tick"
     assert line["level"] == "info"
+
+
+LANES = (
+    JOBS
+    + """
+@app.every("1s", queue="mail")
+def send() -> None: ...
+"""
+)
+
+
+@pytest.mark.parametrize("command", [("dev",), ("worker", "jobs:app")], ids=["dev", "worker"])
+def test_every_declared_queue_is_served(folder: Path, command: tuple[str, ...]) -> None:
+    (folder / "jobs.py").write_text(LANES)
+
+    with program(folder, *command) as running:
+        running.wait_for("queues default, mail")
+        running.wait_for("send succeeded")
+
+
+def test_due_work_of_a_queue_that_q_leaves_out_is_warned_of(folder: Path) -> None:
+    (folder / "jobs.py").write_text(LANES)
+
+    with program(folder, "dev", "-q", "default", SEMPRE_LEASE="3") as dev:
+        dev.wait_for("warning: this worker leaves mail to others: -q names the queues.")
+        line = dev.wait_for("no live worker serves the queue mail")
+
+    assert "1 execution due and not run (send)" in line
+    assert line.endswith("; try: sempre worker APP -q mail")
 
 
 def second(name: str) -> str:

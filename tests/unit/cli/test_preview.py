@@ -41,7 +41,7 @@ def test_json_has_the_rule_and_its_instants_in_utc() -> None:
 
     answer = json.loads(sempre("preview", "30 2 * * *", *options).stdout)
 
-    assert answer["v"] == 1
+    assert answer["v"] == 2
     assert answer["times"] == ["2026-03-29T01:00:00Z"]
     assert answer["grid"]["text"] == "30 2 * * *"
     assert len(answer["notes"]) == 2

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from sempre.cli.printing import Output, plain_table, printable, talk
+from sempre.cli.printing import VERSION, Output, plain_table, printable, talk
 
 ROWS = [["*", "refresh_cache", "every 15m"], ["x", "bill", "failed"]]
 COLUMNS = ["", "NAME", "WHEN"]
@@ -52,7 +52,7 @@ def test_no_color_wins_over_forced_colour(
 def test_json_is_one_versioned_object(capsys: pytest.CaptureFixture[str]) -> None:
     Output(as_json=True).json({"name": "è"})
 
-    assert json.loads(capsys.readouterr().out) == {"v": 1, "name": "è"}
+    assert json.loads(capsys.readouterr().out) == {"v": VERSION, "name": "è"}
 
 
 def test_talk_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:

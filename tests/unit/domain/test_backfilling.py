@@ -114,19 +114,42 @@ def test_a_backfill_never_takes_a_slot_that_is_still_to_be_decided() -> None:
     assert story.cursor == at("12:00")
 
 
-def test_a_backfill_goes_back_as_far_as_retention() -> None:
-    story = Story("1h").go("12:30", days=2)
-    story.claim()
+KEPT = timedelta(hours=3, minutes=30)
 
-    story.perform(
-        plan_backfill,
-        start=at("00:00"),
-        end=at("12:00", days=2),
-        retention=timedelta(hours=3, minutes=30),
-    )
 
-    slots = [row.run_at for row in story.of_kind(Kind.BACKFILL)]
-    assert slots == [at(f"{hour:02}:00", days=2) for hour in (9, 10, 11, 12)]
+def long_ago() -> Story:
+    """Return an hourly schedule at 18:30 that has run nothing since noon."""
+    story = Story("1h").go("18:30")
+    story.run()
+    return story
+
+
+def test_slots_before_retention_are_refused_with_their_number() -> None:
+    story = long_ago()
+
+    with pytest.raises(Refused, match="2 of the slots of billing lie before") as said:
+        story.perform(plan_backfill, start=at("12:30"), end=at("18:00"), retention=KEPT)
+
+    assert "lie before 2026-05-04 15:00Z" in str(said.value)
+    assert "assume_not_run=True" in str(said.value)
+    assert backfilled(story) == []
+
+
+def test_slots_before_retention_run_if_they_are_assumed_not_to_have_run() -> None:
+    story = long_ago()
+
+    asked = {"start": at("12:30"), "end": at("18:00"), "retention": KEPT}
+    story.perform(plan_backfill, assume_not_run=True, **asked)
+
+    assert backfilled(story) == ["14:00", "15:00", "16:00", "17:00", "18:00"]
+
+
+def test_a_backfill_within_retention_assumes_nothing() -> None:
+    story = long_ago()
+
+    story.perform(plan_backfill, start=at("15:00"), end=at("18:00"), retention=KEPT)
+
+    assert backfilled(story) == ["15:00", "16:00", "17:00", "18:00"]
 
 
 def test_both_ends_of_a_backfill_are_inclusive_and_need_not_be_slots() -> None:

@@ -69,7 +69,7 @@ def test_a_slot_that_is_not_in_the_future_cannot_be_skipped(clock: str) -> None:
 
 
 def test_an_instant_off_the_grid_cannot_be_skipped_and_the_next_slot_is_named() -> None:
-    with pytest.raises(Refused, match="12:02:00"):
+    with pytest.raises(Refused, match="12:02Z"):
         Story().perform(plan_skip, run_at=at("12:01:30"))
 
 

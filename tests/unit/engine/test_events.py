@@ -7,24 +7,52 @@ import pytest
 from sempre.clock import SystemClock
 from sempre.engine.events import Event, Events, Happened
 from sempre.telemetry.logs import Narrator
+from tests.unit.app.conftest import Hand
 
 
-def test_a_listener_that_raises_is_heard_no_more_of_and_harms_nobody(
+def test_a_listener_that_raises_is_logged_and_stays_registered(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    events, told = Events(), list[Event]()
+    events, told, calls = Events(), list[Event](), list[Event]()
+
+    def flaky(event: Event) -> None:
+        calls.append(event)
+        if len(calls) == 1:
+            raise TimeoutError("the chat service does not answer")
+
+    events.listen(flaky, Happened.FAILED)
+    events.listen(told.append)
+
+    events.tell(Happened.FAILED)
+    events.tell(Happened.FAILED)
+
+    assert len(told) == 2
+    assert len(calls) == 2
+    [record] = caplog.records
+    assert "flaky" in record.getMessage()
+    assert "execution.failed" in record.getMessage()
+    assert record.exc_info
+
+
+def test_a_listener_that_always_raises_is_logged_once_a_minute_with_a_count(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = Hand()
+    events = Events(clock)
 
     def broken(event: Event) -> None:
         raise ValueError(event.name)
 
     events.listen(broken)
-    events.listen(told.append)
-
-    events.tell(Happened.BROKER_UP)
-    events.tell(Happened.BROKER_UP)
-
-    assert len(told) == 2
+    for _ in range(100):
+        events.tell(Happened.SUCCEEDED)
     assert len(caplog.records) == 1
+
+    clock.seconds = 61.0
+    events.tell(Happened.SUCCEEDED)
+
+    assert len(caplog.records) == 2
+    assert "99 more" in caplog.records[1].getMessage()
 
 
 def test_a_listener_that_raises_in_two_threads_at_once_harms_neither() -> None:

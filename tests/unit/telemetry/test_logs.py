@@ -3,6 +3,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 import pytest
 
@@ -10,7 +11,13 @@ from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.engine.events import Events, Happened
-from sempre.telemetry.logs import SENTENCES, ConsoleFormatter, JsonFormatter, Narrator
+from sempre.telemetry.logs import (
+    SENTENCES,
+    ConsoleFormatter,
+    JsonFormatter,
+    Narrator,
+    configure_logs,
+)
 
 NOW = datetime(2026, 11, 15, 18, 15, tzinfo=UTC)
 ROW = Execution(
@@ -83,12 +90,12 @@ class Bare(logging.Formatter):
         (
             Happened.FAILED,
             {"seconds": 2.0, "error": "ValueError: x", "retry_at": NOW + timedelta(seconds=10)},
-            "bill failed after 2s: ValueError: x; retry in 10s",
+            "bill failed after 2s: ValueError: x; retry in 10s; see: sempre execution 01",
         ),
         (
             Happened.FAILED,
             {"seconds": 200, "error": "ValueError: x", "retry_at": None},
-            "bill failed after 3m: ValueError: x; no retry is left",
+            "bill failed after 3m: ValueError: x; no retry is left; see: sempre execution 01",
         ),
         (Happened.SKIPPED, {"verdict": "skip", "reason": "overlap"}, "bill skipped (overlap)"),
         (Happened.SKIPPED, {"verdict": "miss", "reason": "deadline"}, "bill missed (deadline)"),
@@ -156,6 +163,54 @@ def test_a_text_from_elsewhere_cannot_forge_a_line_or_steer_a_terminal(
     [line] = lines
     assert line.isprintable()
     assert "x\\n18:15:01 succeeded\\x1b[2J\\u2028\\u202e" in line
+
+
+TRACE = (
+    'Traceback (most recent call last):\n  File "jobs.py", line 7, in bill\nKeyError: 1\x1b[2J\n'
+)
+
+
+def test_the_traceback_of_a_failure_follows_its_line_where_it_is_wanted(
+    logger: logging.Logger,
+) -> None:
+    events, plain = told(logger, ConsoleFormatter())
+    full = Lines(ConsoleFormatter(tracebacks=True))
+    logger.addHandler(full)
+
+    facts = {"seconds": 2.0, "error": "KeyError: 1", "traceback": TRACE, "retry_at": None}
+    events.tell(Happened.FAILED, execution=ROW, **facts)
+
+    assert plain[0].isprintable()
+    first, *rest = full.lines[0].splitlines()
+    assert first == plain[0]
+    assert rest == [
+        "  Traceback (most recent call last):",
+        '    File "jobs.py", line 7, in bill',
+        "  KeyError: 1\\x1b[2J",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("level", "terminal", "wanted"),
+    [("info", False, False), ("debug", False, True), ("info", True, True)],
+)
+def test_tracebacks_are_shown_at_debug_and_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, level: str, *, terminal: bool, wanted: bool
+) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", list(root.handlers))
+    before = root.level
+    stream = StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    monkeypatch.setattr("sys.stderr", stream)
+
+    configure_logs("text", level=level)
+    record = logging.LogRecord("sempre", logging.ERROR, "", 0, "bill failed", (), None)
+    record.sempre = {"traceback": "Traceback of bill"}
+    root.handlers[0].handle(record)
+    root.setLevel(before)
+
+    assert ("Traceback of bill" in stream.getvalue()) is wanted
 
 
 def test_the_result_of_a_job_is_not_logged(logger: logging.Logger) -> None:

@@ -2,11 +2,10 @@
 
 import click
 
-from sempre.cli.desk import refuse_absent
 from sempre.cli.failing import Code
-from sempre.cli.options import answering
+from sempre.cli.options import answering, choosing
 from sempre.cli.printing import Output, talk
-from sempre.config import read_settings
+from sempre.cli.store_choice import choose_store, refuse_absent
 from sempre.errors import Refused, StoreRefused
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
@@ -20,15 +19,15 @@ def database() -> None:
 
 
 @database.command
-@click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+@choosing
 @click.option("--as-copy", is_flag=True, help="It is the copy of a store: make it one of its own.")
 @answering
-def upgrade(output: Output, *, store: str | None, as_copy: bool) -> None:
+def upgrade(output: Output, *, store: str | None, app: str | None, as_copy: bool) -> None:
     """Set the store up, or bring its schema to this version.
 
     Workers do it when they start; here it can be done before a deploy.
     """
-    url = read_settings({"store": store}).store
+    url = choose_store(store, None, app).settings.store
     opened = open_store(url)
     try:
         before = _trouble(opened)
@@ -43,12 +42,13 @@ def upgrade(output: Output, *, store: str | None, as_copy: bool) -> None:
 
 
 @database.command
-@click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+@choosing
 @answering
-def status(output: Output, *, store: str | None) -> None:
+def status(output: Output, *, store: str | None, app: str | None) -> None:
     """Tell whether the store can be reached and is set up; exit 1 if it is not set up."""
-    url = read_settings({"store": store}).store
-    refuse_absent(url)
+    choice = choose_store(store, None, app)
+    url = choice.settings.store
+    refuse_absent(choice)
     opened = open_store(url)
     try:
         trouble = _trouble(opened)

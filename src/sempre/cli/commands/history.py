@@ -6,7 +6,8 @@ import click
 
 from sempre.cli.desk import Desk
 from sempre.cli.options import operating
-from sempre.cli.showing import history_rows, shown_args
+from sempre.cli.ranges import ranges_of
+from sempre.cli.showing import history_rows, range_json, range_rows, shown_args
 from sempre.cli.summaries import execution_json
 from sempre.cli.times import ago, as_json, length
 from sempre.domain.execution import Execution
@@ -39,22 +40,30 @@ def executions(
 ) -> None:
     """List executions.
 
-    They come by slot, newest first; what lies in the future is waiting.
+    They come by slot, newest first; what lies in the future is waiting. With --state missed,
+    skipped or superseded come also the stretches of slots that passed without an execution.
     """
     desk.read(desk.store.last_pass())
+    of = desk.view(schedule).schedule if schedule else None
     query = ExecutionQuery(
-        schedule_id=desk.view(schedule).schedule.id if schedule else None,
+        schedule_id=of.id if of else None,
         job=_text(filters["job"]),
         states=_states(filters),
         kinds=frozenset(map(Kind, _words(filters["kinds"]))),
         since=_point("since", since, desk.now),
         until=_point("until", until, desk.now),
     )
-    rows = _pages(desk, query, int(str(filters["limit"])))
+    limit = int(str(filters["limit"]))
+    rows, ranges = _pages(desk, query, limit), ranges_of(desk, query, of, limit)
     if desk.output.as_json:
-        desk.output.json({"executions": [execution_json(row, desk.redact) for row in rows]})
-    else:
-        desk.output.table(*history_rows(desk, rows, named=schedule is None))
+        told = [execution_json(row, desk.redact) for row in rows]
+        stretches = [range_json(each, owner.name) for each, owner in ranges]
+        desk.output.json({"executions": told, "ranges": stretches})
+        return
+    desk.output.table(*history_rows(desk, rows, named=of is None))
+    if ranges:
+        desk.output.line("")
+        desk.output.table(*range_rows(desk, ranges, named=of is None))
 
 
 @click.command

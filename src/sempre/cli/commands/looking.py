@@ -10,7 +10,13 @@ import click
 from sempre.cli.desk import Desk
 from sempre.cli.options import operating
 from sempre.cli.printing import talk
-from sempre.cli.showing import definition_lines, history_rows, range_rows
+from sempre.cli.showing import (
+    definition_json,
+    definition_lines,
+    history_rows,
+    range_json,
+    range_rows,
+)
 from sempre.cli.summaries import (
     LIGHTS,
     TICK,
@@ -85,15 +91,12 @@ def show(desk: Desk, *, name: str, count: int) -> None:
     if desk.output.as_json:
         answer = {
             **summary.to_json(desk.redact),
-            "definition": dict(definition_lines(schedule, desk.redact)),
+            "declared": bool(schedule.declared),
+            "definition": definition_json(schedule.definition, desk.redact),
             "notes": list(schedule.definition.grid.notes()),
             "next": [as_json(slot) for slot in slots],
             "executions": [execution_json(row, desk.redact) for row in rows],
-            "ranges": [
-                {"first": as_json(each.first), "last": as_json(each.last)}
-                | {"count": each.count, "reason": each.reason}
-                for each in ranges
-            ],
+            "ranges": [range_json(each, schedule.name) for each in ranges],
         }
         desk.output.json({"schedule": answer})
         return
@@ -109,7 +112,7 @@ def show(desk: Desk, *, name: str, count: int) -> None:
         desk.output.table(*history_rows(desk, rows))
     if ranges:
         desk.output.line("")
-        desk.output.table(*range_rows(desk, ranges, grid))
+        desk.output.table(*range_rows(desk, ((each, schedule) for each in ranges)))
 
 
 @click.command("next")

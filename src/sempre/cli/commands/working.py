@@ -39,8 +39,13 @@ class Queues(click.ParamType[Any]):
 @click.command
 @click.argument("app", required=False)
 @click.option("-c", "--concurrency", type=click.IntRange(1), default=8, help="Jobs at once.")
-@click.option("-q", "--queues", type=Queues(), default="default", help="Names, by commas.")
-@click.option("--processes", type=click.IntRange(1), default=1, help="How many, of so many jobs.")
+@click.option("-q", "--queues", type=Queues(), help="Only these, by commas; else all declared.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=1,
+    help="Each runs --concurrency jobs.",
+)
 @click.option("--burst", is_flag=True, help="Run what is due, then end; exit 1 if any failed.")
 @click.option("--log-format", type=FORMATS, default="text", help="text (default) or json.")
 @click.option("--log-level", type=LEVELS, default="info", help="debug shows every start.")
@@ -48,7 +53,7 @@ def worker(
     app: str | None,
     *,
     concurrency: int,
-    queues: Sequence[str],
+    queues: Sequence[str] | None,
     processes: int,
     burst: bool,
     log_format: str,
@@ -60,6 +65,7 @@ def worker(
     of workers may run beside each other: each slot is run by one of them.
     """
     found = _ready(app, log_format, log_level)
+    _tell_unserved(found.app, queues)
     if burst and processes > 1:
         raise InvalidInput("processes", processes, allowed="1 with --burst")
     if burst:
@@ -71,11 +77,16 @@ def worker(
 @click.command
 @click.argument("app", metavar="FILE", required=False)
 @click.option("-c", "--concurrency", type=click.IntRange(1), default=8, help="Jobs at once.")
-@click.option("-q", "--queues", type=Queues(), default="default", help="Names, by commas.")
+@click.option("-q", "--queues", type=Queues(), help="Only these, by commas; else all declared.")
 @click.option("--log-format", type=FORMATS, default="text", help="text (default) or json.")
 @click.option("--log-level", type=LEVELS, default="info", help="debug shows every start.")
 def dev(
-    app: str | None, *, concurrency: int, queues: Sequence[str], log_format: str, log_level: str
+    app: str | None,
+    *,
+    concurrency: int,
+    queues: Sequence[str] | None,
+    log_format: str,
+    log_level: str,
 ) -> None:
     """Run the jobs of a file, here and now.
 
@@ -88,13 +99,14 @@ def dev(
     for name in synced.changed:
         talk(f"changed {name}")
     _tell_next(found.app)
+    _tell_unserved(found.app, queues)
     if found.app.can_fork:
         # The worker forks before it has threads or connections, so nothing may be open by then.
         found.app.close()
     work(found.app, queues=queues, concurrency=concurrency)
 
 
-def run_burst(app: Sempre, *, queues: Sequence[str], concurrency: int) -> bool:
+def run_burst(app: Sempre, *, queues: Sequence[str] | None, concurrency: int) -> bool:
     """Run what is due and return whether any of it failed."""
     failures: list[Event] = []
     app.events.listen(failures.append, Happened.FAILED)
@@ -113,6 +125,13 @@ def _ready(named: str | None, log_format: str, log_level: str) -> Found:
     found.app.narrate()
     talk(f"using {found.name} ({found.origin})")
     return found
+
+
+def _tell_unserved(app: Sempre, queues: Sequence[str] | None) -> None:
+    """Warn of queues that the code declares and -q leaves to other workers."""
+    left = sorted(app.queues - {"default"} - set(queues)) if queues is not None else []
+    if left:
+        talk(f"warning: this worker leaves {', '.join(left)} to others: -q names the queues.")
 
 
 def _tell_next(app: Sempre) -> None:

@@ -22,6 +22,7 @@ from sempre.domain.planning.single_slots import (
     plan_skip,
     plan_trigger,
     plan_unskip,
+    slots_before_retention,
 )
 from sempre.domain.planning.slots import due_at, first_eligible
 from sempre.domain.planning.verbs import (
@@ -63,4 +64,5 @@ __all__ = [
     "plan_success",
     "plan_trigger",
     "plan_unskip",
+    "slots_before_retention",
 ]

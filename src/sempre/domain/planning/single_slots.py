@@ -10,9 +10,10 @@ from sempre.domain.planning.steps import first_slot_from, slots_until
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.errors import Refused
+from sempre.errors.wording import written_instant
 from sempre.grids.instants import as_instant
 
-__all__ = ["plan_backfill", "plan_skip", "plan_trigger", "plan_unskip"]
+__all__ = ["plan_backfill", "plan_skip", "plan_trigger", "plan_unskip", "slots_before_retention"]
 
 Rows = Iterable[Execution]
 LARGEST_BACKFILL = 10_000
@@ -31,15 +32,16 @@ def plan_skip(
     _refuse_past(schedule, run_at, moment.now, "skipped")
     found = first_slot_from(schedule.definition.grid, schedule.cursor, run_at)
     if found != run_at:
-        message = f"{run_at} is not a slot of {schedule.name}; the next one after it is {found}."
-        raise Refused(message)
+        after = written_instant(found) if found else "none"
+        told = f"{written_instant(run_at)} is not a slot of {schedule.name}"
+        raise Refused(f"{told}; the next one after it is {after}.")
     sheet = Sheet(schedule, rows, moment, actor=actor)
     there = [row for row in sheet.rows.values() if row.occupies_slot and row.run_at == run_at]
     if any(row.state is State.SKIPPED for row in there):
         return sheet.plan()
     if any(not row.is_live for row in there):
-        message = f"the slot {run_at} of {schedule.name} is already decided."
-        raise Refused(message)
+        told = f"the slot {written_instant(run_at)} of {schedule.name}"
+        raise Refused(f"{told} is already decided.")
     for row in there:
         sheet.move(row, State.SUPERSEDED, Reason.REQUESTED)
     sheet.create(run_at, state=State.SKIPPED, reason=Reason.REQUESTED)
@@ -84,16 +86,19 @@ def plan_backfill(
     end: datetime,
     ranges: Iterable[SlotRange] = (),
     retention: timedelta = timedelta(days=30),
+    assume_not_run: bool = False,
     actor: str = "",
 ) -> Plan:
     """Run past slots that did not succeed, from `start` to `end`, both inclusive.
 
-    Only decided slots within retention are taken, and none that has succeeded or is under way. Of a
-    relative grid only slots on record are known: by a row, or by one of the given ranges.
+    Only decided slots are taken, and none that has succeeded or is under way. Of slots before
+    retention no record is left: they are taken if they are assumed not to have run. Of a relative
+    grid only slots on record are known: by a row, or by one of the given ranges.
 
     Raises:
         Refused: the schedule is disabled, paused or deleted, or the stretch is empty or has too
-            many slots for one go, or none of a relative grid is on record.
+            many slots for one go or some before retention, or none of a relative grid is on
+            record.
     """
     _refuse_deleted(schedule)
     if not schedule.allows_start(moment.now):
@@ -101,11 +106,17 @@ def plan_backfill(
         raise Refused(message)
     start, end = as_instant("start", start), as_instant("end", end)
     if end < start:
-        message = f"a backfill from {start} to {end} is empty; the end comes after the start."
-        raise Refused(message)
+        stretch = f"from {written_instant(start)} to {written_instant(end)}"
+        raise Refused(f"a backfill {stretch} is empty; the end comes after the start.")
     sheet = Sheet(schedule, rows, moment, actor=actor)
     settled = {row.run_at for row in sheet.rows.values() if _needs_no_backfill(row)}
-    oldest, newest = max(start, moment.now - retention) - TICK, min(end, schedule.cursor)
+    newest, oldest = min(end, schedule.cursor), start - TICK
+    if not assume_not_run:
+        asked = {"start": start, "end": end}
+        count = slots_before_retention(schedule, moment, retention=retention, **asked)
+        limit = moment.now - retention
+        _refuse_unrecorded(schedule, count, limit)
+        oldest = max(start, limit) - TICK
     if schedule.definition.grid.relative:
         slots = _on_record(sheet, ranges, oldest, newest)
     else:
@@ -115,6 +126,29 @@ def plan_backfill(
         if slot not in settled:
             sheet.create(slot, kind=Kind.BACKFILL, due_at=moment.now, reason=Reason.REQUESTED)
     return sheet.plan()
+
+
+def slots_before_retention(
+    schedule: Schedule, moment: Moment, *, start: datetime, end: datetime, retention: timedelta
+) -> int:
+    """Return how many decided slots from `start` to `end` lie before retention.
+
+    Nobody knows whether they ran: their records may be purged. None of a relative grid counts, as
+    its slots are known by their records only.
+    """
+    grid, limit = schedule.definition.grid, moment.now - retention - TICK
+    after, until = start - TICK, min(end, schedule.cursor, limit)
+    if grid.relative or until <= after:
+        return 0
+    passed = grid.passed(after, until)
+    return passed.count if passed else 0
+
+
+def _refuse_unrecorded(schedule: Schedule, count: int, limit: datetime) -> None:
+    if count:
+        early = f"{count:,} of the slots of {schedule.name} lie before {written_instant(limit)}"
+        why = "executions are kept since then, so whether they ran is unknown"
+        raise Refused(f"{early}: {why}. Pass assume_not_run=True, or start later.")
 
 
 def _on_record(
@@ -128,7 +162,8 @@ def _on_record(
             known.update([each.first, *slots_until(grid, each.first, each.last)])
     slots = sorted(slot for slot in known if after < slot <= until)
     if not slots:
-        message = f"{name} has a relative grid, and no slot on record from {after} to {until}"
+        stretch = f"from {written_instant(after)} to {written_instant(until)}"
+        message = f"{name} has a relative grid, and no slot on record {stretch}"
         raise Refused(f"{message}; sempre show {name} lists what is on record.")
     if len(slots) > LARGEST_BACKFILL:
         raise Refused(_too_many(name, len(slots)))
@@ -159,5 +194,5 @@ def _too_many(name: str, count: int) -> str:
 
 def _refuse_past(schedule: Schedule, run_at: datetime, now: datetime, verb: str) -> None:
     if run_at <= max(now, schedule.cursor):
-        message = f"the slot {run_at} of {schedule.name} is not in the future and cannot be {verb}."
-        raise Refused(message)
+        told = f"the slot {written_instant(run_at)} of {schedule.name}"
+        raise Refused(f"{told} is not in the future and cannot be {verb}.")
