@@ -106,9 +106,11 @@ def test_a_callers_connection_in_another_encoding_is_refused(
     store = open_store(f"postgresql:///postgres?{_options(server)}&schema=callers_encoding")
     opened.append(store)
     store.upgrade()
-    with psycopg.connect(server, client_encoding="LATIN1") as connection:
-        with pytest.raises(TransactionError, match="SET client_encoding TO 'UTF8'"):
-            store.enqueue_within(connection, [work_of(store)])  # type: ignore[attr-defined]
+    with (
+        psycopg.connect(server, client_encoding="LATIN1") as connection,
+        pytest.raises(TransactionError, match="SET client_encoding TO 'UTF8'"),
+    ):
+        store.enqueue_within(connection, [work_of(store)])  # type: ignore[attr-defined]
 
 
 def test_a_role_that_owns_its_schema_needs_no_right_to_create_others(server: str) -> None:

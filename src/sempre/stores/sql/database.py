@@ -27,7 +27,7 @@ class Database:
     def uuid(self) -> str:
         """The store's own identity, made once when it is set up."""
         if not self._uuid:
-            version, uuid = self._dialect.read(self._meta)
+            version, uuid = self._dialect.glance(self._meta)
             migrations.check_version(version)
             self._uuid = uuid
         return self._uuid
