@@ -223,11 +223,15 @@ class Mariadb:
             answer = work(self._wrapped(connection))
             if begin:
                 connection.commit()
-        except BaseException:
+        except BaseException as error:
             try:
                 connection.rollback()
             except pymysql.Error:
                 _give_up(connection)
+            # A glance changes nothing, so it can be repeated on another connection.
+            is_lost = isinstance(error, pymysql.Error) and not connection.open
+            if is_lost and not begin and not _is_silence(error):
+                raise _NotBegun(error) from error
             raise
         return answer
 
