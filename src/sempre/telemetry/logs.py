@@ -29,7 +29,10 @@ logger = logging.getLogger("sempre")
 
 LogFormat = Literal["text", "json"]
 MINUTE, HOUR = 60, 3600
-REPLACED = "the store {} is gone: somebody has emptied or replaced it; it is set up again"
+REPLACED = (
+    "the store {} is gone: somebody has emptied it, or removed or replaced its file; this worker "
+    "ends what it runs and begins anew on what is there"
+)
 PASS, SUCCEEDED = "perform", "execution.succeeded"
 # A pass that found nothing is not worth a line; one that healed something is.
 HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")

@@ -19,6 +19,8 @@ _NOTHING = ("\0",)
 class MariadbTransaction:
     """A transaction on a connection of the pool."""
 
+    place = "the server"
+
     def __init__(
         self,
         connection: Any,  # noqa: ANN401 - the driver has no types

@@ -32,6 +32,8 @@ class PostgresqlTransaction:
         is_begun: whether the server has answered so far; before, there is nothing to commit.
     """
 
+    place = "the server"
+
     def __init__(
         self, connection: Connection, statements: Mapping[str, str], *, begin: Iterable[str] = ()
     ) -> None:
