@@ -3,7 +3,7 @@
 Stores:
 
     sqlite:///jobs.db                     a file beside the program; four slashes for a whole path
-    postgresql://user@host/db?schema=jobs
+    postgresql://user@host/db?schema=jobs  or several hosts: host:5432,other:5432
     mariadb://user@host/db?prefix=jobs_
     redis://host:6379/0?prefix=jobs
     memory://                             this process only, gone when it ends
@@ -104,11 +104,20 @@ def _read(field: str, url: str, *, example: str) -> SplitResult:
         raise UrlError(field, url.partition("://")[0] + "://...", allowed=allowed)
     try:
         parts = urlsplit(url)
-        _ = parts.port  # read here, so that one that is no number is told like the rest
+        for each in _single_hosts(parts):
+            _ = each.port  # read here, so that one that is no number is told like the rest
     except ValueError as error:
         allowed = f"a URL such as {example} ({error})"
         raise UrlError(field, url.partition("://")[0] + "://...", allowed=allowed) from None
     return parts
+
+
+def _single_hosts(parts: SplitResult) -> list[SplitResult]:
+    """Return a URL once for each of its hosts; only PostgreSQL takes several."""
+    if parts.scheme != "postgresql":
+        return [parts]
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    return [parts._replace(netloc=host) for host in hosts]
 
 
 def _chosen(

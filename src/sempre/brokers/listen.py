@@ -89,7 +89,11 @@ class Listener(ServerWatch[_Line]):
         limits: dict[str, Any] = dict(_LIMITS)
         try:
             connection = psycopg.connect(
-                self._conninfo, autocommit=True, prepare_threshold=None, **limits
+                self._conninfo,
+                autocommit=True,
+                client_encoding="UTF8",
+                prepare_threshold=None,
+                **limits,
             )
         except psycopg.Error as error:
             raise LineLost(_said(error)) from None

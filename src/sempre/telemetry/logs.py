@@ -28,7 +28,10 @@ __all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_l
 logger = logging.getLogger("sempre")
 
 LogFormat = Literal["text", "json"]
-REPLACED = "the store {} is gone: somebody has emptied or replaced it; it is set up again"
+REPLACED = (
+    "the store {} is gone: somebody has emptied it, or removed or replaced its file; this worker "
+    "ends what it runs and begins anew on what is there"
+)
 PASS, SUCCEEDED = "perform", "execution.succeeded"
 # A pass that found nothing is not worth a line; one that healed something is.
 HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")

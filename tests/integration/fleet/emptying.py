@@ -1,5 +1,6 @@
 """How somebody empties a store under its workers."""
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ import redis
 
 from tests.integration.sql.mariadb_server import ask
 
-__all__ = ["WAYS"]
+__all__ = ["WAYS", "back_up"]
 
 
 def _delete_file(url: str) -> None:
@@ -45,6 +46,17 @@ def _drop_tables(url: str) -> None:
 def _flush(url: str) -> None:
     with redis.Redis.from_url(url.partition("?")[0]) as client:
         client.flushdb()
+
+
+def back_up(url: str) -> Path:
+    """Return a copy of the file of a store, as it is now."""
+    path = Path(url.removeprefix("sqlite:///"))
+    copy = path.with_name("backup.db")
+    with sqlite3.connect(path) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+    return copy
 
 
 WAYS: dict[str, tuple[str, Callable[[str], None]]] = {

@@ -8,7 +8,7 @@ import pytest
 from sempre import Sempre
 from tests.integration.fleet.crew import CLOCK, Fleet, eventually, fleet_on
 from tests.integration.fleet.effects import read_log
-from tests.integration.fleet.emptying import WAYS
+from tests.integration.fleet.emptying import WAYS, back_up
 from tests.integration.fleet.pairings import pairing_on
 
 
@@ -70,3 +70,28 @@ def _check_fences(fleet: Fleet, emptied_at: float) -> None:
     assert new
     assert min(new) > max(old)
     assert len(set(new)) == len(new)
+
+
+def test_a_file_that_is_replaced_by_an_older_copy_is_noticed_and_no_fence_is_given_twice(
+    tmp_path: Path,
+) -> None:
+    """The copy has the same identity, the same sessions, and a counter of fences from before."""
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="present") as fleet,
+    ):
+        members = fleet.join(2)
+        wait_for_slots_after(fleet, CLOCK.now().timestamp())
+        workers = {each.pid for member in members for each in member.workers}
+        copy = back_up(pairing.store)
+        wait_for_slots_after(fleet, CLOCK.now().timestamp())
+
+        replaced_at = CLOCK.now().timestamp()
+        copy.replace(pairing.store.removeprefix("sqlite:///"))
+        wait_for_slots_after(fleet, replaced_at + 5)
+
+        assert {each.pid for member in members for each in member.workers} == workers
+        told = ["or removed or replaced its file" in member.output for member in members]
+        assert told == [True, True], fleet.outputs()
+        fleet.part()
+        _check_fences(fleet, replaced_at)

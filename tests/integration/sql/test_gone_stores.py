@@ -70,6 +70,9 @@ def test_a_replaced_file_is_the_one_that_counts(tmp_path: Path) -> None:
         (tmp_path / f"one.db{suffix}").unlink()
     (tmp_path / "other.db").replace(tmp_path / "one.db")
 
+    with pytest.raises(StoreGone, match="replaced"):
+        one.tick(session, wanted(), lease=LEASE)
+    one.upgrade(fence=0)
     told = one.tick(session, wanted(), lease=LEASE).value
     assert (told.store, told.alive) == (found, True)
     one.close()

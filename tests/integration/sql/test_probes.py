@@ -22,7 +22,7 @@ from tests.integration.sql.postgresql_server import PostgresqlServer, running_po
 from tools.scratch import scratch_root
 
 NUMBERS = count()
-SOUND = (False, "off", "on", "on")
+SOUND = ("UTF8", False, "off", "on", "on")
 
 
 @pytest.fixture(scope="module")

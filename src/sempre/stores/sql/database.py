@@ -7,6 +7,7 @@ from sempre.errors import NOT_SET_UP, StoreGone
 from sempre.ports.messages import Reading, Unreadable
 from sempre.stores.sql import migrations
 from sempre.stores.sql.dialects import Dialect, Transaction
+from sempre.stores.sql.home import Home
 from sempre.stores.sql.switches import with_switches
 
 __all__ = ["Database"]
@@ -22,12 +23,13 @@ class Database:
         self.capabilities = dialect.capabilities
         self._dialect = dialect
         self._uuid = ""
+        self._home = Home()
 
     @property
     def uuid(self) -> str:
         """The store's own identity, made once when it is set up."""
         if not self._uuid:
-            version, uuid = self._dialect.read(self._meta)
+            version, uuid = self._dialect.glance(self._meta)
             migrations.check_version(version)
             self._uuid = uuid
         return self._uuid
@@ -39,7 +41,7 @@ class Database:
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
         """Set the store up, or bring its schema to this version."""
-        migrations.upgrade(self._dialect, fence=fence)
+        self._home.move(migrations.upgrade(self._dialect, fence=fence))
         if as_copy:
             self._dialect.write(migrations.give_identity)
         self._uuid = ""
@@ -81,6 +83,15 @@ class Database:
 
     def _write_with_switches(self, order: Callable[[Transaction], T]) -> T:
         return with_switches(lambda: self._write(order), self._dialect)
+
+    def _write_at_home(self, order: Callable[[Transaction], T], *, tells: bool = False) -> T:
+        """Run work of a session under the switches, unless the database is another one by now."""
+
+        def check(transaction: Transaction) -> T:
+            self._home.check(transaction.place, tells=tells)
+            return order(transaction)
+
+        return self._write_with_switches(check)
 
     def _checked(self) -> Dialect:
         """Return the database, once it is known to have the schema that this code expects."""

@@ -61,6 +61,11 @@ class _Joined:
         self._dialect = dialect
 
     @property
+    def place(self) -> object:
+        """Which database it is on."""
+        return self._inner.place
+
+    @property
     def now(self) -> datetime:
         """The store's now."""
         return self._inner.now

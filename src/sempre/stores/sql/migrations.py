@@ -5,6 +5,7 @@ from importlib.resources import files
 from uuid import uuid4
 
 from sempre.errors import StoreRefused
+from sempre.grids.instants import microseconds_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 
 __all__ = ["VERSION", "check_version", "give_identity", "steps", "upgrade"]
@@ -13,8 +14,10 @@ VERSION = 1
 """The version of the schema that this code reads and writes."""
 
 
-def upgrade(dialect: Dialect, *, fence: int | None = None) -> None:
-    """Set the store up, or apply the steps it lacks; safe if several processes do so at once.
+def upgrade(dialect: Dialect, *, fence: int | None = None) -> object:
+    """Set the store up, or apply the steps it lacks; return the place of the database.
+
+    Safe if several processes do so at once.
 
     One that is current is only read: whoever begins with it, as a process does that enqueues in
     its own transaction, waits for nobody. With a fence it is made whole again, whatever is left of
@@ -23,8 +26,10 @@ def upgrade(dialect: Dialect, *, fence: int | None = None) -> None:
     Raises:
         StoreRefused: the schema is newer than this code.
     """
+    places: list[object] = []
 
     def version(transaction: Transaction) -> int:
+        places.append(transaction.place)
         # A table that has just come into being may be there before its row can be seen.
         found = transaction.rows("read_meta") if dialect.has_meta(transaction) else []
         return int(found[0][0]) if found else 0
@@ -40,10 +45,13 @@ def upgrade(dialect: Dialect, *, fence: int | None = None) -> None:
         elif found < VERSION:
             transaction.run("set_version", version=VERSION)
         if fence is not None:
-            transaction.rows("raise_fences", fence=fence)
+            now = microseconds_of(transaction.now)
+            transaction.rows("raise_fences", fence=fence, now=now)
 
-    if fence is not None or dialect.read(version) != VERSION:
+    # By a glance: MariaDB lets no older state read a table that others have just changed (1412).
+    if fence is not None or dialect.glance(version) != VERSION:
         dialect.migrate(apply)
+    return places[-1]
 
 
 def give_identity(transaction: Transaction) -> None:

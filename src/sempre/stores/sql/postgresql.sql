@@ -357,14 +357,19 @@ UNION ALL
 -- One process at a time changes the schema.
 SELECT pg_advisory_xact_lock(hashtext(:name))
 
+-- name: has_schema
+-- Whether the schema that the tables are in exists.
+SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema
+
 -- name: create_schema
--- The schema that the tables are in.
+-- The schema that the tables are in; needs the right to create schemas in the database.
 CREATE SCHEMA IF NOT EXISTS {schema}
 
 -- name: server_settings
 -- Which process answers, whether its server only follows another one, and what may be wrong with it.
 SELECT
-    pg_backend_pid(), pg_is_in_recovery(), current_setting('default_transaction_read_only'),
+    pg_backend_pid(), current_setting('server_encoding'), pg_is_in_recovery(),
+    current_setting('default_transaction_read_only'),
     current_setting('fsync'), current_setting('full_page_writes')
 
 -- Many rows at once: one statement for all, not one for each

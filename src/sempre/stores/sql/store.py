@@ -145,16 +145,16 @@ class SqlStore(Looking):
             return work.claim(transaction, orders, session, at_once=next(ways, False))
 
         try:
-            return self._write_with_switches(begin)
+            return self._write_at_home(begin)
         except Unclear:
-            return self._write_with_switches(begin)
+            return self._write_at_home(begin)
 
     def take(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         asked = Asked(wanted, session, ids)
-        return self._taker.take(self._write_with_switches, asked).reading()
+        return self._taker.take(self._write_at_home, asked).reading()
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""
@@ -197,6 +197,7 @@ class SqlStore(Looking):
         """Begin a session."""
 
         def begin(transaction: Transaction) -> Reading[Session]:
+            self._home.check_in(transaction.place)
             now = transaction.now
             begun = changed(session, started_at=now, leased_until=now + lease)
             transaction.run("register_session", **records.write_session(begun))
@@ -212,7 +213,7 @@ class SqlStore(Looking):
                 transaction, session, wanted, lease, at_once=self._dialect.writes_in_reading
             )
 
-        return self._write_with_switches(renew)
+        return self._write_at_home(renew, tells=True)
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
         """Keep how far runs have come."""

@@ -17,6 +17,11 @@ class Transaction(Protocol):
     """One transaction, in which statements are called by name."""
 
     @property
+    def place(self) -> object:
+        """Which database it is on: another one if its file was replaced; a server is always one."""
+        ...
+
+    @property
     def now(self) -> datetime:
         """The store's now: asked for once, when first needed, after whatever was waited for."""
         ...

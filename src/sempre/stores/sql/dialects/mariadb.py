@@ -18,7 +18,14 @@ from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, Store
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb_callers import MariadbCallers
-from sempre.stores.sql.dialects.mariadb_pool import Pool, check_server, pymysql, read_address
+from sempre.stores.sql.dialects.mariadb_packets import SMALL_PACKET
+from sempre.stores.sql.dialects.mariadb_pool import (
+    OF_OURS,
+    Pool,
+    check_server,
+    pymysql,
+    read_address,
+)
 from sempre.stores.sql.dialects.mariadb_transaction import MariadbTransaction
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
@@ -118,8 +125,9 @@ class Mariadb:
         }
         completed = {key: self.complete(piece.text) for key, piece in self._pieces.items()}
         self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
-        wrap = partial(MariadbTransaction, statements=self.statements)
-        self.callers = MariadbCallers(self._place, address, wrap, connect_after=connect_after)
+        self.callers = MariadbCallers(
+            self._place, address, self._wrapped, connect_after=connect_after
+        )
         self._lock = Lock()
         self._pool: Pool | None = None
         self._closed = False
@@ -212,16 +220,24 @@ class Mariadb:
                 raise
             raise _NotBegun(error) from error
         try:
-            answer = work(MariadbTransaction(connection, self.statements))
+            answer = work(self._wrapped(connection))
             if begin:
                 connection.commit()
-        except BaseException:
+        except BaseException as error:
             try:
                 connection.rollback()
             except pymysql.Error:
                 _give_up(connection)
+            # A glance changes nothing, so it can be repeated on another connection.
+            is_lost = isinstance(error, pymysql.Error) and not connection.open
+            if is_lost and not begin and not _is_silence(error):
+                raise _NotBegun(error) from error
             raise
         return answer
+
+    def _wrapped(self, connection: Any) -> MariadbTransaction:  # noqa: ANN401
+        packet = self._pool.packet if self._pool is not None else SMALL_PACKET
+        return MariadbTransaction(connection, self.statements, packet=packet)
 
     def _opened(self) -> Pool:
         """Return the pool of this process; a forked child has none of its parent's."""
@@ -263,6 +279,7 @@ def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:
     return {
         "autocommit": True,
         "charset": "utf8mb4",
+        "init_command": OF_OURS,
         "client_flag": pymysql.constants.CLIENT.FOUND_ROWS,
         "connect_timeout": connect_after,
         "read_timeout": statement_after * 1.25,  # the server gives up first

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from sempre.errors import StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
-from sempre.stores.sql.dialects.mariadb_pool import pymysql
+from sempre.stores.sql.dialects.mariadb_pool import OF_OURS, pymysql
 
 __all__ = ["MariadbCallers"]
 
@@ -32,7 +32,12 @@ class MariadbCallers:
     ) -> None:
         """Open nothing yet."""
         self.place = place
-        self._driver = {**address, "charset": _CHARSET, "connect_timeout": connect_after}
+        self._driver = {
+            **address,
+            "charset": _CHARSET,
+            "connect_timeout": connect_after,
+            "init_command": OF_OURS,
+        }
         self._wrap = wrap
 
     @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.stores.sql.dialects.mariadb_packets import SMALL_PACKET
 from sempre.stores.sql.dialects.promises import weaker
 
 try:
@@ -21,13 +22,16 @@ except ImportError as error:
     message = "MariaDB needs its driver: pip install 'sempre[mariadb]'."
     raise StoreRefused(message) from error
 
-__all__ = ["Pool", "check_server", "pymysql", "read_address"]
+__all__ = ["OF_OURS", "Pool", "check_server", "pymysql", "read_address"]
 
 OLDEST = 10, 6
 _SCHEMES = ("mariadb", "mysql")
 _OPTIONS = ("unix_socket", "ssl_ca", "ssl_cert", "ssl_key")
+OF_OURS = "SET SESSION sql_safe_updates = 0, sql_select_limit = 18446744073709551615"
+"""What every connection begins with: a server may forbid updates, or cut answers short."""
 _LOOK = """SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'read_only', 'wsrep_on',
-    'wsrep_provider', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog')"""
+    'wsrep_provider', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
+    'max_allowed_packet')"""
 
 
 def read_address(url: str) -> tuple[str, dict[str, Any]]:
@@ -146,6 +150,7 @@ class Pool:
         """Open nothing yet."""
         self.pid = os.getpid()
         self.weaker: tuple[str, ...] | None = None
+        self.packet = SMALL_PACKET
         self._place = place
         self._driver = driver
         self._setup = setup
@@ -215,6 +220,7 @@ class Pool:
 
     def _examine(self, found: dict[str, str]) -> None:
         """Look at a server; one that was good, and may be so again, is only unavailable."""
+        self.packet = int(found.get("max_allowed_packet", SMALL_PACKET))
         try:
             self.weaker = self._check(found)
         except StoreRefused as error:

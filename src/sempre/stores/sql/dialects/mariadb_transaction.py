@@ -1,6 +1,5 @@
 """A transaction of MariaDB: how statements are called, and what takes more than one of them."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -8,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from sempre.grids.instants import instant_of
+from sempre.stores.sql.dialects.mariadb_packets import SMALL_PACKET, Packets, json_of
 from sempre.stores.sql.encoding import json_text
 
 __all__ = ["MariadbTransaction"]
@@ -19,14 +19,19 @@ _NOTHING = ("\0",)
 class MariadbTransaction:
     """A transaction on a connection of the pool."""
 
+    place = "the server"
+
     def __init__(
         self,
         connection: Any,  # noqa: ANN401 - the driver has no types
         statements: Mapping[str, str],
+        *,
+        packet: int = SMALL_PACKET,
     ) -> None:
-        """Wrap a connection that is in a transaction."""
+        """Wrap a connection in a transaction; its server takes packets of so many bytes."""
         self._connection = connection
         self._statements = statements
+        self._packets = Packets(connection.escape, packet)
 
     @cached_property
     def now(self) -> datetime:
@@ -51,17 +56,26 @@ class MariadbTransaction:
         return self._run(text, parameters)[0]
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
-        """Run a statement and return how many rows it changed."""
-        return self._run(self._statements[name], parameters)[1]
+        """Run a statement and return how many rows it changed; documents in several goes."""
+        text = self._statements[name]
+        for each, value in parameters.items():
+            if isinstance(value, dict):
+                pairs = [(word, json_text(document)) for word, document in value.items()]
+                parts = self._packets.split(pairs)
+                return sum(self._run(text, {**parameters, each: part})[1] for part in parts)
+        return self._run(text, parameters)[1]
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for each of many rows; inserts, and what takes JSON, in one go."""
-        text = self._statements[name]
+        """Run a statement for each of many rows: as many at a time as a packet has room for."""
+        text, values = self._statements[name], list(rows)
         with self._connection.cursor() as cursor:
             if "%(rows)s" in text:
-                cursor.execute(text, {"rows": _json(list(rows))})
+                for part in self._packets.split(values):
+                    cursor.execute(text, {"rows": json_of(part)})
             else:
-                cursor.executemany(text, list(rows))
+                self._packets.check(values)
+                cursor.max_stmt_length = min(cursor.max_stmt_length, self._packets.room)
+                cursor.executemany(text, values)
 
     def script(self, text: str) -> None:
         """Run the statements of a migration; each is committed at once."""
@@ -124,19 +138,11 @@ class MariadbTransaction:
         return text
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters for the driver: a list as a list of SQL, and as JSON for a table."""
     bound = dict(parameters)
     for name, value in parameters.items():
         if isinstance(value, list):
             bound[name] = value or _NOTHING
-            bound[f"{name}_json"] = _json(value)
-        elif isinstance(value, dict):
-            pairs = [(word, json_text(document)) for word, document in value.items()]
-            bound[f"{name}_json"] = _json(pairs)
-            del bound[name]
+            bound[f"{name}_json"] = json_of(value)
     return bound

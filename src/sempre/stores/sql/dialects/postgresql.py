@@ -29,9 +29,9 @@ from sempre.stores.sql.statements import Wording, check_identifier, load
 
 try:
     import psycopg
-    from psycopg.conninfo import conninfo_to_dict
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
+    from sempre.stores.sql.dialects.postgresql_address import ENCODING, describe
     from sempre.stores.sql.dialects.postgresql_callers import PostgresqlCallers
     from sempre.stores.sql.dialects.postgresql_connection import (
         Connection,
@@ -105,7 +105,7 @@ class Postgresql:
         read_only: bool = False,
     ) -> None:
         """Check what can be checked without connecting."""
-        self._place = _describe(conninfo)
+        self._place = describe(conninfo)
         self._check = partial(
             check_server, place=self._place, any_flush=any_flush, read_only=read_only
         )
@@ -150,7 +150,9 @@ class Postgresql:
 
         def alone(transaction: Transaction) -> None:
             transaction.rows("lock_schema", name=f"sempre {self._schema}")
-            transaction.run("create_schema")
+            # CREATE SCHEMA IF NOT EXISTS needs the right to create schemas even if it exists.
+            if not transaction.rows("has_schema", schema=self._schema):
+                transaction.run("create_schema")
             work(transaction)
 
         self.write(alone)
@@ -298,6 +300,7 @@ class Postgresql:
                     reconnect_failed=_try_anew,
                     kwargs={
                         "autocommit": True,
+                        "client_encoding": ENCODING,
                         "prepare_threshold": None,
                         "connect_timeout": max(2, int(self._connect_after)),
                     },
@@ -342,14 +345,3 @@ def _settings(limit: int) -> str:
         "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
         "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
     )
-
-
-def _describe(conninfo: str) -> str:
-    """Return where a database is, without its password."""
-    try:
-        known = conninfo_to_dict(conninfo)
-    except psycopg.Error:
-        message = "the address of the PostgreSQL database cannot be read; check its spelling."
-        raise StoreRefused(message) from None
-    host, port = known.get("host", "localhost"), known.get("port", 5432)
-    return f"PostgreSQL at {host}:{port}/{known.get('dbname', '')}"

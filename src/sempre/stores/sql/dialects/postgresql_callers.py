@@ -8,8 +8,9 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
-from sempre.errors import StoreUnavailable
+from sempre.errors import StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+from sempre.stores.sql.dialects.postgresql_address import ENCODING
 
 __all__ = ["PostgresqlCallers"]
 
@@ -44,6 +45,7 @@ class PostgresqlCallers:
         is_begun = not connection.autocommit or _status(connection) is not TransactionStatus.IDLE
         remedy = "Begin one: `with connection.transaction():`, or use app.transaction(connection)"
         check_begun(self.place, is_begun=is_begun, remedy=remedy)
+        _check_encoding(connection)
         yield self._wrap(_Plain(connection))
 
     def may_read_the_past(self, transaction: Transaction) -> bool:
@@ -68,7 +70,12 @@ class PostgresqlCallers:
         """Return a fresh connection that commits each statement."""
         try:
             seconds = max(2, int(self._connect_after))
-            return psycopg.connect(self._conninfo, autocommit=True, connect_timeout=seconds)
+            return psycopg.connect(
+                self._conninfo,
+                autocommit=True,
+                client_encoding=ENCODING,
+                connect_timeout=seconds,
+            )
         except psycopg.Error as error:
             raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
 
@@ -96,6 +103,7 @@ class _Apart:
             # Else the driver would begin a second transaction, if SQL has ended this one.
             conninfo,
             autocommit=True,
+            client_encoding=ENCODING,
             prepare_threshold=None,
             connect_timeout=connect_timeout,
         )
@@ -127,6 +135,14 @@ class _Apart:
         """Close the connection."""
         with suppress(psycopg.Error):
             self.connection.close()
+
+
+def _check_encoding(connection: psycopg.Connection[Any]) -> None:
+    if connection.info.encoding != "utf-8":
+        raise TransactionError(
+            f"the connection speaks {connection.info.encoding}, in which not every text can be "
+            "said; SET client_encoding TO 'UTF8' on it first."
+        )
 
 
 def _status(connection: psycopg.Connection[Any]) -> TransactionStatus:

@@ -11,6 +11,8 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready
 
+from sempre.errors import StoreRefused
+from sempre.stores.sql.dialects.postgresql_address import ENCODING
 from sempre.stores.sql.dialects.promises import weaker
 
 __all__ = ["Connection", "Unanswered", "check_server"]
@@ -86,7 +88,12 @@ def check_server(
     Raises:
         StoreRefused: it cannot keep what the store promises, and nobody has accepted that.
     """
-    is_standby, is_read_only, *written = found
+    encoding, is_standby, is_read_only, *written = found
+    if encoding != ENCODING:
+        raise StoreRefused(
+            f"{place} cannot be used: its encoding is {encoding}, which cannot hold every text. "
+            "Use another database: CREATE DATABASE jobs ENCODING 'UTF8' TEMPLATE template0."
+        )
     told: list[str] = []
     if is_standby or is_read_only == "on":
         why = "a standby" if is_standby else "default_transaction_read_only = on"

@@ -34,6 +34,8 @@ class PostgresqlTransaction:
         is_begun: whether the server has answered so far; before, there is nothing to commit.
     """
 
+    place = "the server"
+
     def __init__(
         self,
         connection: Connection,

@@ -23,7 +23,8 @@ from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.filesystems import check_local
 from sempre.stores.sql.dialects.sqlite_callers import SqliteCallers
-from sempre.stores.sql.dialects.sqlite_connection import Connection, open_file
+from sempre.stores.sql.dialects.sqlite_connection import PRIVATE, Connection, Place, open_file
+from sempre.stores.sql.dialects.sqlite_failures import BUSY, code_of
 from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
@@ -32,8 +33,7 @@ __all__ = ["Sqlite", "SqliteTransaction"]
 T = TypeVar("T")
 OLDEST = (3, 35)  # the first with RETURNING
 TRIES = 5
-# What another process's lock looks like, also while it recovers or changes the schema.
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+WRITE = "BEGIN IMMEDIATE"
 _UNAVAILABLE = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space",
     sqlite3.SQLITE_READONLY: "it is read-only; give this process the right to write to it",
@@ -56,6 +56,7 @@ class Sqlite:
         prefix: what the names of the tables begin with.
         busy_after: for how many seconds one statement waits for another process.
         any_filesystem: use the file though its file system is known to lose locks.
+        mode: of the file, and of those beside it, where it is created.
         wait: how to pass the seconds between two tries.
 
     Raises:
@@ -74,6 +75,7 @@ class Sqlite:
         prefix: str = "sempre_",
         busy_after: float = 5.0,
         any_filesystem: bool = False,
+        mode: int = PRIVATE,
         wait: Callable[[float], object] | None = None,
     ) -> None:
         """Check what can be checked without opening the file."""
@@ -88,6 +90,7 @@ class Sqlite:
             check_local(self.path)
         self._clock = clock or SystemClock()
         self._busy_after = busy_after
+        self._mode = mode
         self._wait = wait or Event().wait
         wording = Wording(
             check_identifier("prefix", prefix), str, _each, _pairs, _documents, _position
@@ -122,7 +125,7 @@ class Sqlite:
         again, and sleep in between.
         """
         with self._writer.lock:
-            return self._transact("BEGIN IMMEDIATE", work)
+            return self._transact(WRITE, work)
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
         """Run writing work that changes the schema; others wait as for any other."""
@@ -160,17 +163,23 @@ class Sqlite:
         for left in reversed(range(TRIES)):
             try:
                 return self._once(begin, work)
+            except _Moved:
+                continue
             except sqlite3.Error as error:
-                if _code(error) not in _BUSY or not left:
+                if code_of(error) not in BUSY or not left:
                     raise self._explained(error) from error
             self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
-        raise AssertionError
+        raise StoreUnavailable(f"{self.path} is replaced by another file again and again.")
 
     def _once(self, begin: str, work: Callable[[Transaction], T]) -> T:
         connection = self._connect()
         try:
             connection.raw.execute(begin)
-            answer = work(SqliteTransaction(connection.raw, self.statements, self._clock))
+            transaction = SqliteTransaction(connection.raw, self.statements, self._clock)
+            transaction.place = connection.place
+            answer = work(transaction)
+            if begin == WRITE:
+                _check_current(connection)
             connection.raw.execute("COMMIT")
         except BaseException:
             # Some errors have ended the transaction already.
@@ -193,23 +202,23 @@ class Sqlite:
         known: Connection | None = getattr(self._local, "connection", None)
         if known is not None and known.is_own and known.is_current:
             return known
+        fresh = open_file(self.path, self._busy_after, mode=self._mode, before=known)
         if known is not None:
             known.leave()
-        fresh = open_file(self.path, self._busy_after)
         with self._lock:
             self._connections.add(fresh)
         self._local.connection = fresh
         return fresh
 
     def _explained(self, error: sqlite3.Error) -> StoreError:
-        code = _code(error)
+        code = code_of(error)
         if "no such table" in str(error):
             return StoreGone(f"{self.path} cannot be used: {NOT_SET_UP}.")
         if code in _REFUSED:
             return StoreRefused(f"{self.path} cannot be used: {_REFUSED[code]} ({error}).")
         if code in _UNAVAILABLE:
             return StoreUnavailable(f"{self.path} failed: {_UNAVAILABLE[code]} ({error}).")
-        if code in _BUSY:
+        if code in BUSY:
             waited = f"{TRIES} times {self._busy_after:g} s"
             return StoreUnavailable(f"{self.path} was locked by another process for {waited}.")
         if isinstance(error, sqlite3.IntegrityError):
@@ -217,8 +226,24 @@ class Sqlite:
         return StoreUnavailable(f"{self.path} failed: {error}.")
 
 
+class _Moved(Exception):
+    """The file was replaced while a transaction wrote to it."""
+
+
+def _check_current(connection: Connection) -> None:
+    """Raise _Moved if a file is gone: what is committed to it would be acknowledged and lost."""
+    if not connection.is_current:
+        raise _Moved
+
+
 class SqliteTransaction:
-    """A transaction on a connection."""
+    """A transaction on a connection.
+
+    Attributes:
+        place: the device and inode of the file that it is on, if it is of a store's own.
+    """
+
+    place: Place | None = None
 
     def __init__(
         self, connection: sqlite3.Connection, statements: Mapping[str, str], clock: Clock
@@ -272,11 +297,6 @@ class _Writer:
             # Whoever of the parent's threads had the turn is not here to give it back.
             self._lock, self._pid = Lock(), os.getpid()
         return self._lock
-
-
-def _code(error: sqlite3.Error) -> int:
-    """Return the primary code of an error, without what extends it."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from sempre.errors import NotSameDatabase, StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+from sempre.stores.sql.dialects.sqlite_connection import address_of
 
 __all__ = ["SqliteCallers"]
 
@@ -74,7 +75,9 @@ class SqliteCallers:
     def connect(self) -> object:
         """Return a fresh connection that commits each statement."""
         try:
-            return sqlite3.connect(self._path, timeout=self._busy_after, isolation_level=None)
+            return sqlite3.connect(
+                address_of(self._path), uri=True, timeout=self._busy_after, isolation_level=None
+            )
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
 
@@ -129,7 +132,8 @@ class _Apart:
 
     def __init__(self, path: Path, wrap: _Wrap, busy_after: float) -> None:
         self.connection = sqlite3.connect(
-            path,
+            address_of(path),
+            uri=True,
             timeout=busy_after,
             isolation_level=None,
             check_same_thread=False,

@@ -1,28 +1,52 @@
-"""A connection to a file of SQLite, which knows whether that file is still the one at its path."""
+"""A connection to a file of SQLite, which knows whether that file is still the one at its path.
+
+The file may be removed, or replaced by another one such as a restored backup. A connection that is
+open then goes on with a file that nobody else sees. So a connection remembers the device and the
+inode of its file, and of the log and the index that SQLite keeps beside it: those of a file before
+would be taken for parts of the new one.
+"""
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from pathlib import Path
+from tempfile import mkstemp
+from urllib.parse import quote
 
-from sempre.errors import StoreRefused
+from sempre.errors import StoreRefused, StoreUnavailable
 
-__all__ = ["Connection", "open_file"]
+__all__ = ["PRIVATE", "Connection", "Place", "address_of", "open_file"]
 
 Place = tuple[int, int]
-# What belongs to a file that was deleted, and would be taken for a part of one that is new.
-LEFT = ("-wal", "-shm")
+PRIVATE = 0o600
+"""The mode of a new file: nobody but its owner reads the arguments and results in it."""
+# What SQLite keeps beside a file while it is open.
+BESIDE = ("-wal", "-shm")
+# In pages: a batch touches about a thousand, most of them the same ones every time.
+CHECKPOINT_AFTER = 8192
+# In bytes: a log that has grown beyond so many pages, as long as somebody was reading or wrote a
+# lot at once, is cut back to them. Cut further it would have to grow again all the time.
+LOG_KEPT = CHECKPOINT_AFTER * (4096 + 24)
+TRIES = 5
 
 
 class Connection:
-    """A connection, and the process that opened it."""
+    """A connection, and the process that opened it.
+
+    Attributes:
+        place: the device and inode of its file; None if that was replaced while it was opened.
+    """
 
     def __init__(self, path: Path, busy_after: float) -> None:
-        """Open a file, which comes into being if there is none."""
+        """Open a file that exists."""
         self.pid = os.getpid()
         self._path = path
+        before = _place_of(path)
         self.raw = sqlite3.connect(
-            path,
+            address_of(path),
+            uri=True,
             timeout=busy_after,
             isolation_level=None,
             check_same_thread=False,
@@ -33,8 +57,10 @@ class Connection:
             self.raw.execute("PRAGMA synchronous = FULL")
             # In KiB, if negative: the indexes of a busy store do not fit the default of 2 MB.
             self.raw.execute("PRAGMA cache_size = -65536")
-            # In pages: a batch touches about a thousand, most of them the same ones every time.
-            self.raw.execute("PRAGMA wal_autocheckpoint = 8192")
+            self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_AFTER}")
+            self.raw.execute(f"PRAGMA journal_size_limit = {LOG_KEPT}")
+            # Only from here on there is a log beside it.
+            self.raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         except sqlite3.Error:
             self.raw.close()
             raise
@@ -42,7 +68,8 @@ class Connection:
             self.raw.close()
             message = f"{path} cannot have a write-ahead log (it stays {mode}); move it elsewhere."
             raise StoreRefused(message)
-        self._place = _place_of(path)
+        self._beside = {each: _place_of(each) for each in _beside(path)}
+        self.place = before if before == _place_of(path) else None
 
     @property
     def is_own(self) -> bool:
@@ -51,8 +78,8 @@ class Connection:
 
     @property
     def is_current(self) -> bool:
-        """Whether its file is the one at its path: it may have been deleted, or replaced."""
-        return self._place is not None and self._place == _place_of(self._path)
+        """Whether its file is the one at its path: it may have been removed, or replaced."""
+        return self.place is not None and self.place == _place_of(self._path)
 
     def leave(self) -> None:
         """Use it no more; what a parent opened is kept from the collector, and not closed."""
@@ -60,6 +87,19 @@ class Connection:
             self.raw.close()
         else:
             _LEFT_BY_PARENTS.append(self)
+
+    def clear_away(self) -> None:
+        """Remove what its file has left beside another one that is in its place now.
+
+        Its own file, if somebody has kept it elsewhere, has everything that was committed first.
+        """
+        if not self.is_own or self.is_current:
+            return
+        with suppress(sqlite3.Error):
+            self.raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        for each, place in self._beside.items():
+            if place is not None and place == _place_of(each):
+                each.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close it; a child must not touch what its parent opened, or would drop its locks."""
@@ -76,23 +116,83 @@ class Connection:
 _LEFT_BY_PARENTS: list[Connection] = []
 
 
-def open_file(path: Path, busy_after: float) -> Connection:
-    """Open a file, without what a deleted one of the same name has left beside it."""
-    if path.exists():
-        return Connection(path, busy_after)
-    # One process at a time: what the first one leaves beside the new file is the new file's.
-    try:
-        folder = os.open(path.parent, os.O_RDONLY)
-    except OSError:
-        return Connection(path, busy_after)
-    try:
-        flock(folder, LOCK_EX)
+def address_of(path: Path) -> str:
+    """Return the URI of a file that SQLite opens if it exists, and does not create."""
+    return f"file:{quote(os.fsencode(path))}?mode=rw"
+
+
+def open_file(
+    path: Path, busy_after: float, *, mode: int = PRIVATE, before: Connection | None = None
+) -> Connection:
+    """Open the file at a path; create it with this mode if there is none.
+
+    What another file has left beside it is removed, as far as that is known: of one that was
+    deleted, and of the one that a connection had open before.
+
+    Raises:
+        StoreUnavailable: somebody replaces the file again and again.
+    """
+    for _ in range(TRIES):
+        if before is not None or not path.exists():
+            _prepare(path, mode, before)
+            before = None
+        found = _place_of(path)
+        try:
+            opened = Connection(path, busy_after)
+        except sqlite3.Error:
+            if found == _place_of(path):
+                raise
+            continue
+        if opened.is_current:
+            return opened
+        opened.close()
+    raise StoreUnavailable(f"{path} is replaced by another file again and again.")
+
+
+def _prepare(path: Path, mode: int, before: Connection | None) -> None:
+    """Make way for a file, and create it if there is none, one process at a time.
+
+    What the first process leaves beside the new file is the new file's.
+    """
+    # Where the folder cannot be used SQLite tells why.
+    with suppress(OSError), _alone(path.parent):
+        if before is not None:
+            before.clear_away()
         if not path.exists():
-            for suffix in LEFT:
-                Path(f"{path}{suffix}").unlink(missing_ok=True)
-        return Connection(path, busy_after)
+            for each in _beside(path):
+                each.unlink(missing_ok=True)
+            _create(path, mode)
+
+
+def _create(path: Path, mode: int) -> None:
+    """Let a file appear with its mode.
+
+    It is never open here under its own name: whoever closes a file drops every lock that its
+    process has on it.
+    """
+    real = os.path.realpath(path)
+    opened, name = mkstemp(prefix=f"{path.name}-", dir=Path(real).parent)
+    try:
+        os.fchmod(opened, mode)
+        os.close(opened)
+        os.link(name, real)
     finally:
-        os.close(folder)
+        Path(name).unlink()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        flock(opened, LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return where SQLite keeps what belongs to a file: beside the file itself, not a link."""
+    return [Path(f"{os.path.realpath(path)}{suffix}") for suffix in BESIDE]
 
 
 def _place_of(path: Path) -> Place | None:
