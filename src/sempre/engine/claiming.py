@@ -97,7 +97,9 @@ class Claims:
             self.preparer.doubt()
             judged = self._judge_all(self._engine.store.due(wider), catch)
         self._carry_out(judged, catch, session, most=wanted.limit)
-        again, self._refused = self._refused & catch.refused, set(catch.refused)
+        again = self._refused & catch.refused
+        # Every other time: if it is our session that is refused, neither way helps.
+        self._refused = set() if again else set(catch.refused)
         if again:
             self._claim_exclusively(sorted(again), catch, session)
         if catch.refused:

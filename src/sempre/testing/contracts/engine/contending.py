@@ -193,7 +193,7 @@ def test_a_refused_sweep_queries_the_store_again_soon(store: Store) -> None:
     meddler = _Meddler(shop)
     worker = shop.worker(broker=ForgetfulBroker(), clock=clock)
     [row] = shop.due().rows
-    meddler.refusals = 4
+    meddler.refusals = 2
 
     assert worker.turn() == []
 
