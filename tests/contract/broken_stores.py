@@ -32,6 +32,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.stores.exclusive_claims import Planner
 from sempre.stores.memory import MemoryStore
 from sempre.stores.memory.work import is_alive
 
@@ -349,3 +350,13 @@ class PurgesTheLiving(MemoryStore):
             if session.leased_until and session.leased_until < before:
                 self.retire(session.id)
         return super().purge(before=before, limit=limit)
+
+
+class PlansInTheOpen(MemoryStore):
+    """Lets others write while it plans an exclusive claim."""
+
+    def claim_exclusively(
+        self, ids: Sequence[str], plan: Planner, *, session: str
+    ) -> list[Execution | bool]:
+        orders = plan(self.candidates(ids))
+        return [each or False for each in self.claim(orders, session=session)]

@@ -2,9 +2,11 @@
 
 # ruff: noqa: SLF001 - a bug sits where nobody else reaches
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sempre.engine.bell import Bell
+from sempre.engine.claiming import Catch, Claims
 from sempre.engine.fetching import Fetcher
 from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog_message import WatchdogMessage
@@ -48,3 +50,11 @@ def a_sweep_takes_one_slot_of_a_schedule(patch: Patch) -> None:
 
     patch.setattr(Fetcher, "_look", look_once)
     patch.setattr(Fetcher, "unblock", lambda _self: None)
+
+
+@bug
+def a_claim_that_edits_refuse_waits_for_the_sweep(patch: Patch) -> None:
+    def refuse(_self: Claims, ids: Sequence[str], catch: Catch, _session: str) -> None:
+        catch.refused.update(ids)
+
+    patch.setattr(Claims, "_claim_exclusively", refuse)

@@ -74,6 +74,19 @@ def a_sweep_goes_on_until_nothing_is_due() -> None:
     assert begun >= 70, f"{begun} of 90 slots ran"
 
 
+def a_schedule_that_is_edited_at_every_reading_starts_every_slot_in_time() -> None:
+    for carries in (True, False):
+        world = SmallWorld(carries=carries, workers=2)
+        world.edit_at_every_reading(world.create(every=10))
+
+        world.pass_for(301)
+
+        late = [row.started_at - row.due_at for row in world.judge.starts if row.started_at]
+        assert len(late) == 30, f"{len(late)} of 30 slots ran"
+        latest = max(late).total_seconds()
+        assert latest < 1, f"a start was {latest:.1f} s late"
+
+
 STORIES |= {
     "a watchdogs message comes again as it is": messages_of_other_settings_give_way_to_one_message,
     "a pass believes every due date": a_pass_that_is_due_in_a_year_is_made_now,
@@ -81,4 +94,7 @@ STORIES |= {
         a_broker_that_delivers_nothing_delays_nothing_for_long
     ),
     "a sweep takes one slot of a schedule": a_sweep_goes_on_until_nothing_is_due,
+    "a claim that edits refuse waits for the sweep": (
+        a_schedule_that_is_edited_at_every_reading_starts_every_slot_in_time
+    ),
 }

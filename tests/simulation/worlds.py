@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from sempre.app.creating import Declared
 from sempre.app.declaring import Declarations
@@ -18,6 +19,7 @@ from sempre.testing.simulation import Scene, World
 from sempre.testing.simulation.chance import Chance
 from sempre.testing.simulation.executors import Script
 from sempre.testing.simulation.faults import Faults
+from sempre.testing.simulation.stores import FaultyStore, Operation
 
 QUICK = Script(0.01)
 LONG = Script(30.0)
@@ -69,6 +71,19 @@ class SmallWorld(World):
             return reserve(lanes, limit=limit, wait=wait)
 
         self.exchange.inner.reserve = reserved  # type: ignore[method-assign]
+
+    def edit_at_every_reading(self, handle: ScheduleHandle) -> None:
+        """Let a person edit a schedule whenever a worker has read a row of it that is due."""
+
+        def hear(operation: Operation) -> None:
+            self.judge.hear(operation)
+            now = self.store.clock.now()
+            is_due = any(row.is_live and row.is_due(now) for row in self.rows())
+            if is_due and operation.name in ("candidates", "due"):
+                handle.edit(priority=2000 + handle.row.revision)
+
+        for worker in self.fleet.workers:
+            cast("FaultyStore", worker.engine.store)._judge = hear  # noqa: SLF001 - to act there
 
     def pass_unanswered(self, seconds: float, *operations: str) -> None:
         """Let the answers of some operations of the store be lost for a while."""

@@ -1,8 +1,9 @@
 """Claiming: from candidates to running executions with their successors, in two round trips.
 
 Read, plan, then one atomic operation for all of them. A plan that was refused, because others
-changed the schedule or took the row meanwhile, is made again from a fresh reading. What was
-prepared before it was due need not be read.
+changed the schedule or took the row meanwhile, is made again from a fresh reading. A plan that is
+refused again is made inside the store operation, before the next edit: edits that never end cannot
+keep a slot from starting. What was prepared before it was due need not be read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,6 +68,7 @@ class Claims:
         self._wanted = wanted
         self._jobs = wanted.jobs
         self._expects_one_off = False
+        self._refused: set[str] = set()
         self.preparer = Preparer(engine, wanted)
 
     def by_ids(self, ids: Sequence[str], *, session: str) -> Catch:
@@ -74,13 +76,15 @@ class Claims:
         catch = self._take_these(ids, session) if self._expects_one_off else Catch()
         begun = {each.execution.id for each in catch.started}
         left = [each for each in ids if each not in begun]
-        for _ in range(TRIES):
+        for _ in range(TRIES - 1):
             if not left:
-                break
+                return catch
             catch.refused = set()
             judged = self._judge_all(self._engine.store.candidates(left), catch)
             self._carry_out(judged, catch, session)
             left = sorted(catch.refused)
+        if left:
+            self._claim_exclusively(left, catch, session)
         return catch
 
     def due(self, wanted: Wanted, *, session: str, past: int = 0) -> Catch:
@@ -93,6 +97,11 @@ class Claims:
             self.preparer.doubt()
             judged = self._judge_all(self._engine.store.due(wider), catch)
         self._carry_out(judged, catch, session, most=wanted.limit)
+        again = self._refused & catch.refused
+        # Every other time: if it is our session that is refused, neither way helps.
+        self._refused = set() if again else set(catch.refused)
+        if again:
+            self._claim_exclusively(sorted(again), catch, session)
         if catch.refused:
             self.preparer.doubt()
         return catch
@@ -148,6 +157,22 @@ class Claims:
         self._start(starts, catch, session)
         self._decide(others, catch)
 
+    def _claim_exclusively(self, ids: Sequence[str], catch: Catch, session: str) -> None:
+        """Read, plan and claim in one store operation, which no edit can come between."""
+        catch.refused -= set(ids)
+        judged: list[Judged] = []
+
+        def plan(reading: Reading[list[Candidate]]) -> list[Order]:
+            judged[:] = self._judge_all(reading, catch)
+            return [each.order for each in judged]
+
+        answers = self._engine.store.claim_exclusively(ids, plan, session=session)
+        pairs = list(zip(judged, answers, strict=True))
+        starts = [pair for pair in pairs if pair[0].verdict is Verdict.START]
+        others = [pair for pair in pairs if pair[0].verdict is not Verdict.START]
+        self._note_starts(starts, catch)
+        self._note_decisions(others, catch)
+
     def _judge(self, candidate: Candidate, moment: Moment, catch: Catch) -> Claim | None:
         row, view = candidate.execution, candidate.view
         if row.snapshot.job not in self._jobs:
@@ -180,9 +205,14 @@ class Claims:
         if not judged:
             return
         executions = self._engine.store.claim([each.order for each in judged], session=session)
+        self._note_starts(zip(judged, executions, strict=True), catch)
+
+    def _note_starts(
+        self, answers: Iterable[tuple[Judged, Execution | bool | None]], catch: Catch
+    ) -> None:
         started = []
-        for each, execution in zip(judged, executions, strict=True):
-            if execution is None:
+        for each, execution in answers:
+            if not isinstance(execution, Execution):
                 catch.refused.add(each.row.id)
                 continue
             started.append(Started(execution, each.order.plan.schedule))
@@ -196,7 +226,12 @@ class Claims:
         if not judged:
             return
         done = self._engine.store.apply([each.order for each in judged])
-        for each, applied in zip(judged, done, strict=True):
+        self._note_decisions(zip(judged, done, strict=True), catch)
+
+    def _note_decisions(
+        self, answers: Iterable[tuple[Judged, Execution | bool]], catch: Catch
+    ) -> None:
+        for each, applied in answers:
             if not applied:
                 catch.refused.add(each.row.id)
                 continue

@@ -227,6 +227,7 @@ class Fetcher:
         if catch.refused:
             # Not at once: if it is our session that is refused, only the next beat tells.
             self._agenda.add(REFUSED_LOOK)
+            self._sweep_at = min(self._sweep_at, self._engine.clock.elapsed() + REFUSED_LOOK)
         elif self._blocked:
             self._agenda.add(BLOCKED_LOOK)
         return catch
@@ -309,6 +310,9 @@ class Fetcher:
                 self._keep_or_put_back(key, delivery, _seconds_until(catch.early[key], now))
             elif key in catch.unroutable:
                 self._put_back([delivery], FOREIGN_DELAY)
+            elif key in catch.refused:
+                # In hand: a broker may count in whole seconds, and this row is late already.
+                self._early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
             else:
                 finished.append(delivery)
         if finished:

@@ -13,7 +13,7 @@ A store is used from many threads at once. An order that is repeated while the f
 under way gets the same answer. Unique keys may be of any length.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -147,6 +147,23 @@ class Store(History, Protocol):
         given before, by this store, to anyone. None where the plan was refused, a switch is off
         for the execution, or the session has lost its lease. Never early: a row whose due_at is
         after the store's now is refused.
+        """
+        ...
+
+    def claim_exclusively(
+        self,
+        ids: Sequence[str],
+        plan: Callable[[Reading[list[Candidate]]], Sequence[Order]],
+        *,
+        session: str,
+    ) -> list[Execution | bool]:
+        """Read executions, plan, and carry the plans out before anyone edits their schedules.
+
+        For claims that edits have refused before: an edit that comes meanwhile waits, for a second
+        at most, and is then refused by what the claim has changed. `plan` is given what
+        `candidates` returns; it may be called again, and must not use the store. Answers for each
+        order what `claim` or `apply` would, by whether the plan starts something: the execution
+        that was started, True for any other plan that was carried out, False where it was refused.
         """
         ...
 

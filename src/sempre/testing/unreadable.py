@@ -12,6 +12,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Table, Unreadable
 from sempre.domain.values import changed
 from sempre.ports.messages import Candidate, Page, Reading, View, Wanted
+from sempre.stores.exclusive_claims import Planner
 from sempre.stores.memory import MemoryStore
 
 __all__ = ["BlindStore"]
@@ -58,6 +59,14 @@ class BlindStore:
             asked = [each for each in known if each not in blind]
         taken = self._store.take(wanted, session=session, ids=asked)
         return changed(taken, unreadable=tuple(passed))
+
+    def claim_exclusively(
+        self, ids: Sequence[str], plan: Planner, *, session: str
+    ) -> list[Execution | bool]:
+        """Plan from what can be read."""
+        return self._store.claim_exclusively(
+            ids, lambda reading: plan(self._seen(reading, None, "")), session=session
+        )
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
         """Return ids, which any process can read."""

@@ -7,6 +7,7 @@ per process where nothing has to outlive it.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from threading import RLock
 from uuid import uuid4
 
@@ -43,6 +44,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Capabilities
+from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, sessions, switches, work
 from sempre.stores.memory.tables import Tables
 
@@ -133,6 +135,14 @@ class MemoryStore:
         """Start executions for a session, as planned."""
         with self._at_once() as (tables, now):
             return [work.claim(tables, order, session, now) for order in orders]
+
+    def claim_exclusively(
+        self, ids: Sequence[str], plan: Planner, *, session: str
+    ) -> list[Execution | bool]:
+        """Read, plan and carry out while nobody else writes."""
+        with self._at_once():
+            orders, claim = plan(self.candidates(ids)), partial(self.claim, session=session)
+            return carry_out(orders, claim=claim, apply=self.apply)
 
     def take(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None

@@ -32,6 +32,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Capabilities
+from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.encoding import (
     MICROSECOND,
@@ -41,6 +42,7 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.looking import Looking
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.probe import Allowance, examine
@@ -93,6 +95,7 @@ class RedisStore(Looking):
         self._uuid = ""
         self._weaker: tuple[str, ...] | None = None
         self._taker = Taker(self._run)
+        self._locks = Locks(self._run)
 
     @property
     def uuid(self) -> str:
@@ -143,7 +146,7 @@ class RedisStore(Looking):
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all."""
-        return [done == 1 for done in self._run("apply", arguments.orders(orders))]
+        return self._locks.apply(orders)
 
     # Work
 
@@ -172,6 +175,18 @@ class RedisStore(Looking):
         """Start executions for a session, as planned."""
         found = self._run("claim", [session, *arguments.claims(orders)])
         return [read_execution(row) if row else None for row in found]
+
+    def claim_exclusively(
+        self, ids: Sequence[str], plan: Planner, *, session: str
+    ) -> list[Execution | bool]:
+        """Read, plan and carry out while the schedules are locked."""
+        with self._locks.locked(ids) as token:
+            orders = plan(self.candidates(ids))
+            return carry_out(
+                orders,
+                claim=lambda starts: self.claim(starts, session=session),
+                apply=lambda others: self._locks.apply(others, token),
+            )
 
     def take(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None

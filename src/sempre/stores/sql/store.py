@@ -30,6 +30,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.transactional import Effects
+from sempre.stores.exclusive_claims import Planner
 from sempre.stores.sql import (
     encoding,
     maintenance,
@@ -148,6 +149,14 @@ class SqlStore(Looking):
             return self._write_at_home(begin)
         except Unclear:
             return self._write_at_home(begin)
+
+    def claim_exclusively(
+        self, ids: Sequence[str], plan: Planner, *, session: str
+    ) -> list[Execution | bool]:
+        """Read, plan and carry out in one transaction, which locks the schedules first."""
+        return self._write_with_switches(
+            lambda transaction: work.claim_exclusively(transaction, ids, plan, session)
+        )
 
     def take(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None

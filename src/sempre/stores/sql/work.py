@@ -15,19 +15,22 @@ from sempre.ports.messages import (
     Birth,
     Cancelled,
     Order,
+    Reading,
     Report,
 )
+from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.sql import encoding
-from sempre.stores.sql.decoding import executions_of
+from sempre.stores.sql.decoding import LeftOut, executions_of
 from sempre.stores.sql.desk import Desk, Guard
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import load_births
+from sempre.stores.sql.reading import candidates
 from sempre.stores.sql.records import write_report
 from sempre.stores.sql.stamping import stamp_of_birth
 from sempre.stores.sql.starting import start_slots
 from sempre.stores.sql.switches import Decisions, switches_off
 
-__all__ = ["apply", "cancel", "claim", "create", "lease_of", "next_fences", "report"]
+__all__ = ["apply", "cancel", "claim", "claim_exclusively", "create", "lease_of", "next_fences", "report"]
 
 
 def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
@@ -93,6 +96,22 @@ def claim(
     if rest := [order for order, each in zip(orders, ids, strict=True) if each not in held]:
         held |= _claim(transaction, rest, session)
     return [held.get(each) for each in ids]
+
+
+def claim_exclusively(
+    transaction: Transaction, ids: Sequence[str], plan: Planner, session: str
+) -> list[Execution | bool]:
+    """Lock the schedules of executions, then read, plan and carry out."""
+    # In the order in which all others lock; the now is asked for when nothing is waited for.
+    transaction.send("lock_switches")
+    transaction.rows("lock_schedules_of", ids=sorted(ids))
+    left_out: LeftOut = []
+    found = candidates(transaction, ids, switches_off(transaction, lock=False), left_out)
+    return carry_out(
+        plan(Reading(transaction.now, found, tuple(left_out))),
+        claim=lambda starts: claim(transaction, starts, session, at_once=False),
+        apply=lambda others: apply(transaction, others),
+    )
 
 
 def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> dict[str, Execution]:

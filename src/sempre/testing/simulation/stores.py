@@ -143,7 +143,7 @@ class FaultyStore:
         ):
             stage.trace.note(program.name, f"{name} fails")
             self._fail("store failures", "the store cannot be reached.")
-        if name == "candidates":
+        if name in ("candidates", "claim_exclusively"):
             program.sight.see(cast("list[str]", arguments[0]), stage.time.now)
         if name == "expired":
             program.sight.swept_at = stage.time.now

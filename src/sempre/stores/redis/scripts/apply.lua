@@ -1,5 +1,5 @@
 -- needs: base known rows switches unique plans
--- Carry out plans, each wholly or not at all.
+-- Carry out plans, each wholly or not at all; not those of a schedule that another one has locked.
 local function has_start(order)
     for _, change in ipairs(order.changes) do
         if change.after.state == "running" then
@@ -20,18 +20,24 @@ local function takes_from_living(order)
     return false
 end
 
-local switches, answers = nil, {}
+local function is_locked(order, token)
+    local holder = order.base ~= "" and redis.call("GET", key("lock", order.base))
+    return holder and holder ~= token
+end
+
+local token, switches, answers = argument(), nil, {}
 for place = 1, number() do
     local order = read_order()
     local done = is_done(order)
     switches = switches or (order.decides ~= "" and switches_off())
     local stands = not has_start(order) and decision_stands(switches or {}, order)
-    if not done and stands and not takes_from_living(order) and fits(order) then
+    local waits = not done and is_locked(order, token)
+    if not done and not waits and stands and not takes_from_living(order) and fits(order) then
         carry_out(order)
         note_losses(order)
         done = true
     end
-    answers[place] = done and 1 or 0
+    answers[place] = done and 1 or waits and 2 or 0
 end
 audit()
 return answers

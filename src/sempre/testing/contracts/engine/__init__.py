@@ -11,6 +11,7 @@ from sempre.testing.contracts.engine import (
     calling,
     carrying,
     catching_up,
+    contending,
     crashing,
     declaring,
     failing,
@@ -33,6 +34,7 @@ from sempre.testing.contracts.engine.broken_grids import *  # noqa: F403
 from sempre.testing.contracts.engine.calling import *  # noqa: F403
 from sempre.testing.contracts.engine.carrying import *  # noqa: F403
 from sempre.testing.contracts.engine.catching_up import *  # noqa: F403
+from sempre.testing.contracts.engine.contending import *  # noqa: F403
 from sempre.testing.contracts.engine.crashing import *  # noqa: F403
 from sempre.testing.contracts.engine.declaring import *  # noqa: F403
 from sempre.testing.contracts.engine.failing import *  # noqa: F403
@@ -56,6 +58,7 @@ __all__ += broken_grids.__all__
 __all__ += calling.__all__
 __all__ += carrying.__all__
 __all__ += catching_up.__all__
+__all__ += contending.__all__
 __all__ += crashing.__all__
 __all__ += declaring.__all__
 __all__ += failing.__all__

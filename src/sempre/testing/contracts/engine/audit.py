@@ -23,7 +23,18 @@ from sempre.testing.contracts.store.builders import TZDATA, check_invariants, no
 __all__ = ["Audit", "audited"]
 
 TICK = timedelta(microseconds=1)
-WRITES = {"create", "apply", "claim", "take", "settle", "enqueue", "cancel", "mark_rung", "purge"}
+WRITES = {
+    "create",
+    "apply",
+    "claim",
+    "claim_exclusively",
+    "take",
+    "settle",
+    "enqueue",
+    "cancel",
+    "mark_rung",
+    "purge",
+}
 MANY = 10_000
 
 

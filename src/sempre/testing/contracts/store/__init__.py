@@ -10,6 +10,7 @@ from sempre.testing.contracts.store import (
     claiming,
     coalescing,
     due,
+    exclusive_claiming,
     fairness,
     history,
     holding,
@@ -40,6 +41,7 @@ from sempre.testing.contracts.store.cancelling import *  # noqa: F403
 from sempre.testing.contracts.store.claiming import *  # noqa: F403
 from sempre.testing.contracts.store.coalescing import *  # noqa: F403
 from sempre.testing.contracts.store.due import *  # noqa: F403
+from sempre.testing.contracts.store.exclusive_claiming import *  # noqa: F403
 from sempre.testing.contracts.store.fairness import *  # noqa: F403
 from sempre.testing.contracts.store.history import *  # noqa: F403
 from sempre.testing.contracts.store.holding import *  # noqa: F403
@@ -71,6 +73,7 @@ __all__ += cancelling.__all__
 __all__ += claiming.__all__
 __all__ += coalescing.__all__
 __all__ += due.__all__
+__all__ += exclusive_claiming.__all__
 __all__ += fairness.__all__
 __all__ += history.__all__
 __all__ += holding.__all__
