@@ -123,6 +123,15 @@ def finish_all_the_same() -> str:
     signal.signal(signal.SIGTERM, lambda *_: done.set())
     say("ready")
     done.wait()
+    say("finished")
+    return "done"
+
+
+def finish_on_signal() -> str:
+    done = Event()
+    signal.signal(signal.SIGUSR1, lambda *_: done.set())
+    say(os.getpid())
+    done.wait()
     return "done"
 
 
@@ -222,7 +231,7 @@ _hooked: list[int] = []
 
 for each in (
     abort, close_everything, count_hooks, crash_with_a_grandchild, describe, echo, fail,
-    finish_all_the_same, give_bytes, hang, hang_stubbornly, hang_with_a_grandchild, kill_myself,
+    finish_all_the_same, finish_on_signal, give_bytes, hang, hang_stubbornly, hang_with_a_grandchild, kill_myself,
     leave, leave_politely, listen, print_something, read_nothing, remember, repeat, tell_progress,
     wait_a_moment, write_nonsense,
 ):  # fmt: skip

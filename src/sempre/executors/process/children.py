@@ -16,7 +16,7 @@ from sempre.executors.calling import Report
 from sempre.executors.flights import Flight
 from sempre.executors.process.frames import Frames
 from sempre.executors.process.nurseries import Handle
-from sempre.executors.process.orders import BEAR, order
+from sempre.executors.process.orders import BEAR, LIMIT, order
 
 __all__ = ["Child", "ChildFlight", "Children"]
 
@@ -29,11 +29,13 @@ class ChildFlight(Flight):
     """A run that goes to a child.
 
     Attributes:
+        over_at: when its time is over, by the clock's `elapsed`; None without a limit.
         lock: guards verdict and child; held until it has one, so that it can be asked to end.
         verdict: how it ends if it was asked to.
         child: which one has it.
     """
 
+    over_at: float | None = None
     lock: Lock = field(default_factory=Lock, init=False)
     verdict: Report | None = field(default=None, init=False)
     child: "Child | None" = field(default=None, init=False)
@@ -48,6 +50,7 @@ class Child:
         stream: to the child itself.
         nursery: its parent.
         frames: what it has told.
+        unread: what has arrived of it and was not read yet.
         lock: guards the flight, and that nobody writes to a stream which is closed.
         flight: its run, if it has one.
         pid: known once it is born.
@@ -59,6 +62,7 @@ class Child:
     stream: socket.socket
     nursery: Handle
     frames: Frames = field(default_factory=Frames, init=False)
+    unread: bytes = field(default=b"", init=False)
     lock: Lock = field(default_factory=Lock, init=False)
     flight: ChildFlight | None = field(default=None, init=False)
     pid: int | None = field(default=None, init=False)
@@ -66,12 +70,18 @@ class Child:
     is_gone: bool = field(default=False, init=False)
 
     def takes(self, flight: ChildFlight, call: bytes) -> bool:
-        """Hand it its run; False if it is gone, and then the run has not begun."""
+        """Hand it its run; False if it is gone, and then the run has not begun.
+
+        Its nursery knows the limit before: from then on nothing that happens here can extend it.
+        """
         with self.lock:
             if self.is_gone:
                 return False
             self.flight = flight
             try:
+                if flight.over_at is not None:
+                    at = int(flight.over_at * 1_000_000) + 1
+                    self.nursery.send(order(LIMIT, self.number, at))
                 self.stream.sendall(call)
             except OSError:
                 # It has not got all of it.

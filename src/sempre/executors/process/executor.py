@@ -5,6 +5,7 @@ import os
 import selectors
 import signal
 import socket
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -21,8 +22,9 @@ from sempre.executors.flights import Flights, judged
 from sempre.executors.process.child import Births, call_of
 from sempre.executors.process.children import Child, ChildFlight, Children
 from sempre.executors.process.frames import BrokenFrame, packed
+from sempre.executors.process.limits import Limits
 from sempre.executors.process.nurseries import Handle, Nurseries
-from sempre.executors.process.orders import BORN, GONE, READY, SIGNAL, UNBORN, order
+from sempre.executors.process.orders import BORN, END, EXPIRED, GONE, READY, UNBORN, order
 from sempre.executors.process.system import ending
 from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
 
@@ -39,7 +41,8 @@ class ProcessExecutor:
 
     A child that crashes, is killed or eats its memory harms nobody else. One whose time is over,
     or that is cancelled, gets SIGTERM and after `grace` SIGKILL, each with everything it started;
-    it is told of when it is gone. If the worker dies, its children are killed.
+    it is told of when it is gone. The nursery does that, so that a limit holds also while a job in
+    a thread of the worker holds the interpreter. If the worker dies, its children are killed.
 
     A child begins as a copy of what this process was at the start: with the same modules and the
     same jobs, but connections that were open then must not be used, so `after_fork` opens new
@@ -65,7 +68,12 @@ class ProcessExecutor:
         self._grace = grace.total_seconds()
         self._flights: Flights[ChildFlight] = Flights(self._clock)
         self._alarm = Alarm(self._clock)
-        self._nurseries = Nurseries(Births(lookup, tuple(after_fork), self._clock, opener))
+        self._overdue: deque[ChildFlight] = deque()
+        self._wake, self._waker = socket.socketpair()
+        self._nurseries = Nurseries(
+            Births(lookup, tuple(after_fork), self._clock, opener),
+            Limits(self._clock, self._grace),
+        )
         self._selector = selectors.DefaultSelector()
         self._children = Children(lambda: self._nurseries.active)
         self._thread: Thread | None = None
@@ -80,6 +88,7 @@ class ProcessExecutor:
         if self._thread is not None:
             return
         self._watch(self._nurseries.start())
+        self._selector.register(self._wake, selectors.EVENT_READ, self._give_up_overdue)
         self._breed()
         self._thread = Thread(target=self._listen, name="sempre-processes", daemon=True)
         self._thread.start()
@@ -97,8 +106,9 @@ class ProcessExecutor:
             done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {_BOTH_DIED}"))
             return
         began = self._clock.elapsed()
+        over_at = None if run.timeout is None else began + run.timeout.total_seconds()
         current = Current.of(run, began=began, clock=self._clock, link=Link())
-        self._begin(ChildFlight(run, done, current, began))
+        self._begin(ChildFlight(run, done, current, began, over_at))
         with suppress(OSError):
             # The next run will order them, if it must.
             self._children.order()
@@ -133,16 +143,14 @@ class ProcessExecutor:
 
     def _begin(self, flight: ChildFlight) -> None:
         self._flights.add(flight)
-        if flight.run.timeout is not None:
-            verdict = Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
-            at = flight.began + flight.run.timeout.total_seconds()
-            self._alarm.set(flight, at, lambda: self._ask(flight, verdict, "its time is over"))
+        if flight.over_at is not None:
+            self._give_up_after(flight, flight.over_at + 2 * self._grace)
         if (report := self._hand_over(flight)) is not None:
             self._end(flight, report)
 
     def _hand_over(self, flight: ChildFlight) -> Report | None:
         """Give a run to a child; return how it ended if none could take it."""
-        call = packed({"call": call_of(flight.run)})
+        call = packed({"call": call_of(flight.run, flight.over_at)})
         try:
             with flight.lock:
                 is_taken = self._children.take(flight, call)
@@ -157,26 +165,34 @@ class ProcessExecutor:
         self._flights.end(flight, judged(report, flight.verdict))
 
     def _ask(self, flight: ChildFlight, verdict: Report, reason: str) -> None:
+        """Let the nursery end a run: by SIGTERM, and after the grace by SIGKILL."""
+        child = self._judge(flight, verdict, reason)
+        if child is not None:
+            with suppress(OSError):
+                child.nursery.send(order(END, child.number))
+            self._give_up_after(flight, self._clock.elapsed() + 2 * self._grace)
+
+    def _judge(self, flight: ChildFlight, verdict: Report, reason: str) -> Child | None:
+        """Decide how a run ends, and tell its job why; None if that is decided already."""
         with flight.lock:
             child = flight.child
             if child is None or flight.verdict is not None or flight.is_told:
-                return
+                return None
             flight.verdict = verdict
         child.hint(packed({"cancel": reason}))
-        self._signal(flight, signal.SIGTERM)
-        at = self._clock.elapsed() + self._grace
-        self._alarm.set(flight, at, lambda: self._kill(flight, verdict))
+        return child
 
-    def _kill(self, flight: ChildFlight, verdict: Report) -> None:
-        self._signal(flight, signal.SIGKILL)
-        # Not even that ends a process which waits for a broken disk.
-        at = self._clock.elapsed() + self._grace
-        self._alarm.set(flight, at, lambda: self._flights.give_up(flight, verdict))
+    def _give_up_after(self, flight: ChildFlight, at: float) -> None:
+        """Wait until then for a child that ends, and no longer.
 
-    def _signal(self, flight: ChildFlight, number: signal.Signals) -> None:
-        if (child := flight.child) is not None:
-            with suppress(OSError):
-                child.nursery.send(order(SIGNAL, child.number, number))
+        Not even SIGKILL ends a process which waits for a broken disk. A nursery may be stopped.
+        """
+        self._alarm.set(flight, at, lambda: self._call_listener(flight))
+
+    def _call_listener(self, flight: ChildFlight) -> None:
+        self._overdue.append(flight)
+        with suppress(OSError):
+            self._waker.send(b"!", socket.MSG_DONTWAIT)
 
     # Listening: in one thread, which alone watches and closes the streams.
 
@@ -190,6 +206,8 @@ class ProcessExecutor:
         for child in self._children.all():
             self._close(child)
         self._selector.close()
+        self._wake.close()
+        self._waker.close()
 
     def _watch(self, handle: Handle) -> None:
         self._selector.register(
@@ -204,6 +222,9 @@ class ProcessExecutor:
                 handle.hang_up()
 
     def _hear_nursery(self, handle: Handle) -> None:
+        if handle not in self._nurseries.all():
+            # It was lost a moment ago.
+            return
         raw = _received(handle.control)
         if raw is None:
             return
@@ -217,6 +238,8 @@ class ProcessExecutor:
             self._welcome(number, detail)
         elif what == GONE:
             self._bury(number, Report(Ended.CRASHED, error=ending(detail)))
+        elif what == EXPIRED:
+            self._expire(number)
         elif what == UNBORN:
             error = f"it could not begin: {os.strerror(detail)}"
             self._bury(number, Report(Ended.FAILED, error=error))
@@ -234,6 +257,22 @@ class ProcessExecutor:
         if self._nurseries.spare is None:
             self._breed()
 
+    def _expire(self, number: int) -> None:
+        """Note that the nursery has found the time of a run to be over."""
+        child = self._children.get(number)
+        if child is not None and (flight := child.flight) is not None:
+            self._judge(flight, _timed_out(flight), "its time is over")
+
+    def _give_up_overdue(self) -> None:
+        _received(self._wake)
+        while self._overdue:
+            flight = self._overdue.popleft()
+            if (child := flight.child) is not None:
+                # We may be the ones who were late: what has been said meanwhile counts.
+                self._hear_nursery(child.nursery)
+                self._read_all(child, flight)
+            self._flights.give_up(flight, flight.verdict or _timed_out(flight))
+
     def _hear_child(self, child: Child) -> None:
         raw = _received(child.stream)
         if raw == b"":
@@ -241,10 +280,24 @@ class ProcessExecutor:
             self._unwatch(child)
             child.leave()
         elif raw is not None:
-            self._read(child, raw)
+            child.unread += raw
+            if (flight := child.flight) is not None and self._is_over(flight):
+                # The nursery had said so before the child could say anything after its time.
+                self._hear_nursery(child.nursery)
+            self._read(child)
 
-    def _read(self, child: Child, raw: bytes) -> None:
-        flight = child.flight
+    def _is_over(self, flight: ChildFlight) -> bool:
+        return flight.over_at is not None and self._clock.elapsed() >= flight.over_at
+
+    def _read_all(self, child: Child, flight: ChildFlight) -> None:
+        """Read all that has arrived of a child, as long as the end of its run is not told."""
+        self._read(child)
+        while not flight.is_told and (raw := _received(child.stream)):
+            child.unread += raw
+            self._read(child)
+
+    def _read(self, child: Child) -> None:
+        flight, raw, child.unread = child.flight, child.unread, b""
         if flight is None:
             return
         try:
@@ -270,8 +323,8 @@ class ProcessExecutor:
         if child is None:
             return
         flight = child.leave()
-        while flight is not None and not flight.is_told and (raw := _received(child.stream)):
-            self._read(child, raw)
+        if flight is not None:
+            self._read_all(child, flight)
         self._close(child)
         if flight is not None:
             self._end(flight, report)
@@ -307,6 +360,10 @@ class ProcessExecutor:
     def _close(self, child: Child) -> None:
         self._unwatch(child)
         child.close()
+
+
+def _timed_out(flight: ChildFlight) -> Report:
+    return Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
 
 
 def _runs(children: list[Child]) -> int:
