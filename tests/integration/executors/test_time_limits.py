@@ -5,11 +5,13 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
+from sempre.clock import SystemClock
 from tests.integration.executors.hosting import HANGS_AFTER, Worker
+
+CLOCK = SystemClock()
 
 
 @pytest.fixture
@@ -20,10 +22,10 @@ def worker() -> Iterator[Worker]:
 
 def wait_for_the_end(pid: int) -> None:
     """Return when a process is gone or a zombie."""
-    until = monotonic() + HANGS_AFTER / 4
+    until = CLOCK.elapsed() + HANGS_AFTER / 4
     with suppress(FileNotFoundError, ProcessLookupError):
         while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-            assert monotonic() < until, "the child lives on"
+            assert CLOCK.elapsed() < until, "the child lives on"
 
 
 @pytest.mark.parametrize("job", ["hang", "hang_stubbornly"])

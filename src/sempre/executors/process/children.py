@@ -17,6 +17,7 @@ from sempre.executors.flights import Flight
 from sempre.executors.process.frames import Frames
 from sempre.executors.process.nurseries import Handle
 from sempre.executors.process.orders import BEAR, LIMIT, order
+from sempre.executors.process.reports import largest_message
 
 __all__ = ["Child", "ChildFlight", "Children"]
 
@@ -56,6 +57,7 @@ class Child:
         pid: known once it is born.
         is_watched: whether somebody listens to the stream.
         is_gone: whether it can take no run any more.
+        is_malformed: whether it has said something that is no message of ours; no more is read.
     """
 
     number: int
@@ -68,6 +70,7 @@ class Child:
     pid: int | None = field(default=None, init=False)
     is_watched: bool = field(default=False, init=False)
     is_gone: bool = field(default=False, init=False)
+    is_malformed: bool = field(default=False, init=False)
 
     def takes(self, flight: ChildFlight, call: bytes) -> bool:
         """Hand it its run; False if it is gone, and then the run has not begun.
@@ -78,6 +81,7 @@ class Child:
             if self.is_gone:
                 return False
             self.flight = flight
+            self.frames.largest = largest_message(flight.run.task)
             try:
                 if flight.over_at is not None:
                     at = int(flight.over_at * 1_000_000) + 1

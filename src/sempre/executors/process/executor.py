@@ -1,39 +1,26 @@
-"""The worker's side of runs in child processes: begins them, limits them, hears how they end."""
+"""The worker's side of runs in child processes: begins them, and has them ended."""
 
-import logging
-import os
-import selectors
-import signal
-import socket
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from threading import Thread, current_thread
-from typing import Any
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
-from sempre.executors.flights import Flights, judged
 from sempre.executors.process.child import Births, call_of
-from sempre.executors.process.children import Child, ChildFlight, Children
-from sempre.executors.process.frames import BrokenFrame, packed
+from sempre.executors.process.children import ChildFlight, Children
+from sempre.executors.process.frames import packed
 from sempre.executors.process.limits import Limits
-from sempre.executors.process.nurseries import Handle, Nurseries
-from sempre.executors.process.orders import BORN, END, EXPIRED, GONE, READY, UNBORN, order
-from sempre.executors.process.system import ending
+from sempre.executors.process.listener import BOTH_DIED, DIED, Listener
+from sempre.executors.process.nurseries import Nurseries
+from sempre.executors.process.verdicts import Verdicts
 from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
 
 __all__ = ["ProcessExecutor"]
 
-_LOG = logging.getLogger("sempre.executors")
-_DIED = "the nursery of child processes died, and its process with it"
 _UNBORN = "it could not begin: its process ended at once"
-_BOTH_DIED = "both nurseries of this worker died; restart it"
 
 
 class ProcessExecutor:
@@ -65,18 +52,12 @@ class ProcessExecutor:
         """
         self._broken = broken
         self._clock = clock or SystemClock()
-        self._grace = grace.total_seconds()
-        self._flights: Flights[ChildFlight] = Flights(self._clock)
-        self._alarm = Alarm(self._clock)
-        self._overdue: deque[ChildFlight] = deque()
-        self._wake, self._waker = socket.socketpair()
-        self._nurseries = Nurseries(
-            Births(lookup, tuple(after_fork), self._clock, opener),
-            Limits(self._clock, self._grace),
-        )
-        self._selector = selectors.DefaultSelector()
+        seconds = grace.total_seconds()
+        births = Births(lookup, tuple(after_fork), self._clock, opener)
+        self._nurseries = Nurseries(births, Limits(self._clock, seconds))
         self._children = Children(lambda: self._nurseries.active)
-        self._thread: Thread | None = None
+        self._verdicts = Verdicts(self._clock, seconds, self._call)
+        self._listener: Listener | None = None
         self._stopped = False
 
     def start(self) -> None:
@@ -85,13 +66,11 @@ class ProcessExecutor:
         Raises:
             Refused: this process has threads already.
         """
-        if self._thread is not None:
-            return
-        self._watch(self._nurseries.start())
-        self._selector.register(self._wake, selectors.EVENT_READ, self._give_up_overdue)
-        self._breed()
-        self._thread = Thread(target=self._listen, name="sempre-processes", daemon=True)
-        self._thread.start()
+        if self._listener is None:
+            handle = self._nurseries.start()
+            # After the fork, as its descriptors are for this process alone.
+            self._listener = Listener(self._nurseries, self._children, self._verdicts, self._broken)
+            self._listener.start(handle)
 
     def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
@@ -99,54 +78,45 @@ class ProcessExecutor:
         Raises:
             Refused: the executor was not started, or was stopped.
         """
-        if self._thread is None or self._stopped:
+        if self._listener is None or self._stopped:
             raise Refused("the executor is not running: start() it first, and submit before stop()")
         if self._nurseries.active is None:
             # No fault of the job's, so it is not to cost one of its tries.
-            done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {_BOTH_DIED}"))
+            done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {BOTH_DIED}"))
             return
         began = self._clock.elapsed()
         over_at = None if run.timeout is None else began + run.timeout.total_seconds()
         current = Current.of(run, began=began, clock=self._clock, link=Link())
-        self._begin(ChildFlight(run, done, current, began, over_at))
+        flight = ChildFlight(run, done, current, began, over_at)
+        self._verdicts.begin(flight)
+        if (report := self._hand_over(flight)) is not None:
+            self._verdicts.end(flight, report)
         with suppress(OSError):
             # The next run will order them, if it must.
             self._children.order()
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end, with SIGTERM and later SIGKILL; False if it is unknown."""
-        flights = self._flights.of(execution_id)
+        flights = self._verdicts.flights.of(execution_id)
         for flight in flights:
-            self._ask(flight, cancelled(reason), reason)
+            self._verdicts.ask(flight, cancelled(reason), reason)
         return bool(flights)
 
     def progress(self) -> Mapping[str, Progress]:
         """Return how far the runs have come that have said so, by execution id."""
-        return self._flights.progress()
+        return self._verdicts.flights.progress()
 
     @property
     def stuck(self) -> int:
         """How many children did not even end when they were killed."""
-        return self._flights.stuck
+        return self._verdicts.flights.stuck
 
     def stop(self) -> None:
         """Kill every child with what it started, tell of none, and end the nurseries."""
         self._stopped = True
-        self._alarm.stop()
-        self._flights.abandon()
-        for handle in self._nurseries.all():
-            handle.hang_up()
-        if self._thread is not None and self._thread is not current_thread():
-            self._thread.join(2 * self._grace)
-
-    # Beginning and ending a run: from any thread.
-
-    def _begin(self, flight: ChildFlight) -> None:
-        self._flights.add(flight)
-        if flight.over_at is not None:
-            self._give_up_after(flight, flight.over_at + 2 * self._grace)
-        if (report := self._hand_over(flight)) is not None:
-            self._end(flight, report)
+        self._verdicts.stop()
+        if self._listener is not None:
+            self._listener.stop(2 * self._verdicts.grace)
 
     def _hand_over(self, flight: ChildFlight) -> Report | None:
         """Give a run to a child; return how it ended if none could take it."""
@@ -155,226 +125,11 @@ class ProcessExecutor:
             with flight.lock:
                 is_taken = self._children.take(flight, call)
         except ConnectionError as error:
-            return Report(Ended.CRASHED, error=f"{_DIED} ({error})")
+            return Report(Ended.CRASHED, error=f"{DIED} ({error})")
         except OSError as error:
             return Report(Ended.FAILED, error=f"it could not begin: {error}")
         return None if is_taken else Report(Ended.CRASHED, error=_UNBORN)
 
-    def _end(self, flight: ChildFlight, report: Report) -> None:
-        self._alarm.forget(flight)
-        self._flights.end(flight, judged(report, flight.verdict))
-
-    def _ask(self, flight: ChildFlight, verdict: Report, reason: str) -> None:
-        """Let the nursery end a run: by SIGTERM, and after the grace by SIGKILL."""
-        child = self._judge(flight, verdict, reason)
-        if child is not None:
-            with suppress(OSError):
-                child.nursery.send(order(END, child.number))
-            self._give_up_after(flight, self._clock.elapsed() + 2 * self._grace)
-
-    def _judge(self, flight: ChildFlight, verdict: Report, reason: str) -> Child | None:
-        """Decide how a run ends, and tell its job why; None if that is decided already."""
-        with flight.lock:
-            child = flight.child
-            if child is None or flight.verdict is not None or flight.is_told:
-                return None
-            flight.verdict = verdict
-        child.hint(packed({"cancel": reason}))
-        return child
-
-    def _give_up_after(self, flight: ChildFlight, at: float) -> None:
-        """Wait until then for a child that ends, and no longer.
-
-        Not even SIGKILL ends a process which waits for a broken disk. A nursery may be stopped.
-        """
-        self._alarm.set(flight, at, lambda: self._call_listener(flight))
-
-    def _call_listener(self, flight: ChildFlight) -> None:
-        self._overdue.append(flight)
-        with suppress(OSError):
-            self._waker.send(b"!", socket.MSG_DONTWAIT)
-
-    # Listening: in one thread, which alone watches and closes the streams.
-
-    def _listen(self) -> None:
-        while self._nurseries.all():
-            for key, _ in self._selector.select():
-                try:
-                    key.data()
-                except Exception:  # noqa: BLE001 - one run must not deafen us to the others
-                    _LOG.exception("a message of a child or nursery could not be read")
-        for child in self._children.all():
-            self._close(child)
-        self._selector.close()
-        self._wake.close()
-        self._waker.close()
-
-    def _watch(self, handle: Handle) -> None:
-        self._selector.register(
-            handle.control, selectors.EVENT_READ, lambda: self._hear_nursery(handle)
-        )
-
-    def _breed(self) -> None:
-        handle = None if self._stopped else self._nurseries.breed()
-        if handle is not None:
-            self._watch(handle)
-            if self._stopped:
-                handle.hang_up()
-
-    def _hear_nursery(self, handle: Handle) -> None:
-        if handle not in self._nurseries.all():
-            # It was lost a moment ago.
-            return
-        raw = _received(handle.control)
-        if raw is None:
-            return
-        if not raw:
-            self._lose(handle)
-        for what, number, detail in handle.orders.feed(raw):
-            self._heed(handle, what, number, detail)
-
-    def _heed(self, handle: Handle, what: int, number: int, detail: int) -> None:
-        if what == BORN:
-            self._welcome(number, detail)
-        elif what == GONE:
-            self._bury(number, Report(Ended.CRASHED, error=ending(detail)))
-        elif what == EXPIRED:
-            self._expire(number)
-        elif what == UNBORN:
-            error = f"it could not begin: {os.strerror(detail)}"
-            self._bury(number, Report(Ended.FAILED, error=error))
-        elif what == READY:
-            handle.is_ready = True
-
-    def _welcome(self, number: int, pid: int) -> None:
-        child = self._children.get(number)
-        if child is not None:
-            child.pid = pid
-            child.is_watched = True
-            self._selector.register(
-                child.stream, selectors.EVENT_READ, lambda: self._hear_child(child)
-            )
-        if self._nurseries.spare is None:
-            self._breed()
-
-    def _expire(self, number: int) -> None:
-        """Note that the nursery has found the time of a run to be over."""
-        child = self._children.get(number)
-        if child is not None and (flight := child.flight) is not None:
-            self._judge(flight, _timed_out(flight), "its time is over")
-
-    def _give_up_overdue(self) -> None:
-        _received(self._wake)
-        while self._overdue:
-            flight = self._overdue.popleft()
-            if (child := flight.child) is not None:
-                # We may be the ones who were late: what has been said meanwhile counts.
-                self._hear_nursery(child.nursery)
-                self._read_all(child, flight)
-            self._flights.give_up(flight, flight.verdict or _timed_out(flight))
-
-    def _hear_child(self, child: Child) -> None:
-        raw = _received(child.stream)
-        if raw == b"":
-            # It ends, or has closed what it does not know; the nursery will tell.
-            self._unwatch(child)
-            child.leave()
-        elif raw is not None:
-            child.unread += raw
-            if (flight := child.flight) is not None and self._is_over(flight):
-                # The nursery had said so before the child could say anything after its time.
-                self._hear_nursery(child.nursery)
-            self._read(child)
-
-    def _is_over(self, flight: ChildFlight) -> bool:
-        return flight.over_at is not None and self._clock.elapsed() >= flight.over_at
-
-    def _read_all(self, child: Child, flight: ChildFlight) -> None:
-        """Read all that has arrived of a child, as long as the end of its run is not told."""
-        self._read(child)
-        while not flight.is_told and (raw := _received(child.stream)):
-            child.unread += raw
-            self._read(child)
-
-    def _read(self, child: Child) -> None:
-        flight, raw, child.unread = child.flight, child.unread, b""
-        if flight is None:
-            return
-        try:
-            for message in child.frames.feed(raw):
-                self._note(child, flight, message)
-        except (BrokenFrame, KeyError, TypeError, ValueError) as error:
-            self._unwatch(child)
-            verdict = Report(Ended.CRASHED, error=f"the job wrote on the worker's socket: {error}")
-            self._ask(flight, verdict, "it wrote on the worker's socket")
-
-    def _note(self, child: Child, flight: ChildFlight, message: dict[str, Any]) -> None:
-        if "report" in message:
-            ended, *rest = message["report"]
-            report = Report(Ended(ended), *rest)
-            self._close(child)
-            self._end(flight, report)
-        else:
-            flight.current.link.tell(Progress(*message["progress"]))
-
-    def _bury(self, number: int, report: Report) -> None:
-        """End the run of a child that is gone, by its own last words if it had any."""
-        child = self._children.bury(number)
-        if child is None:
-            return
-        flight = child.leave()
-        if flight is not None:
-            self._read_all(child, flight)
-        self._close(child)
-        if flight is not None:
-            self._end(flight, report)
-
-    def _lose(self, handle: Handle) -> None:
-        self._selector.unregister(handle.control)
-        self._nurseries.bury(handle)
-        lost = self._children.of(handle)
-        for child in lost:
-            # Before anybody hears of it, and gives one that waits a run.
-            child.leave()
-        if not self._stopped:
-            _LOG.error("a nursery of child processes died, and %d runs with it", _runs(lost))
-            if self._nurseries.active is None:
-                _LOG.critical(_BOTH_DIED)
-                if self._broken is not None:
-                    self._broken(_BOTH_DIED)
-        for child in lost:
-            if child.pid is not None:
-                # The child died with it; this is for what the child had started.
-                with suppress(OSError):
-                    os.killpg(child.pid, signal.SIGKILL)
-            self._bury(child.number, Report(Ended.CRASHED, error=_DIED))
-        if handle.is_ready:
-            # One that never came to life is asked for again with the next run, not at once.
-            self._breed()
-
-    def _unwatch(self, child: Child) -> None:
-        if child.is_watched:
-            child.is_watched = False
-            self._selector.unregister(child.stream)
-
-    def _close(self, child: Child) -> None:
-        self._unwatch(child)
-        child.close()
-
-
-def _timed_out(flight: ChildFlight) -> Report:
-    return Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
-
-
-def _runs(children: list[Child]) -> int:
-    return sum(1 for child in children if child.flight is not None)
-
-
-def _received(stream: socket.socket) -> bytes | None:
-    """Return what has arrived: nothing if the other side is closed, None if there is no more."""
-    try:
-        return stream.recv(65_536, socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        return None
-    except OSError:
-        return b""
+    def _call(self, flight: ChildFlight) -> None:
+        if self._listener is not None:
+            self._listener.call(flight)
