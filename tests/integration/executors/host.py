@@ -4,8 +4,10 @@ The tests' own process has threads, from which no nursery may be forked; and it 
 a worker is killed.
 """
 
+import ctypes
 import json
 import logging
+import os
 import socket
 import sys
 from collections.abc import Iterable
@@ -61,6 +63,11 @@ class Host:
 
     def threads(self) -> int:
         return active_count()
+
+    def hold(self) -> None:
+        """Hold the interpreter, as a job in C does, until the test releases it; no thread runs."""
+        self.tell({"answer": "held"})
+        ctypes.PyDLL(None).read(int(os.environ["SEMPRE_TEST_RELEASE"]), bytes(1), 1)
 
     def stop(self) -> None:
         self._executor.stop()

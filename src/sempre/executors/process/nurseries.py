@@ -15,6 +15,7 @@ from threading import Lock
 
 from sempre.errors import Refused
 from sempre.executors.process.child import Births
+from sempre.executors.process.limits import Limits
 from sempre.executors.process.nursery import Nursery
 from sempre.executors.process.orders import BREED, Orders, order
 from sempre.executors.process.system import thread_count, watch_process
@@ -73,8 +74,9 @@ class Nurseries:
         spare: the one that waits.
     """
 
-    def __init__(self, births: Births) -> None:
+    def __init__(self, births: Births, limits: Limits) -> None:
         self._births = births
+        self._limits = limits
         self.active: Handle | None = None
         self.spare: Handle | None = None
 
@@ -100,7 +102,7 @@ class Nurseries:
                 lifeline = watch_process(worker)
                 if os.getppid() != worker:
                     os._exit(1)
-                Nursery(theirs, self._births, lifeline).serve()
+                Nursery(theirs, self._births, self._limits, lifeline).serve()
         theirs.close()
         self.active = Handle(ours, pid)
         return self.active

@@ -1,4 +1,4 @@
-"""The nursery: a process with one thread, which forks, signals and reaps the children.
+"""The nursery: a process with one thread, which forks, limits, signals and reaps the children.
 
 It is forked from the worker before that has threads, so every child begins as the copy of a
 process in which nothing else was going on. It knows all registered jobs, as it is a copy itself.
@@ -18,13 +18,16 @@ from contextlib import suppress
 from typing import NoReturn
 
 from sempre.executors.process.child import Births
+from sempre.executors.process.limits import Limits
 from sempre.executors.process.orders import (
     BEAR,
     BORN,
     BREED,
+    END,
+    EXPIRED,
     GONE,
+    LIMIT,
     READY,
-    SIGNAL,
     UNBORN,
     Orders,
     order,
@@ -53,10 +56,13 @@ class Nursery:
     the new process is told more.
     """
 
-    def __init__(self, control: socket.socket, births: Births, lifeline: int | None) -> None:
+    def __init__(
+        self, control: socket.socket, births: Births, limits: Limits, lifeline: int | None
+    ) -> None:
         """Make a nursery; `lifeline` is a descriptor that is readable when the worker has ended."""
         self._control = control
         self._births = births
+        self._limits = limits
         self._lifeline = lifeline
         self._leash = leash()
         self._orders = Orders()
@@ -64,7 +70,6 @@ class Nursery:
         self._outbox = bytearray()
         self._pids: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
-        self._asked: set[int] = set()
         self._own: list[int] = []
         self._pid = os.getpid()
         self._poll = select.poll()
@@ -118,11 +123,13 @@ class Nursery:
     def _turn(self) -> bool:
         if self._outbox:
             self._flush()
-        for descriptor, event in self._poll.poll():
+        for descriptor, event in self._poll.poll(self._limits.wait()):
             if descriptor == self._own[1]:
                 self._reap()
             elif descriptor == self._lifeline or (event & ~select.POLLOUT and not self._listen()):
                 return False
+        for child in self._limits.due():
+            self._expire(child)
         return True
 
     def _listen(self) -> bool:
@@ -139,8 +146,11 @@ class Nursery:
     def _obey(self, what: int, child: int, detail: int) -> None:
         if what == BEAR:
             self._bear(child, self._descriptors.popleft())
-        elif what == SIGNAL:
-            self._signal(child, detail)
+        elif what == LIMIT:
+            if child in self._pids:
+                self._limits.set(child, detail / 1_000_000)
+        elif what == END:
+            self._end_politely(child)
         elif what == BREED:
             self._breed(self._descriptors.popleft())
 
@@ -191,7 +201,7 @@ class Nursery:
                     each.close()
                 for end in self._leash or ():
                     os.close(end)
-                Nursery(control, self._births, self._lifeline).serve()
+                Nursery(control, self._births, self._limits.anew(), self._lifeline).serve()
 
     def _leave(self) -> None:
         """Give up, in a child, what belongs to the nursery."""
@@ -200,10 +210,23 @@ class Nursery:
             os.close(descriptor)
         let_signals_in(signal.SIGCHLD)
 
+    def _expire(self, child: int) -> None:
+        """Ask a child whose time is over to end; kill one whose grace is over."""
+        if self._limits.has_asked(child):
+            self._signal(child, signal.SIGKILL)
+        else:
+            # Before the signal: whatever the child says after it, the worker has heard this first.
+            self._tell(EXPIRED, child, 0)
+            self._flush()
+            self._end_politely(child)
+
+    def _end_politely(self, child: int) -> None:
+        if child in self._pids and self._limits.ask(child):
+            self._signal(child, signal.SIGTERM)
+
     def _signal(self, child: int, number: int) -> None:
         # Not reaped yet, so the pid is still that of the child.
         if (pid := self._pids.get(child)) is not None:
-            self._asked.add(child)
             with suppress(OSError):
                 os.killpg(pid, number)
 
@@ -219,13 +242,13 @@ class Nursery:
         pid = ended.si_pid
         child = self._numbers.pop(pid, None)
         is_well = ended.si_code == os.CLD_EXITED and ended.si_status == 0
-        if child is not None and (not is_well or child in self._asked):
+        if child is not None and (not is_well or self._limits.has_asked(child)):
             # What it started and left behind; the group exists until it is reaped.
             self._signal(child, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         if child is not None:
             del self._pids[child]
-            self._asked.discard(child)
+            self._limits.forget(child)
             self._tell(GONE, child, os.waitstatus_to_exitcode(status))
 
     def _tell(self, what: int, child: int, detail: int) -> None:
