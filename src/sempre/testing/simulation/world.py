@@ -26,6 +26,8 @@ __all__ = ["Failure", "Summary", "World", "simulate"]
 
 STEPS = 4000
 MOST_SHOWN = 40
+# For how many hundredths of a second a backlog may keep workers busy in times of peace.
+BACKLOG = 6000
 
 
 @dataclass(frozen=True)
@@ -188,8 +190,11 @@ class World:
             self.judge.check_remembered()
 
     def _pass_until_idle(self) -> None:
-        """Go on until no run is under way, as at any moment some may just have begun."""
-        for _ in range(100):
+        """Go on until no run is under way, as at any moment some may just have begun.
+
+        A backlog that is caught up has one run after another.
+        """
+        for _ in range(BACKLOG):
             if not any(worker.executor.fences for worker in self.fleet.workers):
                 return
             self._pass(0.01)
