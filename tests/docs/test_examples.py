@@ -10,6 +10,7 @@ import doctest
 import importlib
 import io
 import re
+import sqlite3
 import sys
 import traceback
 from collections.abc import Iterator
@@ -62,6 +63,26 @@ def run(page: str, name: str) -> None:
             printed = execute(block, name, example)
         except Exception as error:
             pytest.fail(f"{name}:{line_of(error, name, block)}: {error!r}", pytrace=False)
+    if left := left_open(example):
+        pytest.fail(f"{name}: the page leaves {', '.join(left)} open", pytrace=False)
+
+
+def left_open(example: ModuleType) -> list[str]:
+    """Close the connections that a page leaves open, and return their names.
+
+    From Python 3.13 on they warn whenever they are collected, and would fail some later test.
+    """
+    found = {name: value for name, value in vars(example).items() if is_open(value)}
+    for connection in found.values():
+        connection.close()
+    return list(found)
+
+
+def is_open(value: object) -> bool:
+    try:
+        return isinstance(value, sqlite3.Connection) and value.total_changes >= 0
+    except sqlite3.ProgrammingError:
+        return False
 
 
 def execute(block: Block, name: str, example: ModuleType) -> str:
@@ -112,6 +133,10 @@ FAILING = [
     ("<!-- not executed: -->\n```python\n1 / 0\n```\n", "page.md:3: ZeroDivisionError"),
     ("- list\n\n  ```python\n  1 / 0\n  ```\n", "page.md: a Python block"),
     ("```py\n1 / 0\n```\n", "page.md: a Python block"),
+    (
+        "```python\nimport sqlite3\n\nrows = sqlite3.connect('rows.db')\n```\n",
+        "page.md: the page leaves rows open",
+    ),
 ]
 
 
