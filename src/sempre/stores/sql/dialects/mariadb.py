@@ -125,9 +125,8 @@ class Mariadb:
         }
         completed = {key: self.complete(piece.text) for key, piece in self._pieces.items()}
         self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
-        self.callers = MariadbCallers(
-            self._place, address, self._wrapped, connect_after=connect_after
-        )
+        wrap = self._wrapped
+        self.callers = MariadbCallers(self._place, address, wrap, connect_after=connect_after)
         self._lock = Lock()
         self._pool: Pool | None = None
         self._closed = False
