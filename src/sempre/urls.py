@@ -2,7 +2,8 @@
 
 Stores:
 
-    sqlite:///jobs.db                     a file beside the program; four slashes for a whole path
+    sqlite:///jobs.db                     a file beside the program; four slashes for a whole path;
+                                          ?mode=0660 lets a group use it, by default nobody else
     postgresql://user@host/db?schema=jobs  or several hosts: host:5432,other:5432
     mariadb://user@host/db?prefix=jobs_
     redis://host:6379/0?prefix=jobs
@@ -140,7 +141,8 @@ def _open_memory(parts: SplitResult) -> Store:
 
 
 def _open_sqlite(parts: SplitResult) -> Store:
-    options, _ = _take_store_options(parts, ("prefix",), ("any_filesystem",), passes_on=False)
+    flags = ("any_filesystem",)
+    options, _ = _take_store_options(parts, ("prefix", "mode"), flags, passes_on=False)
     path = unquote(parts.path.removeprefix("/"))
     if parts.netloc or not path or "\0" in path:
         allowed = "three slashes and a file: sqlite:///jobs.db, or four for a whole path"
@@ -187,6 +189,10 @@ def _option(name: str, text: str, flags: tuple[str, ...]) -> str | bool | int:
         if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
             raise UrlError(field, text, allowed="a number from 1 on")
         return int(text)
+    if name == "mode":
+        if not re.fullmatch("(0o?)?6[0246]{2}", text):
+            raise UrlError(field, text, allowed="the mode of a file, such as 0600 or 0660")
+        return int(text, 8)
     return text
 
 
@@ -207,7 +213,7 @@ def _open_store_broker(parts: SplitResult, store_url: str, opened: Store | None)
         raise UrlError("broker option listen", listen, allowed=allowed)
     watch: object = None
     if store.scheme == "sqlite":
-        options, _ = _take_options(store, ("prefix", "any_filesystem"))
+        options, _ = _take_options(store, ("prefix", "mode", "any_filesystem"))
         path, is_local = unquote(store.path.removeprefix("/")), options.get("any_filesystem") != "1"
         watch = _module("sempre.brokers.bell_file").BellFile(path, events=is_local)
     elif store.scheme in {"postgresql", "redis", "rediss"} and listen != "0":

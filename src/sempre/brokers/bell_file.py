@@ -7,8 +7,10 @@ follow one another. And not at the database's own log: every renewal of a sessio
 so that idle processes would wake each other for ever.
 """
 
+import errno
 import logging
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +25,7 @@ __all__ = ["BellFile"]
 LONGEST = 65_536
 # Seconds between two looks at the file: where the system tells of changes, and where not.
 SELDOM, OFTEN = 0.5, 0.05
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _logger = logging.getLogger(__name__)
 
 
@@ -144,14 +147,14 @@ class BellFile:
         return found
 
     def _look(self) -> tuple[int, tuple[int, int]]:
-        """Return how long the file is, and which one it is."""
+        """Return how long the file is, and which one it is; a link, or a pipe, is none."""
         try:
-            found = os.stat(self._path)  # noqa: PTH116 - many times a minute, so no object
+            found = os.lstat(self._path)
         except OSError:
             self._is_there = False
             return 0, (0, 0)
-        self._is_there = True
-        return found.st_size, (found.st_dev, found.st_ino)
+        self._is_there = _is_plain(found)
+        return (found.st_size, (found.st_dev, found.st_ino)) if self._is_there else (0, (0, 0))
 
     def _lengthen(self) -> None:
         opened = self._open()
@@ -163,11 +166,40 @@ class BellFile:
             os.close(opened)
 
     def _open(self) -> int:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+        """Open the file for writing, and create it if there is none.
+
+        Raises:
+            OSError: it cannot be opened, or is no plain file: somebody's link would lead to
+                another file, and a pipe that nobody reads would hold this process up.
+        """
         try:
-            return os.open(self._path, flags)
+            # A link ends in ELOOP, a pipe without a reader in ENXIO.
+            opened = os.open(self._path, _FLAGS)
         except FileNotFoundError:
-            opened = os.open(self._path, flags | os.O_CREAT, 0o600)
-            # Whoever may write to the database may ring, as it is with the database's own log.
+            try:
+                return self._create()
+            except FileExistsError:
+                return self._open()  # others were quicker
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+                raise self._refusal() from None
+            raise
+        if not _is_plain(os.fstat(opened)):
+            os.close(opened)
+            raise self._refusal()
+        return opened
+
+    def _create(self) -> int:
+        opened = os.open(self._path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
+        # Whoever may write to the database may ring, as it is with the database's own log.
+        with suppress(OSError):
             os.fchmod(opened, os.stat(self._database).st_mode & 0o666)  # noqa: PTH116
-            return opened
+        return opened
+
+    def _refusal(self) -> OSError:
+        return OSError(f"{self._path} is no plain file: remove it")
+
+
+def _is_plain(found: os.stat_result) -> bool:
+    """Tell whether something is a file that has no other name."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink <= 1

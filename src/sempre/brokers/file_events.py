@@ -11,7 +11,7 @@ from contextlib import suppress
 __all__ = ["FileEvents", "open_file_events"]
 
 _NONBLOCK, _CLOEXEC = 0o4000, 0o2000000
-_MODIFY = 0x2
+_MODIFY, _NO_LINK = 0x2, 0x2000000
 _ROOM = 4096
 
 
@@ -58,10 +58,10 @@ def open_file_events(path: str) -> FileEvents | None:
     if descriptor < 0:
         return None
     events = FileEvents(descriptor, (0, 0))
-    if library.inotify_add_watch(descriptor, os.fsencode(path), _MODIFY) < 0:
+    if library.inotify_add_watch(descriptor, os.fsencode(path), _MODIFY | _NO_LINK) < 0:
         events.close()
         return None
     with suppress(OSError):
-        found = os.stat(path)  # noqa: PTH116 - as in the module that uses it
+        found = os.lstat(path)
         events.place = (found.st_dev, found.st_ino)
     return events

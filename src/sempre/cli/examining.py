@@ -308,7 +308,8 @@ def _of_renewal(facts: Facts) -> Iterator[Problem]:
     at = facts.renewed_at
     if at is not None and facts.now - at < RECENTLY:
         lost = "what it held before is gone, and the code's schedules were declared anew"
-        message = f"the store was found empty at {as_json(at)} and set up again: {lost}."
+        found = f"the store was found empty or replaced at {as_json(at)}"
+        message = f"{found} and set up again: {lost}."
         yield Problem("S404", message, "warning", advice="sempre list")
 
 

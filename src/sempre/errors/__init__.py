@@ -32,6 +32,7 @@
     │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
     └── StoreError              the store
         ├── StoreUnavailable    it cannot be reached, or did not answer: nobody knows what happened
+        │   └── StoreLocked     another process has its file
         ├── StoreRefused        it must not be used as it is set up
         │   └── StoreGone       there is none: it was never set up, or somebody has emptied it
         └── UnreadableRow       one row of it cannot be read by this process
@@ -76,6 +77,7 @@ __all__ = [
     "Skip",
     "StoreError",
     "StoreGone",
+    "StoreLocked",
     "StoreRefused",
     "StoreUnavailable",
     "TransactionError",
@@ -320,6 +322,10 @@ class StoreError(SempreError):
 
 class StoreUnavailable(StoreError):
     """The store cannot be reached or did not answer; what was asked may have happened."""
+
+
+class StoreLocked(StoreUnavailable):
+    """Another process has the file of the store; whoever waits has it later. Nothing happened."""
 
 
 class StoreRefused(StoreError):

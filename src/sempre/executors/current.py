@@ -24,7 +24,7 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import key_of
 from sempre.domain.redaction import kept_text
 from sempre.domain.states import Kind
-from sempre.errors import InvalidInput, NotInJob, RunCancelled
+from sempre.errors import InvalidInput, NotInJob, RunCancelled, StoreLocked
 from sempre.executors.effects import Opener, RunEffects
 from sempre.ports.executor import Progress, Run
 
@@ -33,6 +33,7 @@ __all__ = ["LONGEST_NOTE", "Current", "Link", "amount", "current", "running"]
 LONGEST_NOTE = 200
 # Beyond it a float has no room for the last digit, and a store none for a whole number.
 LARGEST_EXACT = 2**53
+_logger = logging.getLogger("sempre")
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
 
 
@@ -151,14 +152,27 @@ class Current:
         What the job writes in it and the record of its success are kept together, or neither is:
         if the job raises, dies, or has lost its lease meanwhile. So the effect is there exactly
         once. It is a psycopg, sqlite3 or PyMySQL connection of the run's own; the worker ends it,
-        and the job must not. Ask for it late: SQLite lets nobody else write from then on.
+        and the job must not. Ask for it late: SQLite lets nobody else write from then on. As long
+        as others have that file the job waits, unless it is on an event loop.
 
         Raises:
+            RunCancelled: the run was asked to end while it waited.
             TransactionError: the store is no SQL database, or no worker runs the job. For what
                 lives elsewhere there are `fence` and `key`.
             StoreUnavailable: the database cannot be reached.
         """
-        return self.effects.connection
+        is_told = False
+        while True:
+            try:
+                return self.effects.connection
+            except StoreLocked as error:
+                # Whoever has the file may need this very loop to give it back.
+                if _is_on_event_loop():
+                    raise
+                self.raise_if_cancelled()
+                if not is_told:
+                    _logger.warning("%s waits for current().tx: %s", self.name, error)
+                    is_told = True
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
         """Tell how far the run has come; cheap enough for a loop.
@@ -251,6 +265,16 @@ class _JobLogger(logging.LoggerAdapter[logging.Logger]):
         # The base class would drop what the job itself has to add.
         kwargs["extra"] = {**(kwargs.get("extra") or {}), **(self.extra or {})}
         return msg, kwargs
+
+
+def _is_on_event_loop() -> bool:
+    import asyncio  # noqa: PLC0415 - few processes ever ask
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def amount(value: object) -> float | None:

@@ -19,7 +19,7 @@ from tools.guardian import Guarded
 from tools.scratch import scratch_root
 from tools.servers import environment, locate
 
-__all__ = ["PostgresqlServer", "postgresql_server", "running_postgresql"]
+__all__ = ["PostgresqlServer", "postgresql_server", "running_postgresql", "unprivileged"]
 
 PATIENCE = 60.0
 PAUSE = 0.02
@@ -31,17 +31,18 @@ class PostgresqlServer:
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
         self.folder = folder
         self.data = folder / "data"
-        self.user = _unprivileged(folder)
+        self.user = unprivileged(folder)
         self.settings = settings
         self._running: Guarded | None = None
 
     @property
     def conninfo(self) -> str:
-        return f"host={self.folder} user=postgres dbname=postgres"
+        port = f"port={self.settings['port']} " if "port" in self.settings else ""
+        return f"host={self.folder} {port}user=postgres dbname=postgres"
 
     @property
     def socket(self) -> Path:
-        return self.folder / ".s.PGSQL.5432"
+        return self.folder / f".s.PGSQL.{self.settings.get('port', '5432')}"
 
     def initialize(self) -> None:
         self.run("initdb", "--no-sync", "-A", "trust", "-U", "postgres", "-D", str(self.data))
@@ -138,11 +139,11 @@ def postgresql_server(**settings: str) -> Iterator[str]:
         yield server.conninfo
 
 
-def _unprivileged(folder: Path) -> str | None:
-    """Return whom the server has to run as, and give that user the folder; None is oneself."""
+def unprivileged(path: Path) -> str | None:
+    """Return whom the server has to run as, and give that user a path; None is oneself."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}
     user = "postgres" if "postgres" in names else "nobody"
-    shutil.chown(folder, user)
+    shutil.chown(path, user)
     return user

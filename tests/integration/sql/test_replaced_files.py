@@ -11,7 +11,7 @@ import pytest
 from sempre.errors import StoreGone
 from sempre.ports.messages import Session
 from sempre.stores.sql import SqlStore
-from sempre.stores.sql.dialects import Transaction, sqlite_connection
+from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.testing.contracts.store.builders import (
     LEASE,
@@ -160,7 +160,7 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_not_kept(
             restore(copy, path, clears=True)
         return opened
 
-    monkeypatch.setattr(sqlite_connection.sqlite3, "connect", replacing)
+    monkeypatch.setattr(sqlite3, "connect", replacing)
     other = SqlStore(Sqlite(path))
     mail = enqueued(other)
     monkeypatch.undo()

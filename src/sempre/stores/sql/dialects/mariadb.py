@@ -125,9 +125,8 @@ class Mariadb:
         }
         completed = {key: self.complete(piece.text) for key, piece in self._pieces.items()}
         self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
-        self.callers = MariadbCallers(
-            self._place, address, self._wrapped, connect_after=connect_after
-        )
+        wrap = self._wrapped
+        self.callers = MariadbCallers(self._place, address, wrap, connect_after=connect_after)
         self._lock = Lock()
         self._pool: Pool | None = None
         self._closed = False
@@ -249,7 +248,7 @@ class Mariadb:
                 self._pool = self._new_pool()
             return self._pool
 
-    def _explained(self, error: Exception) -> StoreError:
+    def _explained(self, error: BaseException) -> StoreError:
         code = _code(error)
         told = str(error.args[1]) if len(error.args) > 1 else type(error).__name__
         if code in _REFUSED:
@@ -266,7 +265,7 @@ class Mariadb:
 class _NotBegun(Exception):
     """The connection was lost before anything was asked of it."""
 
-    def __init__(self, cause: Exception) -> None:
+    def __init__(self, cause: BaseException) -> None:
         self.cause = cause
 
 
@@ -311,11 +310,11 @@ def _give_up(connection: Any) -> None:  # noqa: ANN401 - the driver has no types
             connection.close()
 
 
-def _code(error: Exception) -> int:
+def _code(error: BaseException) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
 
 
-def _is_silence(error: Exception) -> bool:
+def _is_silence(error: BaseException) -> bool:
     """Tell whether the server did not answer; it will not answer on other connections either."""
     return isinstance(error.__context__, TimeoutError)
 

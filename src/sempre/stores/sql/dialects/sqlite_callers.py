@@ -6,9 +6,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sempre.errors import NotSameDatabase, StoreUnavailable, TransactionError
+from sempre.errors import NotSameDatabase, StoreLocked, StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
 from sempre.stores.sql.dialects.sqlite_connection import address_of
+from sempre.stores.sql.dialects.sqlite_failures import BUSY, code_of
 
 __all__ = ["SqliteCallers"]
 
@@ -66,10 +67,17 @@ class SqliteCallers:
         return f"the SQLite file {path}" if path else "an SQLite database in memory"
 
     def apart(self) -> "_Apart":
-        """Begin a transaction on a fresh connection; nobody else writes until it ends."""
+        """Begin a transaction on a fresh connection; nobody else writes until it ends.
+
+        Raises:
+            StoreLocked: others have had the file for too long; a later try may get it.
+        """
         try:
             return _Apart(self._path, self._wrap, self._busy_after)
         except sqlite3.Error as error:
+            if code_of(error) in BUSY:
+                seconds = f"{self._busy_after:g} s"
+                raise StoreLocked(f"{self._path} was locked by others for {seconds}.") from error
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
     def connect(self) -> object:

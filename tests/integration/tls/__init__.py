@@ -1,0 +1,1 @@
+"""Servers behind TLS, with certificates of a private authority."""
