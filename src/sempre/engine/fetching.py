@@ -250,7 +250,9 @@ class Fetcher:
         bell, began = self._engine.bell, self._engine.clock.elapsed()
         # Of the store as it is: one that is set up again has lanes of its own.
         lanes = [bell.lane(queue) for queue in self._queues]
-        deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=wait))
+        # One that has failed is only tried: whether it answers is to be known at once.
+        patience = 0.0 if bell.breaker.is_open else wait
+        deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=patience))
         if deliveries is None:
             self.hearing.interrupt()
             self.look_now()
@@ -258,7 +260,7 @@ class Fetcher:
         self.hearing.listened(until=self._engine.clock.elapsed())
         if deliveries:
             self._open(deliveries, session)
-        elif bell.was_woken(early=self._engine.clock.elapsed() - began < wait - NEARLY):
+        elif bell.was_woken(early=self._engine.clock.elapsed() - began < patience - NEARLY):
             self.look_now()
         elif self._peeks.is_due and (due_at := self._peeks.first_due()) is not None:
             self._note(due_at)
