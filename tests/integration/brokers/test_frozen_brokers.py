@@ -53,9 +53,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Frozen]:
             yield Frozen(beanstalkd.pid, beanstalkd.broker())
     else:
         with redis_server() as redis:
-            with redis.client() as client:
-                pid = client.info()["process_id"]
-            yield Frozen(pid, RedisBroker(redis.url))
+            yield Frozen(redis.pid, RedisBroker(redis.url))
 
 
 def seconds_of_a_put(broker: Broker) -> float:
