@@ -122,7 +122,7 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_when_the_sentinel_is_gone_everything_is_rung_again",
     ),
     (
-        "sempre.engine.watchdog.Watchdog._purge",
+        "sempre.engine.retention.Retention.purge",
         nothing,
         "test_what_ended_before_retention_is_gone_and_counted",
     ),

@@ -52,7 +52,12 @@ class BeanstalkdBroker:
     """
 
     capabilities = BrokerCapabilities(
-        carries=True, horizon=timedelta(days=1), prioritises=True, shared=True, precision=1.0
+        carries=True,
+        horizon=timedelta(days=1),
+        prioritises=True,
+        shared=True,
+        precision=1.0,
+        remote=True,
     )
 
     def __init__(
@@ -68,10 +73,17 @@ class BeanstalkdBroker:
         self._address = address or Address()
         self._clock = clock or SystemClock()
         self._time_to_run = max(1, ceil(visibility))
-        self._limits = {"connect_after": connect_after, "answer_after": answer_after}
+        self._connect_after = connect_after
+        self._answer_after = answer_after
         self._receipts = count(1)
         self._process = PerProcess(self._new_lines)
         self._closed = False
+
+    def answer_within(self, seconds: float) -> None:
+        """Let no call wait longer than this for the server; connections that are open are closed."""
+        if seconds < self._answer_after:
+            self._answer_after = seconds
+            self._process = PerProcess(self._new_lines)
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Put messages, many in one write; an empty handle where one is refused."""
@@ -162,13 +174,21 @@ class BeanstalkdBroker:
             line.hang_up()
 
     def _new_lines(self) -> "_Lines":
-        return _Lines(lambda: Wire(self._address, **self._limits))
+        return _Lines(self._connect)
+
+    def _connect(self, waited: float) -> Wire:
+        return Wire(
+            self._address,
+            connect_after=self._connect_after,
+            answer_after=self._answer_after,
+            waited=waited,
+        )
 
     @contextmanager
     def _connected(self, line: Line) -> Iterator[Wire]:
         self._check_open()
         try:
-            with line.connected() as wire:
+            with line.connected(within=self._answer_after) as wire:
                 yield wire
         except (OSError, ProtocolError) as error:
             said = str(error) or type(error).__name__
@@ -244,7 +264,7 @@ class _BrokenOff(Exception):
 class _Lines:
     """The connections of one process, and what ends its waits."""
 
-    def __init__(self, connect: Callable[[], Wire]) -> None:
+    def __init__(self, connect: Callable[[float], Wire]) -> None:
         self._connect = connect
         self._thread = local()
         self._consumers: WeakSet[Line] = WeakSet()
@@ -302,6 +322,7 @@ def _reserved_after_waiting(wire: Wire, waker: Waker, seconds: float) -> Answer:
     patience = whole + _SLACK if whole - seconds < _SLACK else seconds
     if waker.wait(patience, wire) is not Ending.READABLE:
         raise _BrokenOff
+    wire.renew()
     return wire.answer()
 
 

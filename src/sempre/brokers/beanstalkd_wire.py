@@ -14,6 +14,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from sempre.brokers.waker import Selector, can_read
+from sempre.clock import SystemClock
 
 __all__ = ["Address", "Answer", "Line", "ProtocolError", "Wire"]
 
@@ -22,6 +23,7 @@ WINDOW = 1000
 # So much fits into the empty buffer of any socket, so that sending it waits for nobody.
 AT_ONCE = 16_384
 LONGEST_LINE = 1024
+_CLOCK = SystemClock()
 _WITH_BODY = frozenset({"FOUND", "OK", "RESERVED"})
 _MISTAKES = frozenset({"BAD_FORMAT", "EXPECTED_CRLF", "INTERNAL_ERROR", "UNKNOWN_COMMAND"})
 
@@ -62,8 +64,18 @@ class Wire:
         ProtocolError: it said what no beanstalkd says.
     """
 
-    def __init__(self, address: Address, *, connect_after: float, answer_after: float) -> None:
-        """Connect."""
+    def __init__(
+        self,
+        address: Address,
+        *,
+        connect_after: float,
+        answer_after: float,
+        waited: float = 0.0,
+    ) -> None:
+        """Connect, for a call that has waited some seconds already."""
+        self._answer_after = answer_after
+        self.renew(waited=waited)
+        connect_after = min(connect_after, self._left())
         if address.path:
             self._socket = socket.socket(socket.AF_UNIX)
             self._socket.settimeout(connect_after)
@@ -75,8 +87,6 @@ class Wire:
             )
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._socket.settimeout(answer_after)
-        self._answer_after = answer_after
         self._unread = bytearray()
         self._place = 0
         self.using = "default"
@@ -91,6 +101,16 @@ class Wire:
         """Tell whether an idle connection was closed meanwhile: an idle server says nothing."""
         return can_read(self)
 
+    def renew(self, *, waited: float = 0.0) -> None:
+        """Give the server its whole time to answer, less what a call has waited already."""
+        self._until = _CLOCK.elapsed() + self._answer_after - waited
+
+    def _left(self) -> float:
+        left = self._until - _CLOCK.elapsed()
+        if left <= 0:
+            raise TimeoutError(f"the server did not answer within {self._answer_after:g} s")
+        return left
+
     def has_reserved(self, job: str, receipt: str) -> bool:
         """Tell whether a reservation is the one that this connection has of a job."""
         return bool(receipt) and self.reserved.get(job) == receipt
@@ -102,6 +122,7 @@ class Wire:
             window = commands[start : start + WINDOW]
             self.send(b"".join(window))
             answers += [self.answer() for _ in window]
+            self.renew()
         return answers
 
     def lines(self, commands: Iterable[bytes]) -> list[str]:
@@ -115,6 +136,7 @@ class Wire:
             self.send(b"".join(window))
             found += self._lines(waiting)
             waiting = len(window)
+            self.renew()
         return found + self._lines(waiting)
 
     def send(self, commands: bytes) -> None:
@@ -124,15 +146,16 @@ class Wire:
         two who wait for each other to read would wait for ever.
         """
         if len(commands) <= AT_ONCE:
+            self._socket.settimeout(self._left())
             self._socket.sendall(commands)
             return
         left = memoryview(commands)
         with Selector() as selector:
             selector.register(self._socket, EVENT_READ | EVENT_WRITE)
             while left:
-                ready = selector.select(self._answer_after)
+                ready = selector.select(self._left())
                 if not ready:
-                    raise TimeoutError("the server did not read in time")
+                    continue
                 if ready[0][1] & EVENT_READ:
                     self._receive()
                 if ready[0][1] & EVENT_WRITE:
@@ -181,6 +204,7 @@ class Wire:
         return text
 
     def _receive(self) -> None:
+        self._socket.settimeout(self._left())
         received = self._socket.recv(65_536)
         if not received:
             raise ConnectionError("the server closed the connection")
@@ -199,8 +223,8 @@ class Wire:
 class Line:
     """A place for a connection that is made when it is needed, and again after it was lost."""
 
-    def __init__(self, connect: Callable[[], Wire]) -> None:
-        """Begin without a connection."""
+    def __init__(self, connect: Callable[[float], Wire]) -> None:
+        """Begin without a connection; one is made for a call that has waited some seconds."""
         self._connect = connect
         self._lock = Lock()
         self._wire: Wire | None = None
@@ -211,18 +235,32 @@ class Line:
         return self._wire is not None
 
     @contextmanager
-    def connected(self) -> Iterator[Wire]:
-        """Lend the connection; whoever fails with it, in whatever way, leaves none behind."""
-        with self._lock:
-            if self._wire is not None and self._wire.is_stale():
-                self._drop()
-            if self._wire is None:
-                self._wire = self._connect()
-            try:
-                yield self._wire
-            except BaseException:
-                self._drop()
-                raise
+    def connected(self, *, within: float) -> Iterator[Wire]:
+        """Lend the connection; whoever fails with it, in whatever way, leaves none behind.
+
+        Args:
+            within: for how many seconds to wait until other threads have finished with it.
+        """
+        began = _CLOCK.elapsed()
+        if not self._lock.acquire(timeout=within):
+            raise TimeoutError(f"another call has waited for the server for {within:g} s")
+        try:
+            self._ready(waited=_CLOCK.elapsed() - began)
+            assert self._wire is not None  # noqa: S101 - it was just made
+            yield self._wire
+        except BaseException:
+            self._drop()
+            raise
+        finally:
+            self._lock.release()
+
+    def _ready(self, *, waited: float) -> None:
+        """Have a connection that is alive, as far as anybody knows."""
+        if self._wire is not None and self._wire.is_stale():
+            self._drop()
+        if self._wire is None:
+            self._wire = self._connect(waited)
+        self._wire.renew(waited=waited)
 
     def hang_up(self) -> None:
         """Close the connection, as soon as nobody uses it."""

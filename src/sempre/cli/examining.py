@@ -17,6 +17,7 @@ __all__ = ["CODES", "Facts", "Problem", "problems_of"]
 CODES = {
     "S101": "the watchdog is overdue",
     "S102": "the watchdog has never finished a pass",
+    "S103": "history grows faster than it is purged",
     "S201": "schedules have no next row though they want one",
     "S202": "schedules are broken",
     "S203": "rows cannot be read by this process",
@@ -80,6 +81,7 @@ class Facts:
         leeway: how late a pass may begin, at least.
         passed_at: when the last pass finished; None is never.
         pass_due_at: when the next one is due.
+        purging_since: since when passes leave rows that are to be purged; None if they do not.
         renewed_at: when workers set the store up again, if somebody had emptied it.
         total: how many schedules there are.
         active: how many of them are enabled.
@@ -110,6 +112,7 @@ class Facts:
     leeway: timedelta
     passed_at: datetime | None
     pass_due_at: datetime
+    purging_since: datetime | None = None
     renewed_at: datetime | None = None
     total: int = 0
     active: int = 0
@@ -192,6 +195,7 @@ def problems_of(facts: Facts) -> list[Problem]:
     """Return what is wrong, errors first."""
     found = [
         *_of_watchdog(facts),
+        *_of_history(facts),
         *_of_schedules(facts),
         *_of_declarations(facts),
         *_of_executions(facts),
@@ -221,6 +225,13 @@ def _of_watchdog(facts: Facts) -> Iterator[Problem]:
         often = f"one is due every {length(facts.interval)}"
         message = f"{begun}: the last one that did was {length(age)} ago, and {often}."
         yield Problem("S101", message, advice="sempre reconcile")
+
+
+def _of_history(facts: Facts) -> Iterator[Problem]:
+    since = facts.purging_since
+    if since is not None and facts.now - since > 2 * facts.interval:
+        begun = f"every pass for {length(facts.now - since)} has left rows that are to be purged"
+        yield Problem("S103", f"history grows faster than it is purged: {begun}.", "warning")
 
 
 def _of_schedules(facts: Facts) -> Iterator[Problem]:

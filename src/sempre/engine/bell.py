@@ -15,7 +15,7 @@ from sempre.engine.breaker import Breaker
 from sempre.engine.events import Events, Happened
 from sempre.engine.tickets import lane_of, ticket_text
 from sempre.errors import BrokerError, StoreUnavailable
-from sempre.ports.broker import Broker, Message, Wakes
+from sempre.ports.broker import Broker, Message, Remote, Wakes
 from sempre.ports.messages import Waiting
 from sempre.ports.store import Store
 
@@ -41,12 +41,18 @@ class Bell:
         self.deaf: set[str] = set()
         self.on_ring: Callable[[datetime], None] | None = None
         self._store = store
+        self._clock = clock
         self._events = events
 
     @property
     def is_dumb(self) -> bool:
         """Whether work has to be looked for in the store, at least for now."""
         return not self.carries or self.breaker.is_open or bool(self.deaf)
+
+    def be_answered_within(self, seconds: float) -> None:
+        """Give a broker up that does not answer a call in this time; the store serves meanwhile."""
+        if self.broker.capabilities.remote:
+            cast("Remote", self.broker).answer_within(seconds)
 
     def mark_deaf(self, lane: str) -> None:
         """Note that the broker takes messages of a lane and delivers none."""
@@ -132,15 +138,16 @@ class Bell:
 
     def tell(self, call: Callable[[Broker], T]) -> T | None:
         """Do something with the broker; None if it rests after a failure, or fails now."""
-        if self.breaker.rest:
+        if not self.breaker.admits():
             return None
+        began = self._clock.elapsed()
         try:
             answer = call(self.broker)
         except BrokerError as error:
             rest = self.breaker.failed()
             self._events.tell(Happened.BROKER_DOWN, error=str(error), retry_in=rest)
             return None
-        if self.breaker.succeeded():
+        if self.breaker.succeeded(since=began):
             self._events.tell(Happened.BROKER_UP)
         return answer
 

@@ -17,6 +17,7 @@ class Breaker:
         self._longest = longest
         self._failures = 0
         self._until = 0.0
+        self._failed_at = 0.0
         self._lock = Lock()
 
     @property
@@ -34,16 +35,37 @@ class Breaker:
         with self._lock:
             self._until = 0.0
 
+    def admits(self) -> bool:
+        """Tell whether to try now: always while closed, once after each rest while open.
+
+        Others rest for as long again as the one that tries, however long it waits for an answer.
+        """
+        with self._lock:
+            if self.rest:
+                return False
+            if self._failures:
+                self._until = self._clock.elapsed() + self._pause()
+            return True
+
     def failed(self) -> float:
         """Open, or stay open for longer; return for how many seconds."""
         with self._lock:
             self._failures += 1
-            rest = min(self._longest, self._first * float(1 << min(self._failures - 1, 10)))
-            self._until = self._clock.elapsed() + rest
+            rest, self._failed_at = self._pause(), self._clock.elapsed()
+            self._until = self._failed_at + rest
             return rest
 
-    def succeeded(self) -> bool:
-        """Close; True if it was open."""
+    def succeeded(self, *, since: float | None = None) -> bool:
+        """Close; True if it was open.
+
+        Args:
+            since: when the try began; one that began before the last failure says nothing.
+        """
         with self._lock:
+            if since is not None and self._failures and since < self._failed_at:
+                return False
             was_open, self._failures = self._failures > 0, 0
             return was_open
+
+    def _pause(self) -> float:
+        return min(self._longest, self._first * float(1 << min(self._failures - 1, 10)))

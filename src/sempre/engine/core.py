@@ -24,6 +24,8 @@ __all__ = ["Engine", "StoreTime", "Told", "born_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
+# A caller who enqueues waits no longer for a broker that is frozen; a worker a part of its sweep.
+LONGEST_ANSWER = 2.0
 # Two clocks may part by some parts in ten thousand: this long apart, by a few milliseconds.
 FRESH = 60.0
 
@@ -79,6 +81,8 @@ class Engine:
         self.unstored_results: set[str] = set()
         self.unread = UnreadRows(self.events)
         self.bell.soon = 2 * self.settings.beat
+        sweep = self.settings.sweep.total_seconds()
+        self.bell.be_answered_within(min(sweep / 4, LONGEST_ANSWER))
         # Here, since all watchdogs of a process together look at most once in a minute.
         self.watchdog_checks = Throttle(self.clock, seconds=WATCHDOG_CHECK)
 

@@ -252,7 +252,9 @@ class Fetcher:
         bell, began = self._engine.bell, self._engine.clock.elapsed()
         # Of the store as it is: one that is set up again has lanes of its own.
         lanes = [bell.lane(queue) for queue in self._queues]
-        deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=wait))
+        # One that has failed is only tried: whether it answers is to be known at once.
+        patience = 0.0 if bell.breaker.is_open else wait
+        deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=patience))
         if deliveries is None:
             self.hearing.interrupt()
             self.look_now()
@@ -260,7 +262,7 @@ class Fetcher:
         self.hearing.listened(until=self._engine.clock.elapsed())
         if deliveries:
             self._open(deliveries, session)
-        elif bell.was_woken(early=self._engine.clock.elapsed() - began < wait - NEARLY):
+        elif bell.was_woken(early=self._engine.clock.elapsed() - began < patience - NEARLY):
             if self._emptied:
                 # Most often an enqueue wakes a worker that has left nothing due.
                 self._turn, self._none_until[True] = False, 0.0

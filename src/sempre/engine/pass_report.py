@@ -11,7 +11,7 @@ __all__ = ["Report"]
 
 KEPT = (
     *("slice_after", "round_size", "last_round", "looked_after", "sentinels", "audits"),
-    "renewed_at",
+    *("renewed_at", "purging_since"),
 )
 
 
@@ -38,6 +38,7 @@ class Report:
         looked_after: the last id of the slice that was looked at in full.
         sentinels: the message in each lane whose absence tells of a loss.
         audits: which schedules were checked when, in stretches.
+        purging_since: since when passes leave rows that are to be purged; a text, empty if not.
         renewed_at: when workers set the store up again, since somebody had emptied it; as a text.
     """
 
@@ -59,6 +60,7 @@ class Report:
     looked_after: str = ""
     sentinels: dict[str, Json] = field(default_factory=dict)
     audits: list[Json] = field(default_factory=list)
+    purging_since: str = ""
     renewed_at: str = ""
 
     @classmethod

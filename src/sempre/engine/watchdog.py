@@ -8,7 +8,7 @@ that there are, and a slice of the same size each time is looked at in full.
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from secrets import token_hex
 
 from sempre.domain.arguments import Json
@@ -18,6 +18,7 @@ from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.engine.pass_report import Report
 from sempre.engine.reconciling import Reconciled, Reconciler
+from sempre.engine.retention import Retention
 from sempre.engine.tickets import Sentinel
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.errors import StoreUnavailable
@@ -30,8 +31,6 @@ BATCH = 500
 MOST_BATCHES = 200
 CHECKED_AT_ONCE = 1000
 RUNG_AT_ONCE = 5000
-PURGED_AT_ONCE = 1000
-MOST_PURGES = 50
 DAY = timedelta(hours=24)
 # A lease that is longer than so many of ours was given by a clock that was ahead.
 LEASES = 10
@@ -46,6 +45,7 @@ class Watchdog:
         self._queues = queues
         self._message = WatchdogMessage(engine)
         self._reconciler = Reconciler(engine)
+        self._retention = Retention(engine)
         self._holder = token_hex(8)
         self._renewed_at = ""
 
@@ -138,12 +138,13 @@ class Watchdog:
         self._engine.bell.breaker.hurry()
         self._ring_lost(report)
         report.orphans_enqueued = self.ring_orphans()
-        self._purge(report)
+        self._retention.purge(report)
         self._tell_switches(report)
         report.schedules_unreadable = len(self._reconciler.unread)
         report.deaf = sorted(self._engine.bell.deaf)
         report.renewed_at = report.renewed_at or self._renewed_at
-        self._engine.store.finish_pass(holder=begun.holder, report=asdict(report))
+        due_in = self._retention.next_pass_in(report, every=every)
+        self._engine.store.finish_pass(holder=begun.holder, report=asdict(report), due_in=due_in)
 
     def _tell_switches(self, report: Report) -> None:
         """Tell of every switch that is off, lest somebody forget it."""
@@ -293,11 +294,3 @@ class Watchdog:
             if len(rows) < BATCH * 2 or told < len(rows):
                 break
         return rung
-
-    def _purge(self, report: Report) -> None:
-        before: datetime = self._engine.time.now() - self._engine.settings.retention
-        for _ in range(MOST_PURGES):
-            gone = self._engine.store.purge(before=before, limit=PURGED_AT_ONCE)
-            report.purged += gone
-            if gone < PURGED_AT_ONCE:
-                return

@@ -14,7 +14,7 @@ reserved it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 __all__ = [
     "LARGEST_BODY",
@@ -23,6 +23,7 @@ __all__ = [
     "BrokerCapabilities",
     "Delivery",
     "Message",
+    "Remote",
     "Wakes",
 ]
 
@@ -45,6 +46,7 @@ class BrokerCapabilities:
         shared: whether other processes hear it; of a broker that wakes, whether it hears them now.
         wakes: whether the broker is the store's own, which wakes workers and has what `Wakes` has.
         precision: to how many seconds it rounds a delay up; 0 for one that does not.
+        remote: whether calls go to a server, which may not answer; the broker is a `Remote` then.
     """
 
     carries: bool
@@ -53,6 +55,7 @@ class BrokerCapabilities:
     shared: bool
     precision: float = 0.0
     wakes: bool = False
+    remote: bool = False
 
 
 class Message(NamedTuple):
@@ -172,4 +175,18 @@ class Wakes(Protocol):
 
     def rest(self) -> None:
         """Hear other processes no longer, until the next `reserve`: nobody reads what they say."""
+        ...
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """What a broker promises besides, if its capabilities say that it is remote."""
+
+    def answer_within(self, seconds: float) -> None:
+        """Let no call wait longer than this for the server, from now on; never for longer.
+
+        A call that takes longer raises BrokerUnavailable. The time holds for each thousand messages
+        of a call, with connecting and with waiting for other threads, and does not count for how
+        long a `reserve` is asked to wait.
+        """
         ...

@@ -307,8 +307,13 @@ class Store(History, Protocol):
         """
         ...
 
-    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
-        """Record what a pass did, if this holder was the last to begin one."""
+    def finish_pass(
+        self, *, holder: str, report: Mapping[str, Json], due_in: timedelta | None = None
+    ) -> None:
+        """Record what a pass did, if this holder was the last to begin one.
+
+        The next one is due after `due_in`, where that is given, or else when `begin_pass` said.
+        """
         ...
 
     def last_pass(self) -> Reading[Pass]:

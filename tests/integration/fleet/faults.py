@@ -89,6 +89,17 @@ def restart_broker(fleet: Fleet) -> None:
     fleet.pairing.messenger.start()
 
 
+def freeze_broker(fleet: Fleet) -> None:
+    """Freeze the broker's server, which takes calls and answers none, and let it go on."""
+    assert fleet.pairing.messenger is not None
+    pid = fleet.pairing.messenger.pid
+    send(pid, SIGSTOP)
+    try:
+        _pass_time(2 * LONG)
+    finally:
+        send(pid, SIGCONT)
+
+
 def restart_database(fleet: Fleet) -> None:
     """Kill the store's server in mid run and start it again after leases are over."""
     assert fleet.pairing.database is not None
@@ -162,4 +173,5 @@ FAULTS: dict[str, Callable[[Fleet], None]] = {
     "blink of database": blink_database,
     "lock file": lock_file,
     "rolling restart": rolling_restart,
+    "freeze broker": freeze_broker,
 }

@@ -36,6 +36,13 @@ class Server(Protocol):
     def start(self) -> None: ...
 
 
+class Messenger(Server, Protocol):
+    """What a fleet may do to the server of a broker."""
+
+    @property
+    def pid(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Pairing:
     """A store and a broker by their URLs, and the servers behind them.
@@ -53,7 +60,7 @@ class Pairing:
     store: str
     broker: str
     database: Server | None
-    messenger: Server | None
+    messenger: Messenger | None
     flush: Callable[[], None]
 
 

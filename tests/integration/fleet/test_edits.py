@@ -5,8 +5,10 @@ at rest each schedule has the one row that it should have.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -30,6 +32,10 @@ EDITS = 240
 # About twenty edits a second.
 PAUSE = 0.04
 SECOND = Every("1s")
+# For so many seconds a schedule is edited without a pause.
+STORM = 12.0
+# The promise is a grace and a sweep, two seconds here; the rest is for a machine that is busy.
+LATE = 5.0
 FOREVER = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -86,6 +92,36 @@ class Editor:
             handle.move_to(Every(self.chance.choice(("1s", "2s", "3s"))))
         else:
             handle.edit(priority=self.chance.randrange(2000))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["postgresql+beanstalkd", "mariadb+store", "redis+redis"])
+def test_a_storm_of_edits_loses_no_slot_of_the_schedule_that_is_edited(
+    name: str, tmp_path: Path, record_property: Record
+) -> None:
+    with (
+        pairing_on(name, tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="single") as fleet,
+    ):
+        fleet.join(2)
+        fleet.wait_for_first()
+        app = Sempre(pairing.store, broker=pairing.broker)
+        ends_at, edits = CLOCK.elapsed() + STORM, count()
+
+        while CLOCK.elapsed() < ends_at:
+            with suppress(Contended):
+                app.schedule("thread-wait").edit(priority=1000 + next(edits) % 1000)
+
+        until = fleet.wait_for_slots(2.0)
+        fleet.part()
+        finding = fleet.finding(until)
+        record_property("fleet", report(fleet, "edit storm", finding))
+        assert not finding.lost
+        assert not finding.early
+        assert not finding.duplicated
+        assert finding.lateness[-1] < LATE
+        assert next(edits) > STORM
+        app.close()
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ from tests.integration.fleet.reporting import report
 Record = Callable[[str, object], None]
 QUICK = {("kill worker", "redis+redis"), ("flush broker", "redis+redis")}
 # Nobody's work is taken away by these: nothing may start twice.
-GENTLE = {"flush broker", "restart broker", "rolling restart"}
+GENTLE = {"flush broker", "restart broker", "rolling restart", "freeze broker"}
 ROUNDS = 2
 LONGER = int(os.environ.get("SEMPRE_FLEET_FAULTS") or 8)
 
@@ -37,7 +37,7 @@ def cases() -> Iterator[object]:
 
 def makes_sense(fault: str, name: str) -> bool:
     store, _, broker = name.partition("+")
-    if fault in ("flush broker", "restart broker"):
+    if fault in ("flush broker", "restart broker", "freeze broker"):
         # A Redis that is both is a database that dies.
         return broker in ("beanstalkd", "redis") and (store != "redis" or fault == "flush broker")
     if fault == "lock file":

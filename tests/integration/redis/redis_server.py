@@ -52,6 +52,11 @@ class RedisServer:
             )
         self._wait_until_it_answers()
 
+    @property
+    def pid(self) -> int:
+        assert self._running is not None
+        return self._running.pid
+
     def kill(self) -> None:
         """End it as a power cut would, as far as a process can."""
         assert self._running is not None

@@ -35,6 +35,7 @@ ROW = Execution(
 ILL = {
     "S101": replace(WELL, pass_due_at=NOW - 2 * MINUTE),
     "S102": replace(WELL, passed_at=None, pass_due_at=NOW - 6 * MINUTE),
+    "S103": replace(WELL, purging_since=NOW - 11 * MINUTE),
     "S201": replace(WELL, astray=["bill"]),
     "S202": replace(WELL, broken=["bill"]),
     "S203": replace(WELL, unread={"bill": "colour is a field that this release does not know."}),
@@ -55,7 +56,7 @@ ILL = {
     "S603": replace(WELL, poisoned_pairs=["pair:bill"]),
     "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
-WARNINGS = {"S205", "S206", "S302", "S303", "S304", "S402", "S404", "S501", "S603", "S604"}
+WARNINGS = {"S103", "S205", "S206", "S302", "S303", "S304", "S402", "S404", "S501", "S603", "S604"}
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:
@@ -164,3 +165,7 @@ def test_what_lies_in_the_future_of_the_clock_is_an_error(facts: Facts, told: st
 
 def test_a_store_that_was_emptied_long_ago_is_no_news() -> None:
     assert problems_of(replace(WELL, renewed_at=NOW - 25 * 60 * MINUTE)) == []
+
+
+def test_rows_that_a_few_passes_leave_to_be_purged_are_no_problem() -> None:
+    assert problems_of(replace(WELL, purging_since=NOW - 9 * MINUTE)) == []

@@ -52,7 +52,7 @@ class RedisBroker:
     """
 
     capabilities = BrokerCapabilities(
-        carries=True, horizon=timedelta(days=1), prioritises=True, shared=True
+        carries=True, horizon=timedelta(days=1), prioritises=True, shared=True, remote=True
     )
 
     def __init__(
@@ -69,11 +69,18 @@ class RedisBroker:
             allowed = "a small letter or _, then up to 40 small letters, digits or _"
             raise BrokerError(f"the prefix {prefix!r} is not accepted; allowed: {allowed}.")
         # No prefix of a store has a dash, so none of its keys can be ours.
-        server = partial(Server, url, root=f"{{{prefix}-bell}}:", answer_after=answer_after)
+        self._connect = partial(Server, url, root=f"{{{prefix}-bell}}:")
+        self._answer_after = answer_after
         self._clock = clock or SystemClock()
         self._visibility = _microseconds(visibility)
-        self._process = PerProcess(lambda: _Ears(server()))
+        self._process = PerProcess(self._new_ears)
         self._closed = False
+
+    def answer_within(self, seconds: float) -> None:
+        """Let no call wait longer than this for the server, half of it to connect."""
+        if seconds / 2 < self._answer_after:
+            self._answer_after = seconds / 2
+            self._process = PerProcess(self._new_ears)
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Put messages, a thousand by each script; an empty handle for one that is too big."""
@@ -181,6 +188,9 @@ class RedisBroker:
             for lane, handle, body in zip(found[::3], found[1::3], found[2::3], strict=True)
         ]
         return deliveries, due_in / _MICROSECONDS if due_in >= 0 else float("inf")
+
+    def _new_ears(self) -> "_Ears":
+        return _Ears(self._connect(answer_after=self._answer_after))
 
     @property
     def _server(self) -> Server:

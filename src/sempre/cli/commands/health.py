@@ -88,7 +88,8 @@ def examine(desk: Desk) -> Facts:
         leeway=settings.sweep + settings.grace,
         passed_at=last.finished_at,
         pass_due_at=last.due_at,
-        renewed_at=_renewed_at(last),
+        purging_since=_instant_in(last, "purging_since"),
+        renewed_at=_instant_in(last, "renewed_at"),
         total=len(schedules),
         active=sum(each.definition.enabled for each in schedules),
         paused=sum(each.pause is not None and each.pause.holds(now) for each in schedules),
@@ -120,9 +121,9 @@ def _contested(schedules: Sequence[Schedule], now: datetime) -> dict[str, str]:
     }
 
 
-def _renewed_at(last: Pass) -> datetime | None:
-    """Return when workers set the store up again, if the last pass knows of that."""
-    text = last.report.get("renewed_at")
+def _instant_in(last: Pass, name: str) -> datetime | None:
+    """Return an instant that the last pass has reported, if it has."""
+    text = last.report.get(name)
     return datetime.fromisoformat(text) if isinstance(text, str) and text else None
 
 

@@ -1,16 +1,20 @@
 """What the memory store knows of the past, and how it forgets it."""
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
+from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import ENDS, Kind, State
+from sempre.domain.values import changed
 from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery, Waiting
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
 __all__ = [
     "executions",
+    "finish_pass",
     "following",
     "is_astray",
     "is_doubtful",
@@ -102,6 +106,21 @@ def is_doubtful(tables: Tables, schedule: Schedule, now: datetime) -> bool:
     if schedule.wants_next_row and not schedule.ended:
         return found != [(schedule.next_run_at, schedule.revision)]
     return bool(found) or schedule.next_run_at is not None
+
+
+def finish_pass(
+    tables: Tables,
+    holder: str,
+    report: Mapping[str, Json],
+    due_in: timedelta | None,
+    now: datetime,
+) -> None:
+    """Record what a pass did, if this holder has it."""
+    known = maintenance(tables, now)
+    if known.holder == holder:
+        due_at = known.due_at if due_in is None else now + due_in
+        done = changed(known, due_at=due_at, finished_at=now, report=dict(report))
+        tables.maintenance = done
 
 
 def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:

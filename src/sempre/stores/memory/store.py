@@ -270,12 +270,12 @@ class MemoryStore:
             tables.maintenance = changed(known, due_at=now + every, holder=holder)
             return tables.maintenance
 
-    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+    def finish_pass(
+        self, *, holder: str, report: Mapping[str, Json], due_in: timedelta | None = None
+    ) -> None:
         """Record what a pass did."""
         with self._at_once() as (tables, now):
-            known = history.maintenance(tables, now)
-            if known.holder == holder:
-                tables.maintenance = changed(known, finished_at=now, report=dict(report))
+            history.finish_pass(tables, holder, report, due_in, now)
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last one reported."""

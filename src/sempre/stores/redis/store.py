@@ -286,9 +286,12 @@ class RedisStore(Looking):
         found = self._run("begin_pass", [holder, *arguments.pass_intervals(every)])
         return records.read_pass(found) if found else None
 
-    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+    def finish_pass(
+        self, *, holder: str, report: Mapping[str, Json], due_in: timedelta | None = None
+    ) -> None:
         """Record what a pass did."""
-        self._run("finish_pass", [holder, json_text(report)])
+        soon = "" if due_in is None else due_in // MICROSECOND
+        self._run("finish_pass", [holder, json_text(report), soon])
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last one reported."""

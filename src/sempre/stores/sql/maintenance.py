@@ -1,17 +1,19 @@
 """Maintenance: the pass row, and forgetting what is old."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from sempre.domain.arguments import Json
 from sempre.domain.schedule import AHEAD
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Pass, Stretch
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.records import read_pass
 
-__all__ = ["astray", "begin_pass", "doubtful", "last_pass", "purge"]
+__all__ = ["astray", "begin_pass", "doubtful", "finish_pass", "last_pass", "purge"]
 
 
 def astray(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
@@ -40,6 +42,16 @@ def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass 
     asked = {name: microseconds_of(instant) for name, instant in times.items()}
     found = transaction.rows("begin_pass", holder=holder, **asked)
     return read_pass(found[0]) if found else None
+
+
+def finish_pass(
+    transaction: Transaction, holder: str, report: Mapping[str, Json], due_in: timedelta | None
+) -> None:
+    """Record what a pass did, and when the next one is due if that is sooner than was said."""
+    now = transaction.now
+    told = {"report": json_text(report), "holder": holder}
+    due_at = None if due_in is None else microseconds_of(now + due_in)
+    transaction.run("finish_pass", now=microseconds_of(now), due_at=due_at, **told)
 
 
 def last_pass(transaction: Transaction) -> Pass:

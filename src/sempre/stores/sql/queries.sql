@@ -743,8 +743,9 @@ WHERE {passes}.due_at <= :now OR {passes}.due_at > :farthest
 RETURNING due_at, holder, finished_at, report
 
 -- name: finish_pass
--- Record what a pass did.
-UPDATE {passes} SET finished_at = :now, report = :report WHERE holder = :holder
+-- Record what a pass did, and when the next one is due if it says so.
+UPDATE {passes} SET finished_at = :now, report = :report, due_at = COALESCE(:due_at, due_at)
+WHERE holder = :holder
 
 -- name: last_pass
 -- The pass row.

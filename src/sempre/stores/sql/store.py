@@ -306,14 +306,11 @@ class SqlStore(Looking):
         """Take the maintenance pass if it is due."""
         return self._write(lambda each: maintenance.begin_pass(each, holder, every))
 
-    def finish_pass(self, *, holder: str, report: Mapping[str, Json]) -> None:
+    def finish_pass(
+        self, *, holder: str, report: Mapping[str, Json], due_in: timedelta | None = None
+    ) -> None:
         """Record what a pass did."""
-
-        def finish(transaction: Transaction) -> None:
-            told = {"report": encoding.json_text(report), "holder": holder}
-            transaction.run("finish_pass", now=microseconds_of(transaction.now), **told)
-
-        self._write(finish)
+        self._write(lambda each: maintenance.finish_pass(each, holder, report, due_in))
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last one reported."""

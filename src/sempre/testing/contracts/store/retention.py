@@ -22,6 +22,7 @@ from sempre.testing.contracts.store.builders import (
     first_row,
     history_of,
     moment_of,
+    new_id,
     now_of,
     perform,
     row_of,
@@ -41,6 +42,7 @@ __all__ = [
     "test_a_purged_slot_does_not_run_again",
     "test_a_skipped_slot_that_is_to_come_outlives_a_purge",
     "test_one_off_work_is_purged_too",
+    "test_the_next_pass_is_due_when_the_last_one_said_so",
     "test_what_is_purged_is_counted_by_day_and_state",
     "test_what_lives_or_runs_is_never_purged",
 ]
@@ -221,3 +223,19 @@ def test_a_purge_forgets_stretches_of_slots_oldest_first(store: Store) -> None:
     assert left() == {3, 2, 1, -1}
     store.purge(before=before, limit=100)
     assert left() == {-1}
+
+
+def test_the_next_pass_is_due_when_the_last_one_said_so(store: Store) -> None:
+    """By the one who began it; what others say does not count."""
+    holder = new_id()
+    assert store.begin_pass(holder=holder, every=HOUR) is not None
+
+    store.finish_pass(holder=new_id(), report={}, due_in=timedelta(0))
+    assert store.last_pass().value.due_at > now_of(store) + 50 * MINUTE
+    store.finish_pass(holder=holder, report={"purged": 1}, due_in=5 * MINUTE)
+
+    last = store.last_pass()
+    assert timedelta(0) < last.value.due_at - last.now <= 5 * MINUTE
+    assert last.value.report == {"purged": 1}
+    store.finish_pass(holder=holder, report={}, due_in=timedelta(0))
+    assert store.begin_pass(holder=new_id(), every=HOUR) is not None
