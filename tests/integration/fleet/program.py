@@ -4,12 +4,15 @@ The file in the folder tells the store, the broker, the rota, settings, and how 
 """
 
 import asyncio
+import ctypes
 import json
 import logging
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -28,6 +31,8 @@ __all__ = ["application", "main"]
 LONGEST_GATE = 600
 PAUSE = 0.02
 HALF_SWING = 2.5
+# Of the interpreter; more than two leases of a fleet.
+LONGEST_HOLD = 7
 Builder = Callable[[Path, dict[str, Any]], Sempre]
 
 
@@ -99,13 +104,31 @@ def _end(effects: Effects, line: Line) -> None:
         raise Expected
     if line.ends_by == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
-    if line.ends_by == "gate":
+    if line.ends_by == "fork":
+        _fork(effects.gate)
+    if line.ends_by == "hold":
+        # No thread of this process runs meanwhile: a call by PyDLL keeps the interpreter's lock.
+        ctypes.PyDLL(None).usleep(LONGEST_HOLD * 1_000_000)
+    if line.ends_by in ("gate", "fork"):
         _wait_for(effects.gate)
     effects.ended(guarded_by=_resource(line))
 
 
 def _resource(line: Line) -> str:
     return f"{line.name}@{current().slot.timestamp():.0f}" if line.overlaps else line.name
+
+
+def _fork(gate: Path) -> None:
+    """Fork a child that outlives this process, and writes to whatever descriptors it inherits."""
+    if os.fork():
+        return
+    for descriptor in range(3, 256):
+        # A file of SQLite would be damaged by that; only pipes and sockets are meant.
+        with suppress(OSError):
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.write(descriptor, b"nonsense of a job's child")
+    _wait_for(gate)
+    os._exit(0)
 
 
 def _wait_for(gate: Path) -> None:
