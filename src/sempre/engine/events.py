@@ -93,8 +93,8 @@ class Happened(StrEnum):
     STORE_UP = "store.available"
     """seconds, for which the store had failed this process"""
     SESSION_LOST = "session.lost"
-    """session, executions (the ids of those that are stopped): it showed no life for a lease; others may have
-    its work"""
+    """session, executions (the ids of those that are stopped): it showed no life for a lease;
+    others may have its work"""
     CLOCK_JUMPED = "clock.jumped"
     """seconds, by which the store's clock has moved against the time that passed here"""
     CAME_BACK = "schedule.came_back"

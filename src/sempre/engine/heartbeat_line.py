@@ -1,7 +1,7 @@
 """The line between a worker and its heartbeat process: a socket, and an instant that both can read.
 
-The instant of the last renewal lies in memory that both processes share: a worker whose interpreter
-was held for an hour learns at once that its session is alive, whatever is left unread in the socket.
+The instant of the last renewal lies in memory that both processes share. A worker whose interpreter
+was held for an hour learns at once that its session is alive, whatever the socket holds unread.
 
 Jobs may fork. A child that inherited the worker's end would keep the socket open after the death of
 the worker, and could write to it. So every process that Python forks from a worker closes that end;
@@ -41,7 +41,7 @@ class Line:
 
     @property
     def has_worker(self) -> bool:
-        """Whether the worker is still there; where it has no pidfd, its child has another parent."""
+        """Whether the worker lives; without a pidfd, this process has another parent if not."""
         return not self._has_ended and os.getppid() == self.worker
 
     def heard_within(self, seconds: float) -> bool:

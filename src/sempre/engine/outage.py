@@ -12,6 +12,8 @@ from sempre.engine.events import Events, Happened
 __all__ = ["Outage"]
 
 EVERY = 60.0
+# Every loop tries again after a second.
+CALM = 2.0
 
 
 class Outage:
@@ -23,15 +25,14 @@ class Outage:
         self._events = events
         self._began_at: float | None = None
         self._reported_at = 0.0
-        self._has_failed = False
+        self._failed_at = 0.0
         self._lock = Lock()
 
     def failed(self, error: object) -> None:
         """Note that the store failed; report the first failure, and then one in a minute."""
         with self._lock:
-            now, self._has_failed = self._clock.elapsed(), True
-            is_new = self._began_at is None
-            if is_new:
+            now = self._failed_at = self._clock.elapsed()
+            if self._began_at is None:
                 self._began_at = now
             elif now - self._reported_at < EVERY:
                 return
@@ -41,13 +42,11 @@ class Outage:
     def answered(self) -> None:
         """Note that the store renewed the session; report that the store is back.
 
-        An operation of another kind may still fail, so the store is back only after it has answered
-        twice without a failure in between.
+        An operation of another kind may still fail: the store is back after two calm seconds.
         """
         with self._lock:
-            began_at, has_failed, self._has_failed = self._began_at, self._has_failed, False
-            if began_at is None or has_failed:
+            began_at, now = self._began_at, self._clock.elapsed()
+            if began_at is None or now - self._failed_at < CALM:
                 return
             self._began_at = None
-            lasted = self._clock.elapsed() - began_at
-        self._events.tell(Happened.STORE_UP, seconds=lasted)
+        self._events.tell(Happened.STORE_UP, seconds=now - began_at)

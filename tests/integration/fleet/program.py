@@ -104,12 +104,12 @@ def _end(effects: Effects, line: Line) -> None:
         raise Expected
     if line.ends_by == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
-    if line.ends_by == "fork":
-        _fork(effects.gate)
+    if line.ends_by in ("fork", "scribble"):
+        _fork(effects.gate, scribbles=line.ends_by == "scribble")
     if line.ends_by == "hold":
         # No thread of this process runs meanwhile: a call by PyDLL keeps the interpreter's lock.
         ctypes.PyDLL(None).usleep(LONGEST_HOLD * 1_000_000)
-    if line.ends_by in ("gate", "fork"):
+    if line.ends_by in ("gate", "fork", "scribble"):
         _wait_for(effects.gate)
     effects.ended(guarded_by=_resource(line))
 
@@ -118,12 +118,12 @@ def _resource(line: Line) -> str:
     return f"{line.name}@{current().slot.timestamp():.0f}" if line.overlaps else line.name
 
 
-def _fork(gate: Path) -> None:
-    """Fork a child that outlives this process, and writes to whatever descriptors it inherits."""
+def _fork(gate: Path, *, scribbles: bool) -> None:
+    """Fork a child that outlives this process, and may write to whatever pipes it inherits."""
     if os.fork():
         return
-    for descriptor in range(3, 256):
-        # A file of SQLite would be damaged by that; only pipes and sockets are meant.
+    for descriptor in range(3, 256) if scribbles else ():
+        # Not into files: what a job does to the file of a store is beyond help.
         with suppress(OSError):
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 os.write(descriptor, b"nonsense of a job's child")

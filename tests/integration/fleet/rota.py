@@ -24,9 +24,9 @@ class Line:
         takes: how many seconds a run takes.
         fails: how many attempts at a slot fail before one succeeds.
         cron: the rule as a cron text; by default it is given as an interval.
-        ends_by: what a run does before it ends well: wait for the `gate`; `fork` a child that
-            writes to every inherited descriptor, and wait for the gate; `hold` the interpreter for
-            more than two leases. Or it does not end well: `crash` once.
+        ends_by: what a run does before it ends well: wait for the `gate`; `fork` a child and wait
+            for the gate; `scribble`, which is the same with a child that writes to every inherited
+            pipe; `hold` the interpreter for more than two leases. Or it does not end well: `crash`.
         may_skip: whether slots may be left out by its policy, so that none counts as lost.
         policies: of the schedule.
     """
@@ -37,7 +37,7 @@ class Line:
     takes: float = 0.02
     fails: int = 0
     cron: str = ""
-    ends_by: Literal["", "gate", "crash", "fork", "hold"] = ""
+    ends_by: Literal["", "gate", "crash", "fork", "scribble", "hold"] = ""
     may_skip: bool = False
     policies: Mapping[str, Any] = field(default_factory=lambda: PATIENT)
 
@@ -116,6 +116,7 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
         Line("innocent-long", 8, takes=5.0),
     ),
     "forking": (Line("forking", 2, ends_by="fork"), Line("thread-wait", 1)),
+    "scribbling": (Line("scribbling", 2, ends_by="scribble"), Line("thread-wait", 1)),
     "holding": (
         Line("holding", 10, ends_by="hold"),
         Line("beside", 2, takes=1.2),

@@ -25,8 +25,10 @@ def slot_of(start: dict[str, Any]) -> str:
     return datetime.fromtimestamp(start["slot"], UTC).isoformat()
 
 
-def test_a_worker_that_is_killed_is_missed_though_a_job_has_forked(tmp_path: Path) -> None:
-    """The job's child holds what it has inherited, and writes to all of it."""
+def test_a_worker_that_is_killed_is_missed_at_once_though_a_job_has_forked(
+    tmp_path: Path,
+) -> None:
+    """The job's child lives on, with what it has inherited."""
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
         fleet_on(pairing, tmp_path, rota="forking") as fleet,
@@ -36,20 +38,35 @@ def test_a_worker_that_is_killed_is_missed_though_a_job_has_forked(tmp_path: Pat
         [worker] = member.workers
         # The job's child, the heartbeat process and a nursery.
         eventually(lambda: len(children(worker.pid)) > 2)
-        pulses = {each.pid for each in member.pulses(worker)}
-        eventually(lambda: len(read_log(tmp_path)) > 6, otherwise=fleet.outputs)
-        assert worker in member.workers, "the child's writing ended the worker"
 
         send(worker.pid, SIGKILL)
-        eventually(
-            lambda: f"execution.rescued {{'execution': 'forking:{slot_of(run)}" in member.output,
-            otherwise=fleet.outputs,
-            patience=TAKEN_BACK,
-        )
+        rescued = f"execution.rescued {{'execution': 'forking:{slot_of(run)}"
+        eventually(lambda: rescued in member.output, otherwise=fleet.outputs, patience=TAKEN_BACK)
 
         Effects(tmp_path).gate.touch()
-        eventually(lambda: not pulses & {each.pid for each in member.processes})
         fleet.part()
+        assert member.code == 0
+
+
+def test_what_a_jobs_child_writes_to_inherited_pipes_costs_no_session(tmp_path: Path) -> None:
+    with (
+        pairing_on("sqlite+store", tmp_path) as pairing,
+        fleet_on(pairing, tmp_path, rota="scribbling") as fleet,
+    ):
+        [member] = fleet.join()
+        eventually(lambda: starts_of(fleet, "scribbling"), otherwise=fleet.outputs)
+        [worker] = member.workers
+        before = {each.pid for each in member.pulses(worker)}
+        # Past a lease: until then nobody would miss a heartbeat.
+        fleet.wait_for_first()
+        eventually(lambda: len(starts_of(fleet, "thread-wait")) > 5, otherwise=fleet.outputs)
+
+        after = {each.pid for each in member.pulses(worker)}
+        Effects(tmp_path).gate.touch()
+        fleet.part()
+        assert before <= after
+        assert "session.lost" not in member.output
+        assert "to be replaced" not in member.output
         assert member.code == 0
 
 
