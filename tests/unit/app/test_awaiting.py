@@ -61,6 +61,23 @@ def test_a_store_that_refuses_is_not_waited_for(tmp_path: Path) -> None:
         ).await_store()
 
 
+def test_a_store_that_has_accepted_a_worker_before_is_waited_for_though_it_refuses(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Rights may be withdrawn, and granted again."""
+    answers: list[StoreRefused | None] = [StoreRefused("no right"), StoreRefused("no right"), None]
+
+    def attempt() -> None:
+        if answer := answers.pop(0):
+            raise answer
+
+    insist = Insistence("redis://host", clock=CLOCK, asked=lambda _: False, is_known=True)
+
+    assert insist(attempt)
+    assert answers == []
+    assert caplog.text.count("no right") == 2
+
+
 def test_a_wait_ends_with_a_wish_or_with_whoever_held_the_leash() -> None:
     wishes, leash = Wishes(), os.pipe()
 
