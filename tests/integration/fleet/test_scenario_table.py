@@ -5,8 +5,9 @@ import pytest
 from tests.integration.fleet.scenarios import PAGE, page_of, scenarios
 from tests.proofs import check_proof
 
-# Those of the plan; numbers that are not there were given up before it was written down.
-PLANNED = [1, 2, 3, 4, 5, 7, 9, 11, 14, 15, 17, 19, 20, 22, 23, 24, 25, 26, 27, 28]
+# Those of the plan, and those that were found later, from 29 on; numbers that are not there were
+# given up before it was written down.
+PLANNED = [1, 2, 3, 4, 5, 7, 9, 11, 14, 15, 17, 19, 20, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
 TESTS = sorted({test for each in scenarios().values() for test in each["tests"]})
 
 
