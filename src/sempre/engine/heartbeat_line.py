@@ -46,7 +46,9 @@ class Line:
 
     def heard_within(self, seconds: float) -> bool:
         """Wait so long for a message, or for the end of the worker; tell whether to `receive`."""
-        watched = [self._socket] if self._watch is None else [self._socket, self._watch]
+        watched: list[Connection | int] = [self._socket]
+        if self._watch is not None:
+            watched.append(self._watch)
         ready = wait(watched, seconds)
         self._has_ended = self._watch in ready
         return self._socket in ready

@@ -26,7 +26,7 @@ class Unwritable(MemoryStore):
         self._refuse()
         return super().tick(session, wanted, lease=lease)
 
-    def register(self, session: Session, *, lease: timedelta) -> Reading[None]:
+    def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
         self._refuse()
         return super().register(session, lease=lease)
 
