@@ -1,6 +1,8 @@
 """Awaiting: a worker that starts while its store is down waits for it, rather than crash.
 
 A store that refuses is another matter: it would do so again, and ends the worker with the reason.
+But a store that has already accepted a worker of this command was set up well: that it refuses now,
+as rights were withdrawn or a password was changed, is an outage, and the worker waits.
 """
 
 import logging
@@ -10,43 +12,58 @@ from select import select
 from sempre.app.wishes import Wishes
 from sempre.clock import Clock
 from sempre.engine.breaker import Breaker
-from sempre.errors import StoreUnavailable
+from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.urls import masked, open_store
 
-__all__ = ["asked_within", "await_store"]
+__all__ = ["Insistence", "asked_within"]
 
 logger = logging.getLogger("sempre")
 SLICE = 0.25
 
 
-def await_store(url: str, *, clock: Clock, asked: Callable[[float], bool]) -> bool:
-    """Wait until a store answers, longer after each try; nothing is left open.
+class Insistence:
+    """Repeats what a store does not let a worker do, until the store does; longer after each try.
 
     Args:
-        url: of the store, which is set up if it is not.
+        url: of the store.
         clock: times the rests.
         asked: waits so many seconds; True as soon as somebody wants us to stop.
-
-    Returns:
-        Whether it is there; False if we were asked to stop before.
-
-    Raises:
-        StoreRefused: it must not be used as it is set up.
+        is_known: whether the store has accepted a worker of this command before.
     """
-    breaker = Breaker(clock)
-    while True:
-        try:
-            _open_and_close(url)
-        except StoreUnavailable as error:
-            rest = breaker.failed()
-            told = "the store %s does not answer; the next try is in %.0f s: %s"
-            logger.warning(told, masked(url), rest, error)
-            if asked(rest):
-                return False
-            continue
-        if breaker.succeeded():
-            logger.info("the store %s answers", masked(url))
-        return True
+
+    def __init__(
+        self, url: str, *, clock: Clock, asked: Callable[[float], bool], is_known: bool = False
+    ) -> None:
+        """Repeat nothing yet."""
+        self._url = url
+        self._clock = clock
+        self._asked = asked
+        self._outages = (StoreUnavailable, StoreRefused) if is_known else (StoreUnavailable,)
+
+    def await_store(self) -> bool:
+        """Wait until the store answers, which is set up if it is not; nothing is left open."""
+        return self(lambda: _open_and_close(self._url))
+
+    def __call__(self, attempt: Callable[[], object]) -> bool:
+        """Make an attempt until it succeeds; False if we were asked to stop before.
+
+        Raises:
+            StoreRefused: the store must not be used as it is set up.
+        """
+        breaker = Breaker(self._clock)
+        while True:
+            try:
+                attempt()
+            except self._outages as error:
+                rest = breaker.failed()
+                told = "the store %s does not answer; the next try is in %.0f s: %s"
+                logger.warning(told, masked(self._url), rest, error)
+                if self._asked(rest):
+                    return False
+                continue
+            if breaker.succeeded():
+                logger.info("the store %s answers", masked(self._url))
+            return True
 
 
 def asked_within(seconds: float, wishes: Wishes, leash: int | None) -> bool:

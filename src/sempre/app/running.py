@@ -6,14 +6,15 @@ import os
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from mmap import mmap
 from threading import Thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
-from sempre.app.awaiting import asked_within, await_store
+from sempre.app.awaiting import Insistence, asked_within
 from sempre.app.transactions import effects
 from sempre.app.wishes import Wishes
+from sempre.engine.heartbeat_line import WorkerEnd
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
@@ -51,13 +52,16 @@ class Running:
         forks: bool = False,
         burst: bool = False,
         begun: Callable[[], None] | None = None,
+        insist: Callable[[Callable[[], object]], bool] | None = None,
     ) -> None:
         """Describe a worker; nothing happens before `begin`.
 
         One that forks shows life by a process of its own; it must begin before any thread does.
-        Before its first run `begun` is called.
+        Before its first run `begun` is called. What a store does not let it do at the beginning is
+        repeated by `insist`, until that answers True, or False if it is not to begin any more.
         """
         self._app = app
+        self._insist = insist or _once
         self._sync = sync
         self._forks = forks
         self._burst = burst
@@ -90,18 +94,26 @@ class Running:
         line = self._fork_pulse() if self._forks else None
         self.executors.start()
         self._leave_to_others()
+        if not self._insist(lambda: self._prepare(line)):
+            self.executors.stop()
+            if line is not None:
+                line.close()
+        elif self.worker is not None:
+            self.worker.start(burst=self._burst)
+            if not self._burst:
+                self._lookout = Lookout(self._app.engine)
+                self._lookout.start()
+            logger.info("working on %s", self._described())
+        return self
+
+    def _prepare(self, line: WorkerEnd | None) -> None:
+        """Declare to the store what the code declares, and make a worker on it."""
         if self._sync:
             self._app.sync()
         engine = self._app.engine
         heart = DistantHeart(engine, line) if line else None
         self.worker = Worker(engine, self.crew, self.executors, heart)
         self.worker.identity.restore = self._restore
-        self.worker.start(burst=self._burst)
-        if not self._burst:
-            self._lookout = Lookout(engine)
-            self._lookout.start()
-        logger.info("working on %s", self._described())
-        return self
 
     def _restore(self, fence: int) -> None:
         """Set up again a store that somebody has emptied, and declare to it as at the start."""
@@ -138,10 +150,14 @@ class Running:
         queues = ", ".join(sorted(self.crew.queues))
         return f"{counted(len(self.crew.tasks), 'job')}, queues {queues}, {self.crew.hands} at once"
 
-    def _fork_pulse(self) -> Connection:
+    def _fork_pulse(self) -> WorkerEnd:
         app, wanted = self._app, self.crew.wanted
         beat, worker = app.settings.beat.total_seconds(), os.getpid()
-        return fork_pulse(lambda: Heart(app.engine, wanted=wanted, pid=worker), beat=beat)
+
+        def make_heart() -> Heart:
+            return Heart(app.engine, wanted=wanted, pid=worker)
+
+        return fork_pulse(make_heart, clock=app.clock, beat=beat)
 
     def wait_until_exhausted(self) -> None:
         """Wait until a burst has run all that was due."""
@@ -199,9 +215,18 @@ def start_processes(
 ) -> None:
     """Work until a signal asks to stop; in children, if the store can be shared with them."""
     chosen = None if queues is None else tuple(queues)
+    # Shared with the workers: whether the store has accepted one of them.
+    accepted = mmap(-1, 1)
 
     def run(leash: int, begun: Callable[[], None]) -> int:
-        return work(app, queues=chosen, concurrency=concurrency, leash=leash, begun=begun)
+        return work(
+            app,
+            queues=chosen,
+            concurrency=concurrency,
+            leash=leash,
+            begun=begun,
+            accepted=accepted,
+        )
 
     if not app.can_fork:
         work(app, queues=chosen, concurrency=concurrency)
@@ -220,10 +245,12 @@ def work(
     concurrency: int,
     leash: int | None = None,
     begun: Callable[[], None] | None = None,
+    accepted: mmap | None = None,
 ) -> int:
     """Work in this process until SIGTERM or SIGINT; a later one ends the draining. Return 0.
 
-    While the store does not answer it waits; one that refuses ends it with an error.
+    While the store does not answer it waits; one that refuses ends it with an error, unless the
+    byte `accepted` says that the store has accepted a worker before. That byte is set here.
 
     With a leash also until that can be read: whoever held it is gone. Before the first run `begun`
     is called.
@@ -240,10 +267,24 @@ def work(
     # First of all: what comes after takes its time, and a signal may come meanwhile.
     before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
-        if not _is_store_there(app, wishes, leash):
+        insist = Insistence(
+            app.settings.store,
+            clock=app.clock,
+            asked=lambda seconds: asked_within(seconds, wishes, leash),
+            is_known=accepted is not None and bool(accepted[0]),
+        )
+        # Before anything is forked: a store may bring threads along.
+        if app.can_fork and not insist.await_store():
             return 0
+        if accepted is not None:
+            accepted[0] = 1
         running = Running(
-            app, queues=queues, concurrency=concurrency, forks=app.can_fork, begun=begun
+            app,
+            queues=queues,
+            concurrency=concurrency,
+            forks=app.can_fork,
+            begun=begun,
+            insist=insist,
         )
         worker = running.begin().worker
         if worker is not None:
@@ -295,15 +336,10 @@ def _end(running: Running, wishes: Wishes, heard_at: float | None) -> None:
     ending.join()
 
 
-def _is_store_there(app: "Sempre", wishes: Wishes, leash: int | None) -> bool:
-    """Wait for the store; False if somebody wants us to stop before it answers."""
-    if not app.can_fork:
-        return True
-
-    def is_asked(seconds: float) -> bool:
-        return asked_within(seconds, wishes, leash)
-
-    return await_store(app.settings.store, clock=app.clock, asked=is_asked)
+def _once(attempt: Callable[[], object]) -> bool:
+    """Make an attempt, and let its error be the caller's."""
+    attempt()
+    return True
 
 
 def _wait_for_end(leash: int, wishes: Wishes) -> None:

@@ -14,7 +14,7 @@ from sempre.domain.states import State
 from sempre.engine.breaker import Breaker
 from sempre.engine.events import Events, Happened
 from sempre.engine.tickets import lane_of, ticket_text
-from sempre.errors import BrokerError, StoreUnavailable
+from sempre.errors import BrokerError, StoreError
 from sempre.ports.broker import Broker, Message, Remote, Wakes
 from sempre.ports.messages import Waiting
 from sempre.ports.store import Store
@@ -175,6 +175,6 @@ class Bell:
         try:
             if ids and self.carries:
                 self._store.mark_rung(ids)
-        except StoreUnavailable as error:
+        except StoreError as error:
             # They stay pending and are told of once more, which is harmless.
             self._events.tell(Happened.STORE_DOWN, error=str(error))

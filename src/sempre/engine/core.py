@@ -14,6 +14,7 @@ from sempre.domain.values import changed
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events, Happened
 from sempre.engine.ids import new_id
+from sempre.engine.outage import Outage
 from sempre.engine.throttle import Throttle
 from sempre.engine.unread import UnreadRows
 from sempre.errors import Contended
@@ -80,6 +81,7 @@ class Engine:
         # The jobs of which this process has said that a result could not be stored.
         self.unstored_results: set[str] = set()
         self.unread = UnreadRows(self.events)
+        self.outage = Outage(self.clock, self.events)
         self.bell.soon = 2 * self.settings.beat
         sweep = self.settings.sweep.total_seconds()
         self.bell.be_answered_within(min(sweep / 4, LONGEST_ANSWER))

@@ -100,9 +100,13 @@ class Happened(StrEnum):
     """store, found: the store of that identity is gone; in its place is another one, or none if
     `found` is empty. It is set up again and told what the code declares"""
     STORE_DOWN = "store.unavailable"
-    """error"""
+    """error: the store is down, full, read-only or refuses a right; reported at the first failure,
+    and then once in a minute"""
+    STORE_UP = "store.available"
+    """seconds, for which the store had failed this process"""
     SESSION_LOST = "session.lost"
-    """session: it showed no life for a lease; others may have its work"""
+    """session, executions (the ids of those that are stopped): it showed no life for a lease;
+    others may have its work"""
     CLOCK_JUMPED = "clock.jumped"
     """seconds, by which the store's clock has moved against the time that passed here"""
     CAME_BACK = "schedule.came_back"

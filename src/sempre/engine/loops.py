@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from threading import Event, Thread
 
-__all__ = ["REST_AFTER_ERROR", "Loop"]
+__all__ = ["REST_AFTER_ERROR", "Loop", "Loops"]
 
 REST_AFTER_ERROR = 1.0
 
@@ -60,3 +60,33 @@ class Loop:
         except Exception as error:  # noqa: BLE001 - a loop that ends would end the worker silently
             self._failed(self._name, error)
         return REST_AFTER_ERROR
+
+
+class Loops:
+    """The loops of one worker, by name; errors of all of them are told to `failed`."""
+
+    def __init__(self, failed: Callable[[str, Exception], None]) -> None:
+        """Begin without a loop."""
+        self._failed = failed
+        self._loops: dict[str, Loop] = {}
+
+    def begin(self, name: str, step: Callable[[], float], *, end: Event) -> None:
+        """Start a loop."""
+        self._loops[name] = Loop(name, step, end=end, failed=self._failed)
+        self._loops[name].start()
+
+    def call(self, name: str) -> None:
+        """Let a loop step now, if it was started and rests."""
+        if name in self._loops:
+            self._loops[name].call()
+
+    def call_all(self) -> None:
+        """Let every loop step now."""
+        for loop in self._loops.values():
+            loop.call()
+
+    def join(self, *names: str, seconds: float) -> None:
+        """Wait for the end of these loops, or of all; for each no longer than this."""
+        for name in names or self._loops:
+            if name in self._loops:
+                self._loops[name].join(seconds)

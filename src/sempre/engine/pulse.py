@@ -6,31 +6,35 @@ ends its session when the worker is gone, so that others take its work back at o
 wait for the lease.
 
 A worker may be silent for as long as the longest of its runs may take: a job holds the interpreter.
-One that is silent for longer is dead for all practical purposes, and is killed. For one that was
-stopped by a signal or a debugger nobody shows life meanwhile.
+One that is silent for longer is dead for all practical purposes, and is killed, with a line in the
+log. Whatever a worker says is a sign of life, also that it wants a session while the store is down.
+For one that was stopped by a signal or a debugger nobody shows life meanwhile.
 """
 
 import json
+import logging
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from sempre.clock import Clock
 from sempre.config import Settings
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine, Told
+from sempre.engine.heartbeat_line import Line, WorkerEnd, new_line
 from sempre.engine.sessions import Heart
-from sempre.errors import SempreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.errors import SempreError, StoreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Tick
 
 __all__ = ["DistantHeart", "PulseLost", "fork_pulse", "silence_of"]
 
+logger = logging.getLogger("sempre")
 REGISTER = b"register"
 RETIRE = b"retire"
 HEARD = b"heard"
@@ -39,21 +43,23 @@ PATIENCE = 60.0
 LISTENING = 1.0
 
 
-def fork_pulse(make_heart: Callable[[], Heart], *, beat: float) -> Connection:
+def fork_pulse(make_heart: Callable[[], Heart], *, clock: Clock, beat: float) -> WorkerEnd:
     """Fork a pulse and return the worker's end of the line; call it before any thread exists.
 
-    The heart is made in the new process, with connections of its own.
+    The heart is made in the new process, with connections of its own, when the worker first wants a
+    session: a store that is down then ends nothing.
     """
-    ours, theirs = Pipe()
+    ours, theirs, memory = new_line()
+    worker = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()
     if os.fork():
         theirs.close()
-        return ours
+        return WorkerEnd(ours, memory)
     ours.close()
     code = 1
     try:
-        _Pulse(make_heart(), theirs, beat).beat_until_left()
+        _Pulse(make_heart, Line(worker, theirs, memory), clock, beat).beat_until_left()
         code = 0
     except BaseException:  # noqa: BLE001 - the child must not return into its parent's code
         sys.excepthook(*sys.exc_info())
@@ -71,18 +77,19 @@ def silence_of(held: Iterable[Started], settings: Settings) -> float:
 class DistantHeart:
     """The worker's side: the same as a `Heart`, kept alive by the pulse."""
 
-    def __init__(self, engine: Engine, line: Connection) -> None:
+    def __init__(self, engine: Engine, line: WorkerEnd) -> None:
         """Speak to a pulse that was forked before."""
         self._engine = engine
         self._line = line
         self._sending = Lock()
         self._allowed = 0.0
-        self._alive_at: float | None = None
+        self._told_at = 0.0
         self.session = ""
         self.tick = Tick(alive=False)
         self.told: Told | None = None
         self.answered = False
         self.heard = False
+        self.error = ""
 
     def allow(self, seconds: float, *, at_most: bool = False) -> None:
         """Let the pulse bear so long a silence: a run may take that long, or none longer."""
@@ -93,24 +100,25 @@ class DistantHeart:
 
     def _send(self, message: bytes) -> None:
         with self._sending:
-            self._line.send_bytes(message)
+            self._line.socket.send_bytes(message)
 
     @property
     def is_lost(self) -> bool:
-        """Whether a lease has passed since the store last renewed it, for all we know."""
-        if self._alive_at is None:
-            return True
+        """Whether a lease has passed since the store last renewed it."""
         lease = self._engine.settings.lease.total_seconds()
-        return self._engine.clock.elapsed() - self._alive_at >= lease
+        # The clock first: a job may hold the interpreter for any time between the two, and an
+        # instant that was read before would be old by then.
+        now = self._engine.clock.elapsed()
+        return now - self._line.renewed_at >= lease
 
     def register(self) -> None:
         """Begin a session; StoreUnavailable or StoreRefused as `Heart.register`."""
         answer = self._ask(REGISTER, "session")
-        if "error" in answer:
+        if "why" in answer:
             kinds = {"gone": StoreGone, "refused": StoreRefused}
             raise kinds.get(str(answer.get("why")), StoreUnavailable)(str(answer["error"]))
         self.session = str(answer["session"])
-        self._alive_at = float(answer["alive_at"])
+        self._told_at = float(answer["alive_at"])
 
     @property
     def rest(self) -> float:
@@ -118,38 +126,42 @@ class DistantHeart:
         return 0.0
 
     def beat(self) -> Tick:
-        """Wait a little for the next beat of the pulse and return what it heard."""
+        """Wait a little for the next beat of the pulse and return the last thing it heard.
+
+        All that the pulse has said is taken in before anything is judged.
+        """
+        self.heard, wait = False, LISTENING
         try:
-            self.heard = self._line.poll(LISTENING)
-            if self.heard:
-                self._hear(json.loads(self._line.recv_bytes()))
-            else:
-                self.tick, self.answered = Tick(alive=not self.is_lost), False
+            while self._line.socket.poll(wait):
+                self._hear(json.loads(self._line.socket.recv_bytes()))
+                self.heard, wait = True, 0.0
         except (EOFError, OSError):
             raise PulseLost("the process that shows life for this worker has ended") from None
+        if not self.heard:
+            self.tick, self.answered, self.error = Tick(alive=not self.is_lost), False, ""
         return self.tick
 
     @property
     def asked_at(self) -> float:
-        """When the pulse last asked the store and was answered, by the steady clock."""
-        return self._alive_at or 0.0
+        """When the pulse asked the store for what was last heard, by the steady clock."""
+        return self._told_at
 
     def retire(self) -> None:
         """End the session and the pulse."""
         try:
             self._send(RETIRE)
-            while self._line.poll(PATIENCE):
-                self._line.recv_bytes()
+            while self._line.socket.poll(PATIENCE):
+                self._line.socket.recv_bytes()
         except (EOFError, OSError):
             pass
-        self._alive_at = None
+        self._line.forget_renewal()
 
     def _ask(self, question: bytes, wanted: str) -> Mapping[str, Any]:
         try:
             self._send(question)
-            while self._line.poll(PATIENCE):
-                answer: dict[str, Any] = json.loads(self._line.recv_bytes())
-                if wanted in answer or "error" in answer:
+            while self._line.socket.poll(PATIENCE):
+                answer: dict[str, Any] = json.loads(self._line.socket.recv_bytes())
+                if wanted in answer or "why" in answer:
                     return answer
         except (EOFError, OSError):
             pass
@@ -158,9 +170,8 @@ class DistantHeart:
     def _hear(self, said: Mapping[str, Any]) -> None:
         if "now" in said:
             self._engine.time.hear(datetime.fromisoformat(said["now"]))
-        if said.get("alive_at") is not None:
-            self._alive_at = float(said["alive_at"])
-        self.answered = bool(said.get("answered"))
+        self._told_at = float(said["alive_at"])
+        self.answered, self.error = bool(said.get("answered")), str(said.get("error", ""))
         if "told" in said:
             now, asked_at, answered_at = said["told"]
             self.told = Told(datetime.fromisoformat(now), float(asked_at), float(answered_at))
@@ -182,47 +193,75 @@ class PulseLost(SempreError):
 class _Pulse:
     """The side of the pulse: beats, and listens to its worker in between."""
 
-    def __init__(self, heart: Heart, line: Connection, beat: float) -> None:
-        self._heart = heart
+    def __init__(
+        self, make_heart: Callable[[], Heart], line: Line, clock: Clock, beat: float
+    ) -> None:
+        self._make_heart = make_heart
+        self._heart: Heart | None = None
         self._line = line
+        self._clock = clock
         self._beat = beat
-        self._worker = os.getppid()
-        self._silent_until: float | None = None
+        self._allowed: float | None = None
+        # In seconds of listening: while this process waits for the store, or is frozen, it hears
+        # nothing, and the worker is not to blame.
+        self._silent_for = 0.0
 
     def beat_until_left(self) -> None:
         """Beat until the worker says so, is gone or is silent for too long; end the session."""
         try:
             while self._listen() and not self._is_silent():
-                if not _is_stopped(self._worker):
+                if self._heart is not None and not _is_stopped(self._line.worker):
                     self._heart.beat()
-                    self._line.send_bytes(json.dumps(_told(self._heart)).encode())
+                    self._line.note_renewal(self._heart.asked_at)
+                    self._line.send_if_room(json.dumps(_told(self._heart)).encode())
         except (EOFError, OSError):
             pass
+        if self._is_silent() and self._line.has_worker:
+            self._kill()
         # A store that is down cannot be told; the lease ends the session.
-        with suppress(StoreUnavailable):
-            self._heart.retire()
-        if self._is_silent() and os.getppid() == self._worker:
-            os.kill(self._worker, signal.SIGKILL)
+        with suppress(StoreError):
+            if self._heart is not None:
+                self._heart.retire()
 
     def _listen(self) -> bool:
         """Hear what the worker says until the next beat; False if it is to be the last."""
-        until = self._heart.elapsed() + self._beat
-        while self._line.poll(self._wait(until)):
-            said = self._line.recv_bytes()
+        until = self._clock.elapsed() + self._beat
+        while self._line.heard_within(max(0.0, until - self._clock.elapsed())):
+            said = self._line.receive()
+            self._silent_for = 0.0
             if said == RETIRE:
                 return False
             if said == REGISTER:
-                self._line.send_bytes(json.dumps(_register(self._heart)).encode())
+                self._line.send(json.dumps(self._register()).encode())
                 return True
-            self._silent_until = self._heart.elapsed() + float(said.split()[1])
-        return True
+            self._allowed = float(said.split()[1])
+        self._silent_for += self._beat
+        return self._line.has_worker
 
-    def _wait(self, until: float) -> float | None:
-        return max(0.0, until - self._heart.elapsed()) if self._heart.session else None
+    def _register(self) -> dict[str, object]:
+        try:
+            heart = self._heart or self._make_heart()
+            heart.register()
+        except SempreError as error:
+            why = "gone" if isinstance(error, StoreGone) else "refused"
+            refused = isinstance(error, StoreRefused)
+            return {"error": str(error), "why": why if refused else "unavailable"}
+        self._heart = heart
+        self._line.note_renewal(heart.asked_at)
+        return {"session": heart.session, "alive_at": heart.asked_at}
 
     def _is_silent(self) -> bool:
-        until = self._silent_until
-        return until is not None and self._heart.elapsed() > until
+        return self._allowed is not None and self._silent_for > self._allowed
+
+    def _kill(self) -> None:
+        logger.error(
+            "worker process %d is killed: it gave no sign of life for %.0f s, and its runs may "
+            "hold it for %.0f s at most",
+            self._line.worker,
+            self._silent_for,
+            self._allowed,
+        )
+        os.kill(self._line.worker, signal.SIGKILL)
 
 
 def _is_stopped(pid: int) -> bool:
@@ -234,20 +273,11 @@ def _is_stopped(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] in ("T", "t")
 
 
-def _register(heart: Heart) -> dict[str, object]:
-    try:
-        heart.register()
-    except SempreError as error:
-        why = "gone" if isinstance(error, StoreGone) else "refused"
-        refused = isinstance(error, StoreRefused)
-        return {"error": str(error), "why": why if refused else "unavailable"}
-    return {"session": heart.session, "alive_at": heart.asked_at}
-
-
 def _told(heart: Heart) -> dict[str, object]:
     tick, told = heart.tick, heart.told
     return {
         "answered": heart.answered,
+        "error": heart.error,
         "alive": tick.alive,
         "alive_at": heart.asked_at,
         "now": heart.now.isoformat(),

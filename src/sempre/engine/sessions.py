@@ -11,8 +11,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from sempre.engine.core import Engine, Told
-from sempre.engine.events import Happened
-from sempre.errors import StoreGone, StoreUnavailable
+from sempre.errors import StoreError, StoreGone
 from sempre.ports.messages import Session, Tick, Wanted
 
 __all__ = ["Heart"]
@@ -31,6 +30,7 @@ class Heart:
         self.tick = Tick(alive=False)
         self.told: Told | None = None
         self.answered = False
+        self.error = ""
 
     @property
     def is_lost(self) -> bool:
@@ -91,22 +91,24 @@ class Heart:
     def beat(self) -> Tick:
         """Renew the lease; return what the store tells, or that the session is not alive.
 
-        A store that does not answer is no reason to give up before the lease is over. After that
-        it is not asked: by our own steady clock others have had the time to take our work.
+        A store that does not answer, or refuses the renewal, is no reason to give up before the
+        lease is over: `error` says why. After that it is not asked: by our own steady clock others
+        have had the time to take our work.
         """
+        self.error = ""
         if self.is_lost:
             self.tick, self.answered = Tick(alive=False), False
             return self.tick
         asked_at, lease = self._engine.clock.elapsed(), self._engine.settings.lease
         try:
             reading = self._engine.store.tick(self.session, self._wanted, lease=lease)
-        except StoreUnavailable as error:
-            self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
-            self.tick, self.answered = Tick(alive=not self.is_lost), False
-            return self.tick
         except StoreGone:
             # Of no identity: whoever hears that sees that it is another store, or none.
             self.tick, self.answered, self.told = Tick(alive=False), True, None
+            return self.tick
+        except StoreError as error:
+            self.error = str(error)
+            self.tick, self.answered = Tick(alive=not self.is_lost), False
             return self.tick
         self.tick, self.answered = self._engine.read(reading), True
         self.told = Told(reading.now, asked_at, self._engine.clock.elapsed())

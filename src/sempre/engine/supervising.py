@@ -71,6 +71,8 @@ class Supervisor:
             while self._children or not self._stopping:
                 self._hear(signal.sigwait(WATCHED), mask)
         finally:
+            for pid in self._children:
+                logger.error("worker process %d is killed, as its supervisor ends", pid)
             self._signal(signal.SIGKILL)
             signal.setitimer(signal.ITIMER_REAL, 0)
             # Of somebody impatient: what was asked for has just been done.

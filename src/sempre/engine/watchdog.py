@@ -94,7 +94,7 @@ class Watchdog:
                 report = Report.after(begun.report, interval=seconds)
                 self._run(report, begun, every)
         except StoreUnavailable as error:
-            self._engine.events.tell(Happened.STORE_DOWN, error=str(error))
+            self._engine.outage.failed(error)
         report.seconds = self._engine.clock.elapsed() - began
         self._engine.events.tell(Happened.PERFORMED, **report.facts)
         return report

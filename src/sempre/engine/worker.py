@@ -6,6 +6,7 @@ of them is told of and the loop goes on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from threading import Event
 
 from sempre.engine.capacity import Capacity
@@ -17,7 +18,7 @@ from sempre.engine.events import Happened
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.identity import Identity
-from sempre.engine.loops import REST_AFTER_ERROR, Loop
+from sempre.engine.loops import REST_AFTER_ERROR, Loops
 from sempre.engine.pass_turn import PassTurn
 from sempre.engine.pulse import DistantHeart, PulseLost, silence_of
 from sempre.engine.reporting import Reporter
@@ -26,7 +27,7 @@ from sempre.engine.sessions import Heart
 from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
-from sempre.errors import Refused, SempreError, StoreError, StoreGone, StoreUnavailable
+from sempre.errors import Refused, SempreError, StoreError, StoreGone
 from sempre.ports.executor import Executor, Outcome
 
 __all__ = ["Crew", "Worker"]
@@ -68,7 +69,7 @@ class Worker:
         self._stopping = Event()
         self._ending = Event()
         self.exhausted = Event()
-        self._loops: dict[str, Loop] = {}
+        self._loops = Loops(self._failed)
         # Whom to tell that this process should be replaced by a fresh one; nobody if embedded.
         self.leave: Callable[[str], None] | None = None
 
@@ -86,6 +87,8 @@ class Worker:
         tick = self.heart.beat()
         if self.heart.heard:
             self.heart.allow(silence_of(self.capacity.held(), self.engine.settings), at_most=True)
+        if self.heart.error:
+            self.engine.outage.failed(self.heart.error)
         if self.heart.answered and self.identity.is_lost(tick.store):
             return self._begin_anew(tick.store)
         if not tick.alive:
@@ -94,6 +97,7 @@ class Worker:
         self._end_unwanted()
         self.fetcher.expect(tick.next_due_at)
         if self.heart.answered:
+            self.engine.outage.answered()
             self._holdings.compare(tick.held)
             if self.heart.told is not None:
                 self._sweeper.hear(self.heart.told, has_expired=tick.has_expired)
@@ -116,7 +120,7 @@ class Worker:
             return 0.0
         try:
             return self.fetcher.step(session=self.heart.session, limit=limit)
-        except StoreUnavailable:
+        except StoreError:
             self._holdings.in_doubt = True
             raise
 
@@ -138,11 +142,12 @@ class Worker:
             return 0.0
         session = self._unsettled[0].started.execution.session
         batch = [each for each in self._unsettled if each.started.execution.session == session]
+        others = [each for each in self._unsettled if each.started.execution.session != session]
         left = self._settler.settle(batch, session=session)
         self.capacity.recorded(_ended(batch) - _ended(left))
         self._holdings.let_go(each.started.execution for each in batch)
         self._holdings.take(each.started.execution for each in left)
-        self._unsettled = [*left, *self._unsettled_of_others(session)]
+        self._unsettled = [*left, *others]
         self._note_stuck()
         if any(each.started.schedule for each in batch):
             self.fetcher.unblock()
@@ -164,18 +169,24 @@ class Worker:
     # Threads
 
     def start(self, *, burst: bool = False) -> None:
-        """Begin to work in threads of our own; return when the session is registered.
+        """Begin to work in threads of our own, in a session; without one while the store has none.
 
         In a burst only what is due is run, and `exhausted` is set when nothing is left.
         """
         self.executor.start()
-        self.heart.register()
+        try:
+            self.heart.register()
+        except StoreError as error:
+            if burst:
+                raise
+            self._failed("heart", error)
         fetch = self.fetch_due if burst else self.fetch
         # Until the last run is settled somebody has to show life and to settle.
-        self._begin_loop("heart", self.beat, self._ending)
-        self._begin_loop("fetcher", fetch, self._stopping)
-        self._begin_loop("settler", lambda: self.settle(wait=REST_AFTER_ERROR), self._ending)
-        self._begin_loop("maintenance", self.maintain, self._stopping)
+        settle = partial(self.settle, wait=REST_AFTER_ERROR)
+        self._loops.begin("heart", self.beat, end=self._ending)
+        self._loops.begin("fetcher", fetch, end=self._stopping)
+        self._loops.begin("settler", settle, end=self._ending)
+        self._loops.begin("maintenance", self.maintain, end=self._stopping)
 
     def stop(self, *, drain: float | None = None) -> None:
         """Stop claiming at once, wait for what runs, end the rest, end the session.
@@ -187,7 +198,7 @@ class Worker:
         self._wake_all()
         longest = self.engine.settings.drain.total_seconds() if drain is None else drain
         # A claim may be under way: whatever it brings has to be given back or run.
-        self._join(("fetcher",), longest)
+        self._loops.join("fetcher", seconds=longest)
         for started in self.capacity.overstayed(everything=True):
             self._finished.put(Finished(started))
         self.capacity.wait_until_idle(longest)
@@ -196,7 +207,7 @@ class Worker:
         self._cut_off()
         self._ending.set()
         self._wake_all()
-        self._join(self._loops, REST_AFTER_ERROR * 2)
+        self._loops.join(seconds=REST_AFTER_ERROR * 2)
         self.engine.bell.rest()
         self._settle_last()
 
@@ -210,11 +221,6 @@ class Worker:
             if parked is not None:
                 self._finished.put(Finished(parked))
 
-    def _join(self, names: Iterable[str], seconds: float) -> None:
-        for name in names:
-            if name in self._loops:
-                self._loops[name].join(seconds)
-
     def hurry(self) -> None:
         """Let a stop that waits for running jobs wait no longer."""
         self.capacity.give_up()
@@ -227,29 +233,23 @@ class Worker:
                 self.settle()
             self.heart.retire()
         except SempreError as error:
-            self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
-
-    def _begin_loop(self, name: str, step: Callable[[], float], end: Event) -> None:
-        self._loops[name] = Loop(name, step, end=end, failed=self._failed)
-        self._loops[name].start()
+            self.engine.outage.failed(error)
 
     def call(self, name: str) -> None:
         """Let a loop of this worker step now, if it rests."""
-        if name in self._loops:
-            self._loops[name].call()
+        self._loops.call(name)
 
     def _failed(self, name: str, error: Exception) -> None:
         if isinstance(error, PulseLost):
             self._leave(str(error))
         elif isinstance(error, StoreError):
             self.identity.in_doubt |= isinstance(error, StoreGone)
-            self.engine.events.tell(Happened.STORE_DOWN, error=str(error))
+            self.engine.outage.failed(error)
         else:
             self.engine.events.tell(Happened.BLUNDER, error=repr(error), where=name)
 
     def _wake_all(self) -> None:
-        for loop in self._loops.values():
-            loop.call()
+        self._loops.call_all()
         self.capacity.wake()
         self.engine.bell.broker.wake()
 
@@ -301,9 +301,6 @@ class Worker:
         if self.leave is not None and not self._stopping.is_set():
             self.leave(reason)
 
-    def _unsettled_of_others(self, session: str) -> list[Finished]:
-        return [each for each in self._unsettled if each.started.execution.session != session]
-
     def _call_watchdog(self) -> None:
         self._called = True
         self.call("maintenance")
@@ -326,7 +323,9 @@ class Worker:
 
     def _lose_session(self) -> None:
         """Others may have our work: stop it, and begin again under a new name."""
-        self.engine.events.tell(Happened.SESSION_LOST, session=self.heart.session)
+        stopped = [started.execution.id for started in self.capacity.running()]
+        facts = {"session": self.heart.session, "executions": stopped}
+        self.engine.events.tell(Happened.SESSION_LOST, **facts)
         self._give_up("the lease was lost")
 
     def _begin_anew(self, found: str) -> float:

@@ -19,7 +19,7 @@ from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
-from sempre.telemetry import executions, pairs, schedules
+from sempre.telemetry import executions, outages, pairs, schedules
 from sempre.telemetry.crowds import Crowd
 from sempre.telemetry.executions import length
 
@@ -239,8 +239,9 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
         _saying("broker heard again: it delivers the tickets of {}", "lane"),
     ),
     "store.replaced": (logging.ERROR, _saying(REPLACED, "store")),
-    "store.unavailable": (logging.WARNING, _saying("store down: {}", "error")),
-    "session.lost": (logging.ERROR, _saying("session {} lost; its work is stopped", "session")),
+    "store.unavailable": (logging.WARNING, outages.store_down),
+    "store.available": (logging.INFO, outages.store_up),
+    "session.lost": (logging.ERROR, outages.session_lost),
     "clock.jumped": (logging.WARNING, _clock_jumped),
     "schedule.came_back": (logging.WARNING, schedules.came_back),
     "engine.error": (logging.ERROR, _saying("a defect in {}: {}", "where", "error")),

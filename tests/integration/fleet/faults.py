@@ -7,6 +7,7 @@ from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 
 from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually
 from tests.integration.fleet.processes import Process, send
+from tests.integration.redis.redis_server import RedisServer
 
 __all__ = ["FAULTS"]
 
@@ -117,6 +118,19 @@ def blink_database(fleet: Fleet) -> None:
     fleet.pairing.database.start()
 
 
+def refuse_writes(fleet: Fleet) -> None:
+    """Let Redis have no memory left for writes, in mid run, for four leases."""
+    server = fleet.pairing.database
+    assert isinstance(server, RedisServer)
+    fleet.wait_for_running()
+    with server.client() as client:
+        client.config_set("maxmemory", 1)
+        try:
+            _pass_time(2 * LONG)
+        finally:
+            client.config_set("maxmemory", 0)
+
+
 def lock_file(fleet: Fleet) -> None:
     """Hold the lock of the SQLite file past every lease."""
     path = fleet.pairing.store.removeprefix("sqlite:///")
@@ -171,6 +185,7 @@ FAULTS: dict[str, Callable[[Fleet], None]] = {
     "restart broker": restart_broker,
     "restart database": restart_database,
     "blink of database": blink_database,
+    "refused writes": refuse_writes,
     "lock file": lock_file,
     "rolling restart": rolling_restart,
     "freeze broker": freeze_broker,

@@ -4,12 +4,15 @@ The file in the folder tells the store, the broker, the rota, settings, and how 
 """
 
 import asyncio
+import ctypes
 import json
 import logging
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -28,6 +31,8 @@ __all__ = ["application", "main"]
 LONGEST_GATE = 600
 PAUSE = 0.02
 HALF_SWING = 2.5
+# Of the interpreter; more than two leases of a fleet.
+LONGEST_HOLD = 7
 Builder = Callable[[Path, dict[str, Any]], Sempre]
 
 
@@ -99,13 +104,31 @@ def _end(effects: Effects, line: Line) -> None:
         raise Expected
     if line.ends_by == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
-    if line.ends_by == "gate":
+    if line.ends_by in ("fork", "scribble"):
+        _fork(effects.gate, scribbles=line.ends_by == "scribble")
+    if line.ends_by == "hold":
+        # No thread of this process runs meanwhile: a call by PyDLL keeps the interpreter's lock.
+        ctypes.PyDLL(None).usleep(LONGEST_HOLD * 1_000_000)
+    if line.ends_by in ("gate", "fork", "scribble"):
         _wait_for(effects.gate)
     effects.ended(guarded_by=_resource(line))
 
 
 def _resource(line: Line) -> str:
     return f"{line.name}@{current().slot.timestamp():.0f}" if line.overlaps else line.name
+
+
+def _fork(gate: Path, *, scribbles: bool) -> None:
+    """Fork a child that outlives this process, and may write to whatever pipes it inherits."""
+    if os.fork():
+        return
+    for descriptor in range(3, 256) if scribbles else ():
+        # Not into files: what a job does to the file of a store is beyond help.
+        with suppress(OSError):
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.write(descriptor, b"nonsense of a job's child")
+    _wait_for(gate)
+    os._exit(0)
 
 
 def _wait_for(gate: Path) -> None:

@@ -24,7 +24,9 @@ class Line:
         takes: how many seconds a run takes.
         fails: how many attempts at a slot fail before one succeeds.
         cron: the rule as a cron text; by default it is given as an interval.
-        ends_by: what a run does instead of ending well: wait for the `gate`, or `crash` once.
+        ends_by: what a run does before it ends well: wait for the `gate`; `fork` a child and wait
+            for the gate; `scribble`, which is the same with a child that writes to every inherited
+            pipe; `hold` the interpreter for more than two leases. Or it does not end well: `crash`.
         may_skip: whether slots may be left out by its policy, so that none counts as lost.
         policies: of the schedule.
     """
@@ -35,7 +37,7 @@ class Line:
     takes: float = 0.02
     fails: int = 0
     cron: str = ""
-    ends_by: Literal["", "gate", "crash"] = ""
+    ends_by: Literal["", "gate", "crash", "fork", "scribble", "hold"] = ""
     may_skip: bool = False
     policies: Mapping[str, Any] = field(default_factory=lambda: PATIENT)
 
@@ -112,6 +114,13 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
         Line("innocent", 1, takes=0.3),
         Line("innocent-async", 2, "async", takes=0.6),
         Line("innocent-long", 8, takes=5.0),
+    ),
+    "forking": (Line("forking", 2, ends_by="fork"), Line("thread-wait", 1)),
+    "scribbling": (Line("scribbling", 2, ends_by="scribble"), Line("thread-wait", 1)),
+    "holding": (
+        Line("holding", 10, ends_by="hold"),
+        Line("beside", 2, takes=1.2),
+        Line("beside-process", 2, "process", takes=1.2),
     ),
     "memory": (Line("thread-wait", 1), Line("async-wait", 2, "async")),
     # Beside the line that is judged, a job whose schedules are made and changed on the way.

@@ -42,6 +42,8 @@ def makes_sense(fault: str, name: str) -> bool:
         return broker in ("beanstalkd", "redis") and (store != "redis" or fault == "flush broker")
     if fault == "lock file":
         return store == "sqlite"
+    if fault == "refused writes":
+        return store == "redis"
     return store != "sqlite" if fault in ("restart database", "blink of database") else True
 
 

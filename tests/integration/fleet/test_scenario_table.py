@@ -6,12 +6,13 @@ from tests.integration.fleet.scenarios import PAGE, page_of, scenarios
 from tests.proofs import check_proof
 
 # Those of the plan; numbers that are not there were given up before it was written down.
-PLANNED = [1, 2, 3, 4, 5, 7, 9, 11, 14, 15, 17, 19, 20, 22, 23, 24, 25, 26, 27, 28, 30, 31]
+PLANNED = [1, 2, 3, 4, 5, 7, 9, 11, 14, 15, 17, 19, 20, 22, 23, 24, 25, 26, 27, 28]
+FOUND_LATER = [29, 30, 31, 32, 33]
 TESTS = sorted({test for each in scenarios().values() for test in each["tests"]})
 
 
 def test_every_scenario_is_there_once_and_in_order() -> None:
-    assert list(scenarios()) == PLANNED
+    assert list(scenarios()) == PLANNED + FOUND_LATER
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -246,6 +246,8 @@ def test_a_run_past_its_timeout_in_a_frozen_worker_is_taken_over(tmp_path: Path)
 
         # Several times its timeout, the lease and the sweep.
         eventually(lambda: run["pid"] not in last_starts(fleet, run["id"]), patience=20)
+        told = f"worker process {run['pid']} is killed: it gave no sign of life for"
+        eventually(lambda: told in fleet.outputs(), otherwise=fleet.outputs)
 
 
 def last_starts(fleet: Fleet, execution: str) -> set[int]:

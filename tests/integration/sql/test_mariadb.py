@@ -269,6 +269,24 @@ def test_a_user_who_is_refused_is_told_without_the_password(mariadb: str) -> Non
     store.close()
 
 
+def test_rights_that_are_granted_again_are_noticed_without_a_restart(mariadb: str) -> None:
+    """A connection keeps the rights that its user had when it was opened."""
+    url = new_database(mariadb)
+    SqlStore(Mariadb(url)).upgrade()
+    database, user = urlsplit(url).path.strip("/"), f"clerk_{os.getpid()}@localhost"
+    ask(mariadb, f"CREATE USER {user}")
+    ask(mariadb, f"GRANT SELECT ON `{database}`.* TO {user}")
+    store = SqlStore(Mariadb(url.replace("root@", f"{user.partition('@')[0]}@")))
+
+    with pytest.raises(StoreRefused, match="lacks a right"):
+        store.register(Session(id="s", host="h", pid=1), lease=LEASE)
+    ask(mariadb, f"GRANT ALL ON `{database}`.* TO {user}")
+
+    store.register(Session(id="s", host="h", pid=1), lease=LEASE)
+    assert len(store.sessions().value) == 1
+    store.close()
+
+
 def test_a_database_that_is_not_there_is_told(mariadb: str) -> None:
     store = SqlStore(Mariadb(f"mariadb://root@localhost/none?unix_socket={mariadb}"))
 

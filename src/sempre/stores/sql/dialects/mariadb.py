@@ -45,6 +45,8 @@ _REFUSED = {
     1698: "the server refuses this user; check user and password",
     1665: "its binary log must be of another format; SET GLOBAL binlog_format = ROW",
 }
+# On a database, a table, a column, a setting or a routine.
+_RIGHTS = {1044, 1142, 1143, 1227, 1370}
 _UNAVAILABLE = {
     1020: "others were quicker again and again",
     1021: "its disk is full; free some space",
@@ -197,7 +199,8 @@ class Mariadb:
                 if not left:
                     raise self._explained(error.cause) from None
             except pymysql.Error as error:
-                if _is_silence(error):
+                # A connection keeps the rights that its user had when it was opened.
+                if _is_silence(error) or _code(error) in _RIGHTS:
                     pool.forget()
                 if _code(error) not in _RACES or not left:
                     raise self._explained(error) from None

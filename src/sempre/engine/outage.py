@@ -1,0 +1,52 @@
+"""Outages: reports that the store fails this process, at intervals, and that the store is back.
+
+A store that is down, full, read-only or refuses a right is met by every loop of a worker again and
+again. Listeners and logs hear of the first failure, and then once in `EVERY` seconds.
+"""
+
+from threading import Lock
+
+from sempre.clock import Clock
+from sempre.engine.events import Events, Happened
+
+__all__ = ["Outage"]
+
+EVERY = 60.0
+# Every loop tries again after a second.
+CALM = 2.0
+
+
+class Outage:
+    """Whether the store fails this process; safe to be used by many threads."""
+
+    def __init__(self, clock: Clock, events: Events) -> None:
+        """Begin with a store that is well."""
+        self._clock = clock
+        self._events = events
+        self._began_at: float | None = None
+        self._reported_at = 0.0
+        self._failed_at = 0.0
+        self._lock = Lock()
+
+    def failed(self, error: object) -> None:
+        """Note that the store failed; report the first failure, and then one in a minute."""
+        with self._lock:
+            now = self._failed_at = self._clock.elapsed()
+            if self._began_at is None:
+                self._began_at = now
+            elif now - self._reported_at < EVERY:
+                return
+            self._reported_at = now
+        self._events.tell(Happened.STORE_DOWN, error=str(error))
+
+    def answered(self) -> None:
+        """Note that the store renewed the session; report that the store is back.
+
+        An operation of another kind may still fail: the store is back after two calm seconds.
+        """
+        with self._lock:
+            began_at, now = self._began_at, self._clock.elapsed()
+            if began_at is None or now - self._failed_at < CALM:
+                return
+            self._began_at = None
+        self._events.tell(Happened.STORE_UP, seconds=now - began_at)
