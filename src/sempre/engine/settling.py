@@ -14,12 +14,13 @@ from sempre.domain.planning import (
     plan_release,
     plan_skipped,
 )
+from sempre.domain.redaction import kept_text
 from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.domain.states import State
 from sempre.engine.claiming import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
-from sempre.errors import UnknownGrid
+from sempre.errors import StoreError, UnknownGrid
 from sempre.ports.executor import Ended, Outcome
 from sempre.ports.messages import Settled, Settlement, Success, View
 
@@ -111,7 +112,12 @@ class Settler:
         self, planned: Sequence[tuple[Finished, Settlement]], session: str
     ) -> list[Finished]:
         settlements = [settlement for _, settlement in planned]
-        answers = self._engine.store.settle(settlements, session=session)
+        try:
+            answers = self._engine.store.settle(settlements, session=session)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one bad end must not stop the others
+            return self._settle_apart(planned, session, error)
         again, waiting = [], []
         are_heard = self._engine.events.are_heard(Happened.SUCCEEDED)
         for (each, settlement), answer in zip(planned, answers, strict=True):
@@ -126,6 +132,24 @@ class Settler:
                 waiting += [change.after for change in changes if change.after.is_live]
         self._ring([each for each, _ in planned], waiting)
         return again
+
+    def _settle_apart(
+        self, planned: Sequence[tuple[Finished, Settlement]], session: str, error: Exception
+    ) -> list[Finished]:
+        """Record ends one by one, as the store cannot hold one of them; that one without words."""
+        if len(planned) > 1:
+            return [left for each in planned for left in self._settle_once([each], session)]
+        [(finished, _)] = planned
+        told = f"what it reported cannot be recorded: {error!r}"
+        name = finished.started.execution.snapshot.name
+        self._engine.events.tell(Happened.FAULTY, schedule=name, error=told)
+        if finished.outcome is None:
+            return [finished]
+        is_well = finished.outcome.ended is Ended.SUCCEEDED
+        bare = finished.outcome._replace(
+            result=None, error="" if is_well else kept_text(told, limit=500), traceback=""
+        )
+        return [finished._replace(outcome=bare)]
 
     def _read_again(self, finished: Sequence[Finished]) -> list[Finished]:
         if not finished:
