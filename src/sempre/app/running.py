@@ -11,6 +11,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sempre.app.awaiting import asked_within, await_store
+from sempre.app.descriptors import descriptors_of
 from sempre.app.transactions import effects
 from sempre.app.wishes import Wishes
 from sempre.engine.pulse import DistantHeart, fork_pulse
@@ -47,12 +48,14 @@ class Running:
         forks: bool = False,
         burst: bool = False,
         begun: Callable[[], None] | None = None,
+        leash: int | None = None,
     ) -> None:
         """Describe a worker; nothing happens before `begin`.
 
         One that forks shows life by a process of its own; it must begin before any thread does.
-        Before its first run `begun` is called.
+        Before its first run `begun` is called. The leash of a supervisor is no job's to reach.
         """
+        self._leash = leash
         self._app = app
         self._sync = sync
         self._forks = forks
@@ -82,6 +85,7 @@ class Running:
         self._app.narrate()
         # Both fork, which they may only do while there is no thread; the executors begin some.
         line = self._fork_pulse() if self._forks else None
+        self.executors.private += self._private(line)
         self.executors.start()
         self._leave_to_others()
         if self._sync:
@@ -99,6 +103,16 @@ class Running:
         self._app.engine.store.upgrade(fence=fence)
         if self._sync:
             self._app.sync()
+
+    def _private(self, line: Connection | None) -> list[int]:
+        """Return the descriptors of this process that no child may reach.
+
+        Those of the store are among them where a program has used it before its worker begins.
+        """
+        lines = [] if line is None else [line.fileno()]
+        leash = [] if self._leash is None else [self._leash]
+        settings = self._app.settings
+        return [*lines, *leash, *descriptors_of(settings.store, settings.broker)]
 
     def _leave_to_others(self) -> None:
         """Want no jobs that cannot run here: others may be able to run them."""
@@ -221,7 +235,12 @@ def work(
         if not _is_store_there(app, wishes, leash):
             return 0
         running = Running(
-            app, queues=queues, concurrency=concurrency, forks=app.can_fork, begun=begun
+            app,
+            queues=queues,
+            concurrency=concurrency,
+            forks=app.can_fork,
+            begun=begun,
+            leash=leash,
         )
         worker = running.begin().worker
         if worker is not None:

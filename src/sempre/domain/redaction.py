@@ -18,6 +18,7 @@ from sempre.domain.arguments import Json
 from sempre.errors import PolicyError
 
 __all__ = [
+    "LARGEST_TEXT",
     "MASK",
     "SECRET_NAMES",
     "capped",

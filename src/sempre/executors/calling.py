@@ -17,7 +17,7 @@ from sempre.errors import RunCancelled, Skip
 from sempre.executors.current import Current, running
 from sempre.ports.executor import Ended, Task
 
-__all__ = ["Report", "cancelled", "failed", "perform", "perform_async"]
+__all__ = ["LONGEST_ERROR", "Report", "cancelled", "failed", "perform", "perform_async"]
 
 LONGEST_ERROR = 500
 

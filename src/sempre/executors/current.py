@@ -28,9 +28,11 @@ from sempre.errors import InvalidInput, NotInJob, RunCancelled
 from sempre.executors.effects import Opener, RunEffects
 from sempre.ports.executor import Progress, Run
 
-__all__ = ["Current", "Link", "current", "running"]
+__all__ = ["LONGEST_NOTE", "Current", "Link", "amount", "current", "running"]
 
 LONGEST_NOTE = 200
+# Beyond it a float has no room for the last digit, and a store none for a whole number.
+LARGEST_EXACT = 2**53
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
 
 
@@ -169,11 +171,12 @@ class Current:
         Raises:
             InvalidInput: an amount is not a finite number.
         """
-        for amount in (done, total):
-            if amount is not None and not _is_finite(amount):
-                raise InvalidInput("progress", amount, allowed="finite numbers")
+        counted, whole = amount(done), amount(total)
+        if counted is None or (whole is None and total is not None):
+            wrong = done if counted is None else total
+            raise InvalidInput("progress", wrong, allowed="finite numbers")
         kept = kept_text(str(note), self.redact, LONGEST_NOTE) if note else ""
-        self.link.tell(Progress(done, total, kept))
+        self.link.tell(Progress(counted, whole, kept))
 
     @property
     def cancelled(self) -> bool:
@@ -250,10 +253,13 @@ class _JobLogger(logging.LoggerAdapter[logging.Logger]):
         return msg, kwargs
 
 
-def _is_finite(value: object) -> bool:
+def amount(value: object) -> float | None:
+    """Return a finite number as every store can hold it; None for anything else."""
     if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
+        return None
+    if isinstance(value, int) and abs(value) <= LARGEST_EXACT:
+        return value
     try:
-        return isfinite(value)
+        return float(value) if isfinite(value) else None
     except OverflowError:  # a whole number beyond every float
-        return False
+        return None

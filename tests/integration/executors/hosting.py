@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from itertools import count
 from pathlib import Path
+from threading import Timer
 from typing import Any, Self
 
 from sempre.domain.arguments import Json
@@ -25,6 +26,7 @@ class Worker:
     def __init__(self, **options: Json) -> None:
         ours, theirs = socket.socketpair()
         hears, speaks = os.pipe()
+        waits, self._release = os.pipe()
         self._channel = ours
         self._channel.settimeout(HANGS_AFTER)
         self._lines = ours.makefile("r")
@@ -35,31 +37,37 @@ class Worker:
         told = {
             "SEMPRE_TEST_PIPE": str(speaks),
             "SEMPRE_TEST_CHANNEL": str(theirs.fileno()),
+            "SEMPRE_TEST_RELEASE": str(waits),
             "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
         }
         command = [sys.executable, "-m", "tests.integration.executors.host"]
         self.process = subprocess.Popen(
             [*command, str(theirs.fileno()), json.dumps(options)],
-            pass_fds=[theirs.fileno(), speaks],
+            pass_fds=[theirs.fileno(), speaks, waits],
             env={**os.environ, **told},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=ROOT,
             text=True,
         )
+        self._guard = Timer(HANGS_AFTER, self.process.kill)
+        self._guard.start()
         theirs.close()
         os.close(speaks)
+        os.close(waits)
         assert self._answer() == "ready"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._guard.cancel()
         self.process.kill()
         self.process.communicate()
         self._lines.close()
         self._channel.close()
         self._hears.close()
+        os.close(self._release)
 
     def submit(self, job: str, *, timeout: float | None = None, **args: Json) -> str:
         identity = f"run {next(self._numbers)}"
@@ -85,6 +93,15 @@ class Worker:
         order = json.dumps({"do": what, **details})
         self._channel.sendall(order.encode() + b"\n")
         return self._answer()
+
+    def hold(self) -> None:
+        """Keep every thread of the worker from running until `release`."""
+        assert self.ask("hold") == "held"
+
+    def release(self) -> None:
+        """Let the threads of the worker run again."""
+        os.write(self._release, b"!")
+        assert self._answer() is None
 
     def said(self) -> str:
         """Wait for what a job says next; nothing when no process is left that could."""

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from pathlib import Path
 from threading import Event
 
 from sempre.domain.arguments import Json
@@ -123,6 +124,15 @@ def finish_all_the_same() -> str:
     signal.signal(signal.SIGTERM, lambda *_: done.set())
     say("ready")
     done.wait()
+    say("finished")
+    return "done"
+
+
+def finish_on_signal() -> str:
+    done = Event()
+    signal.signal(signal.SIGUSR1, lambda *_: done.set())
+    say(os.getpid())
+    done.wait()
     return "done"
 
 
@@ -178,6 +188,19 @@ def open_descriptors() -> list[int]:
     return found
 
 
+def list_descriptors() -> object:
+    """Return what this process has open, and what a program would have that it starts."""
+    program = "import os; print(*os.listdir('/proc/self/fd'))"
+    started = subprocess.run(
+        [sys.executable, "-c", program], close_fds=False, capture_output=True, check=True
+    )
+    return {"own": len(open_descriptors()), "programs": len(started.stdout.split())}
+
+
+def describe_descriptors(descriptors: list[int]) -> list[str]:
+    return [str(Path(f"/proc/self/fd/{each}").readlink()) for each in descriptors]
+
+
 def remember() -> list[str]:
     """Return what an earlier run left behind in this process."""
     before = [MARK.get(), *_seen]
@@ -187,11 +210,22 @@ def remember() -> list[str]:
 
 
 def write_nonsense() -> None:
-    for descriptor in open_descriptors():
-        is_socket = stat.S_ISSOCK(os.fstat(descriptor).st_mode)
-        if is_socket and descriptor != int(os.environ["SEMPRE_TEST_CHANNEL"]):
-            os.write(descriptor, b"\xff" * 64)
+    for descriptor in own_sockets():
+        os.write(descriptor, b"\xff" * 64)
     Event().wait()
+
+
+def forge(text: str) -> None:
+    """Say something in the place of the child, on the descriptor that leads to the worker."""
+    body = text.encode("utf-8", "surrogatepass")
+    for descriptor in own_sockets():
+        os.write(descriptor, len(body).to_bytes(4, "big") + body)
+    Event().wait()
+
+
+def own_sockets() -> list[int]:
+    sockets = [each for each in open_descriptors() if stat.S_ISSOCK(os.fstat(each).st_mode)]
+    return [each for each in sockets if each != int(os.environ["SEMPRE_TEST_CHANNEL"])]
 
 
 def close_everything() -> str:
@@ -221,10 +255,12 @@ def refuse_to_connect() -> None:
 _hooked: list[int] = []
 
 for each in (
-    abort, close_everything, count_hooks, crash_with_a_grandchild, describe, echo, fail,
-    finish_all_the_same, give_bytes, hang, hang_stubbornly, hang_with_a_grandchild, kill_myself,
-    leave, leave_politely, listen, print_something, read_nothing, remember, repeat, tell_progress,
-    wait_a_moment, write_nonsense,
+    abort, close_everything, count_hooks, crash_with_a_grandchild, describe,
+    describe_descriptors, echo, fail,
+    finish_all_the_same, finish_on_signal, forge, give_bytes, hang, hang_stubbornly,
+    hang_with_a_grandchild, kill_myself, leave, leave_politely, list_descriptors, listen,
+    print_something, read_nothing, remember, repeat, tell_progress, wait_a_moment,
+    write_nonsense,
 ):  # fmt: skip
     register(each)
 register(eat, memory=600_000_000)

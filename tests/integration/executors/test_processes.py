@@ -87,7 +87,6 @@ def test_leaving_politely_is_a_failure(worker: Worker) -> None:
         ("kill_myself", {"number": int(signal.SIGTERM)}, "killed by SIGTERM"),
         ("kill_myself", {"number": int(signal.SIGRTMIN) + 3}, "killed by signal"),
         ("close_everything", {}, "exited with code 70"),
-        ("write_nonsense", {}, "wrote on the worker's socket"),
     ],
 )
 def test_a_child_that_ends_without_an_answer_has_crashed_alone(
@@ -98,6 +97,35 @@ def test_a_child_that_ends_without_an_answer_has_crashed_alone(
     assert outcome["ended"] == "crashed"
     assert words in outcome["error"]
     assert worker.run("echo", value="still here")["result"] == "still here"
+
+
+MALFORMED = [
+    '{"report":["succeeded"]}',
+    '{"report":["succeeded","\ud800","",""]}',
+    '{"progress":["far",1,""]}',
+]
+
+
+@pytest.mark.parametrize("text", MALFORMED)
+def test_a_malformed_report_fails_its_own_run_and_no_other(worker: Worker, text: str) -> None:
+    forged = worker.submit("forge", text=text)
+    others = {worker.submit("echo", value=number) for number in range(5)}
+
+    told = [worker.outcome() for _ in range(6)]
+
+    assert {each["id"] for each in told} == {forged, *others}
+    [failed] = [each for each in told if each["ended"] != "succeeded"]
+    assert (failed["id"], failed["ended"]) == (forged, "failed")
+    assert failed["error"].startswith("its process sent a malformed report: a")
+    assert "A job must only write to descriptors that it has opened itself" in failed["error"]
+
+
+def test_nonsense_on_the_stream_of_a_child_fails_its_run(worker: Worker) -> None:
+    outcome = worker.run("write_nonsense")
+
+    assert outcome["ended"] == "failed"
+    told = "its process sent a malformed report: a message of 4,294,967,295 bytes"
+    assert outcome["error"].startswith(told)
 
 
 def test_a_child_that_eats_its_memory_fails_alone(worker: Worker) -> None:

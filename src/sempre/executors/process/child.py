@@ -45,11 +45,12 @@ _REHEARSAL = {
     "kind": "scheduled",
     "args": {"of": 1},
     "timeout": 60.0,
+    "over_at": 1e12,
 }
 
 
-def call_of(run: Run) -> dict[str, Any]:
-    """Return what a child is told of its run."""
+def call_of(run: Run, over_at: float | None = None) -> dict[str, Any]:
+    """Return what a child is told of its run, whose time is over at a point of `elapsed`."""
     execution = run.execution
     timeout = None if run.timeout is None else run.timeout.total_seconds()
     return {
@@ -63,6 +64,7 @@ def call_of(run: Run) -> dict[str, Any]:
         "kind": execution.kind,
         "args": dict(execution.snapshot.args),
         "timeout": timeout,
+        "over_at": over_at,
     }
 
 
@@ -187,6 +189,8 @@ class _ChildLink(Link):
         self._quiet_until = 0.0
         self._timer: threading.Timer | None = None
         self._has_looked = False
+        self._has_been_asked = False
+        self._over_at: float | None = None
         self._facts: dict[str, Any] | None = None
 
     def call(self, stream: int) -> dict[str, Any] | None:
@@ -195,6 +199,8 @@ class _ChildLink(Link):
         os.close(stream)
         while self._facts is None and (raw := self._stream.recv(65_536)):
             self._hear(raw)
+        if self._facts is not None:
+            self._over_at = self._facts.pop("over_at")
         return self._facts
 
     def report(self, report: Report) -> None:
@@ -225,15 +231,22 @@ class _ChildLink(Link):
     def _look(self) -> None:
         if not self._has_looked and threading.current_thread() is threading.main_thread():
             self._has_looked = True
-            # A handler that does nothing: an ignored signal would be ignored by subprocesses too.
-            signal.signal(signal.SIGTERM, lambda *_: None)
-        try:
+            # A handler and no more: an ignored signal would be ignored by subprocesses too.
+            signal.signal(signal.SIGTERM, self._note_request)
+        with suppress(OSError):
             raw = self._stream.recv(65_536, socket.MSG_DONTWAIT)
             if not raw:
                 self._reason = "the worker is gone"
-        except OSError:
-            return
-        self._hear(raw)
+            self._hear(raw)
+        if self._reason is None and self._has_been_asked and self._is_over():
+            # The worker would have said so, but a job of its own may hold its interpreter.
+            self._reason = "its time is over"
+
+    def _note_request(self, *_: object) -> None:
+        self._has_been_asked = True
+
+    def _is_over(self) -> bool:
+        return self._over_at is not None and self._clock.elapsed() >= self._over_at
 
     def _hear(self, raw: bytes) -> None:
         for message in self._frames.feed(raw):

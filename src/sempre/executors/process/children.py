@@ -16,7 +16,8 @@ from sempre.executors.calling import Report
 from sempre.executors.flights import Flight
 from sempre.executors.process.frames import Frames
 from sempre.executors.process.nurseries import Handle
-from sempre.executors.process.orders import BEAR, order
+from sempre.executors.process.orders import BEAR, LIMIT, order
+from sempre.executors.process.reports import largest_message
 
 __all__ = ["Child", "ChildFlight", "Children"]
 
@@ -29,11 +30,13 @@ class ChildFlight(Flight):
     """A run that goes to a child.
 
     Attributes:
+        over_at: when its time is over, by the clock's `elapsed`; None without a limit.
         lock: guards verdict and child; held until it has one, so that it can be asked to end.
         verdict: how it ends if it was asked to.
         child: which one has it.
     """
 
+    over_at: float | None = None
     lock: Lock = field(default_factory=Lock, init=False)
     verdict: Report | None = field(default=None, init=False)
     child: "Child | None" = field(default=None, init=False)
@@ -48,30 +51,41 @@ class Child:
         stream: to the child itself.
         nursery: its parent.
         frames: what it has told.
+        unread: what has arrived of it and was not read yet.
         lock: guards the flight, and that nobody writes to a stream which is closed.
         flight: its run, if it has one.
         pid: known once it is born.
         is_watched: whether somebody listens to the stream.
         is_gone: whether it can take no run any more.
+        is_malformed: whether it has said something that is no message of ours; no more is read.
     """
 
     number: int
     stream: socket.socket
     nursery: Handle
     frames: Frames = field(default_factory=Frames, init=False)
+    unread: bytes = field(default=b"", init=False)
     lock: Lock = field(default_factory=Lock, init=False)
     flight: ChildFlight | None = field(default=None, init=False)
     pid: int | None = field(default=None, init=False)
     is_watched: bool = field(default=False, init=False)
     is_gone: bool = field(default=False, init=False)
+    is_malformed: bool = field(default=False, init=False)
 
     def takes(self, flight: ChildFlight, call: bytes) -> bool:
-        """Hand it its run; False if it is gone, and then the run has not begun."""
+        """Hand it its run; False if it is gone, and then the run has not begun.
+
+        Its nursery knows the limit before: from then on nothing that happens here can extend it.
+        """
         with self.lock:
             if self.is_gone:
                 return False
             self.flight = flight
+            self.frames.largest = largest_message(flight.run.task)
             try:
+                if flight.over_at is not None:
+                    at = int(flight.over_at * 1_000_000) + 1
+                    self.nursery.send(order(LIMIT, self.number, at))
                 self.stream.sendall(call)
             except OSError:
                 # It has not got all of it.

@@ -11,7 +11,6 @@ __all__ = ["BrokenFrame", "Frames", "framed", "packed"]
 # Above the highest `result_limit`, with room for what goes around a result.
 LARGEST = 8_388_608
 _LENGTH = 4
-_read_text = json.JSONDecoder().raw_decode
 _text_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -31,9 +30,14 @@ def framed(text: str) -> bytes:
 
 
 class Frames:
-    """The messages in what has arrived so far."""
+    """The messages in what has arrived so far.
+
+    Attributes:
+        largest: how many bytes a message has at most; a larger one is refused by its length.
+    """
 
     def __init__(self) -> None:
+        self.largest = LARGEST
         self._arrived = b""
 
     def feed(self, raw: bytes) -> Iterator[dict[str, Any]]:
@@ -45,8 +49,10 @@ class Frames:
         arrived = self._arrived = self._arrived + raw
         while len(arrived) >= _LENGTH:
             length = int.from_bytes(arrived[:_LENGTH], "big")
-            if length > LARGEST:
-                raise BrokenFrame(f"a message of {length:,} bytes; at most {LARGEST:,} are sent")
+            if length > self.largest:
+                raise BrokenFrame(
+                    f"a message of {length:,} bytes; at most {self.largest:,} are sent"
+                )
             end = _LENGTH + length
             if len(arrived) < end:
                 return
@@ -65,3 +71,10 @@ def _read(body: bytes) -> dict[str, Any]:
     if not isinstance(message, dict) or end < len(text):
         raise BrokenFrame(f"a message that is a {type(message).__name__}, or more than one")
     return message
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_read_text = json.JSONDecoder(parse_constant=_refuse).raw_decode

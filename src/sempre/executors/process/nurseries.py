@@ -9,12 +9,14 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
 
 from sempre.errors import Refused
 from sempre.executors.process.child import Births
+from sempre.executors.process.descriptors import cut
+from sempre.executors.process.limits import Limits
 from sempre.executors.process.nursery import Nursery
 from sempre.executors.process.orders import BREED, Orders, order
 from sempre.executors.process.system import thread_count, watch_process
@@ -73,8 +75,11 @@ class Nurseries:
         spare: the one that waits.
     """
 
-    def __init__(self, births: Births) -> None:
+    def __init__(self, births: Births, limits: Limits, private: Collection[int] = ()) -> None:
+        """Make none yet; `private` are descriptors of this process that none of them may have."""
         self._births = births
+        self._private = private
+        self._limits = limits
         self.active: Handle | None = None
         self.spare: Handle | None = None
 
@@ -97,10 +102,11 @@ class Nurseries:
             pid = os.fork()
             if pid == 0:
                 ours.close()
+                cut(self._private)
                 lifeline = watch_process(worker)
                 if os.getppid() != worker:
                     os._exit(1)
-                Nursery(theirs, self._births, lifeline).serve()
+                Nursery(theirs, self._births, self._limits, lifeline).serve()
         theirs.close()
         self.active = Handle(ours, pid)
         return self.active

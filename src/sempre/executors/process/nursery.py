@@ -1,4 +1,4 @@
-"""The nursery: a process with one thread, which forks, signals and reaps the children.
+"""The nursery: a process with one thread, which forks, limits, signals and reaps the children.
 
 It is forked from the worker before that has threads, so every child begins as the copy of a
 process in which nothing else was going on. It knows all registered jobs, as it is a copy itself.
@@ -18,13 +18,16 @@ from contextlib import suppress
 from typing import NoReturn
 
 from sempre.executors.process.child import Births
+from sempre.executors.process.limits import Limits
 from sempre.executors.process.orders import (
     BEAR,
     BORN,
     BREED,
+    END,
+    EXPIRED,
     GONE,
+    LIMIT,
     READY,
-    SIGNAL,
     UNBORN,
     Orders,
     order,
@@ -34,6 +37,8 @@ from sempre.executors.process.system import die_with_parent, leash, let_signals_
 __all__ = ["Nursery"]
 
 BROKEN = 70
+# What a job starts gets none of the descriptors that we are sent.
+_CLOSED_BY_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 _ROOM = socket.CMSG_SPACE(4 * 64)
 # What may reach every process of a service; the nursery ends when the worker does, not before.
 _PATIENT = {
@@ -53,10 +58,13 @@ class Nursery:
     the new process is told more.
     """
 
-    def __init__(self, control: socket.socket, births: Births, lifeline: int | None) -> None:
+    def __init__(
+        self, control: socket.socket, births: Births, limits: Limits, lifeline: int | None
+    ) -> None:
         """Make a nursery; `lifeline` is a descriptor that is readable when the worker has ended."""
         self._control = control
         self._births = births
+        self._limits = limits
         self._lifeline = lifeline
         self._leash = leash()
         self._orders = Orders()
@@ -64,7 +72,6 @@ class Nursery:
         self._outbox = bytearray()
         self._pids: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
-        self._asked: set[int] = set()
         self._own: list[int] = []
         self._pid = os.getpid()
         self._poll = select.poll()
@@ -118,7 +125,12 @@ class Nursery:
     def _turn(self) -> bool:
         if self._outbox:
             self._flush()
-        for descriptor, event in self._poll.poll():
+        wait = self._limits.wait()
+        if wait == 0:
+            for child in self._limits.due():
+                self._expire(child)
+            return True
+        for descriptor, event in self._poll.poll(wait):
             if descriptor == self._own[1]:
                 self._reap()
             elif descriptor == self._lifeline or (event & ~select.POLLOUT and not self._listen()):
@@ -127,7 +139,7 @@ class Nursery:
 
     def _listen(self) -> bool:
         try:
-            raw, with_it, _, _ = self._control.recvmsg(4096, _ROOM)
+            raw, with_it, _, _ = self._control.recvmsg(4096, _ROOM, _CLOSED_BY_EXEC)
         except OSError:
             return False
         for _, _, descriptors in with_it:
@@ -139,8 +151,11 @@ class Nursery:
     def _obey(self, what: int, child: int, detail: int) -> None:
         if what == BEAR:
             self._bear(child, self._descriptors.popleft())
-        elif what == SIGNAL:
-            self._signal(child, detail)
+        elif what == LIMIT:
+            if child in self._pids:
+                self._limits.set(child, detail / 1_000_000)
+        elif what == END:
+            self._end_politely(child)
         elif what == BREED:
             self._breed(self._descriptors.popleft())
 
@@ -189,21 +204,37 @@ class Nursery:
                 signal.set_wakeup_fd(-1)
                 for each in (self._control, self._wake, self._waker):
                     each.close()
-                for end in self._leash or ():
+                for end in (*(self._leash or ()), *self._descriptors):
                     os.close(end)
-                Nursery(control, self._births, self._lifeline).serve()
+                Nursery(control, self._births, self._limits.anew(), self._lifeline).serve()
 
     def _leave(self) -> None:
         """Give up, in a child, what belongs to the nursery."""
         signal.set_wakeup_fd(-1)
         for descriptor in self._own:
             os.close(descriptor)
+        for descriptor in self._descriptors:
+            # Of orders that came with this one, where a system hands over several at once.
+            os.close(descriptor)
         let_signals_in(signal.SIGCHLD)
+
+    def _expire(self, child: int) -> None:
+        """Ask a child whose time is over to end; kill one whose grace is over."""
+        if self._limits.has_asked(child):
+            self._signal(child, signal.SIGKILL)
+        else:
+            # Before the signal: whatever the child says after it, the worker has heard this first.
+            self._tell(EXPIRED, child, 0)
+            self._flush()
+            self._end_politely(child)
+
+    def _end_politely(self, child: int) -> None:
+        if child in self._pids and self._limits.ask(child):
+            self._signal(child, signal.SIGTERM)
 
     def _signal(self, child: int, number: int) -> None:
         # Not reaped yet, so the pid is still that of the child.
         if (pid := self._pids.get(child)) is not None:
-            self._asked.add(child)
             with suppress(OSError):
                 os.killpg(pid, number)
 
@@ -219,13 +250,13 @@ class Nursery:
         pid = ended.si_pid
         child = self._numbers.pop(pid, None)
         is_well = ended.si_code == os.CLD_EXITED and ended.si_status == 0
-        if child is not None and (not is_well or child in self._asked):
+        if child is not None and (not is_well or self._limits.has_asked(child)):
             # What it started and left behind; the group exists until it is reaped.
             self._signal(child, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         if child is not None:
             del self._pids[child]
-            self._asked.discard(child)
+            self._limits.forget(child)
             self._tell(GONE, child, os.waitstatus_to_exitcode(status))
 
     def _tell(self, what: int, child: int, detail: int) -> None:

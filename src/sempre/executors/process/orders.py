@@ -7,12 +7,25 @@ that it writes to, and to read or write JSON touches some fifty of them.
 import struct
 from collections.abc import Iterable
 
-__all__ = ["BEAR", "BORN", "BREED", "GONE", "READY", "SIGNAL", "UNBORN", "Orders", "order"]
+__all__ = [
+    "BEAR",
+    "BORN",
+    "BREED",
+    "END",
+    "EXPIRED",
+    "GONE",
+    "LIMIT",
+    "READY",
+    "UNBORN",
+    "Orders",
+    "order",
+]
 
-# To the nursery: fork a child, send a signal to the group of one, fork another nursery.
-BEAR, SIGNAL, BREED = 1, 2, 3
-# From it, with pid, pid, errno, and exit code or negative signal.
-READY, BORN, UNBORN, GONE = 4, 5, 6, 7
+# To the nursery: fork a child, end the group of one, fork another nursery; let a child run until an
+# instant, in microseconds of the steady clock that all processes of a host share.
+BEAR, END, BREED, LIMIT = 1, 2, 3, 8
+# From it, with pid, pid, errno, and exit code or negative signal; that the time of a child is over.
+READY, BORN, UNBORN, GONE, EXPIRED = 4, 5, 6, 7, 9
 
 _FORM = struct.Struct("!3q")
 

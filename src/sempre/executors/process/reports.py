@@ -1,0 +1,95 @@
+"""What a child may say of its run, checked word for word: its job may have written it.
+
+A report that passes is one that every store can hold. So a child that says anything else fails its
+own run, and keeps no other from being recorded.
+"""
+
+from typing import Any
+
+from sempre.domain.arguments import check_json
+from sempre.domain.redaction import LARGEST_TEXT, kept_text, storable
+from sempre.domain.results import RESULT_LIMIT
+from sempre.errors import ArgumentsError
+from sempre.executors.calling import LONGEST_ERROR, Report
+from sempre.executors.current import LONGEST_NOTE, amount
+from sempre.executors.process.frames import BrokenFrame
+from sempre.ports.executor import Ended, Progress, Task
+
+__all__ = ["largest_message", "malformed", "read_message"]
+
+# A worker itself finds that a run has crashed, was interrupted or timed out.
+_ENDS = {
+    each.value: each for each in (Ended.SUCCEEDED, Ended.FAILED, Ended.CANCELLED, Ended.SKIPPED)
+}
+# For an error, a traceback, and the repr of a value that is no JSON, however they are escaped.
+_AROUND_RESULT = 8 * LARGEST_TEXT
+
+
+def largest_message(task: Task) -> int:
+    """Return how many bytes a message about a run of a task has at most."""
+    return max(task.result_limit, RESULT_LIMIT) + _AROUND_RESULT
+
+
+def read_message(message: dict[str, Any]) -> Report | Progress:
+    """Return the report or the progress that a message is.
+
+    Raises:
+        BrokenFrame: it is neither; saying what is wrong.
+    """
+    match message:
+        case {"report": list(parts), **rest} if not rest:
+            return _report(parts)
+        case {"progress": list(parts), **rest} if not rest:
+            return _progress(parts)
+    raise BrokenFrame("an object that is neither a report nor a progress")
+
+
+def malformed(error: BrokenFrame) -> Report:
+    """Return how a run ends whose child has sent something else than a report."""
+    told = (
+        f"its process sent a malformed report: {error}. "
+        "A job must only write to descriptors that it has opened itself"
+    )
+    return Report(Ended.FAILED, error=kept_text(told, (), LONGEST_ERROR))
+
+
+def _report(parts: list[Any]) -> Report:
+    match parts:
+        case [str(state), result, str(error), str(traceback)] if state in _ENDS:
+            ended = _ENDS[state]
+        case [str(), _, str(), str()]:
+            raise BrokenFrame("a report with an unknown state")
+        case _:
+            raise BrokenFrame("a report that is not a state, a result, an error and a traceback")
+    _check_text("error", error, LONGEST_ERROR)
+    _check_text("traceback", traceback, LARGEST_TEXT)
+    if ended is Ended.SUCCEEDED:
+        if error or traceback:
+            raise BrokenFrame("a success with an error")
+    elif result is not None:
+        raise BrokenFrame(f"a result of a run that {ended}")
+    if result is not None:
+        _check_result(result)
+    return Report(ended, result, error, traceback)
+
+
+def _progress(parts: list[Any]) -> Progress:
+    match parts:
+        case [done, total, str(note)] if (counted := amount(done)) is not None:
+            whole = amount(total)
+            if whole is not None or total is None:
+                _check_text("note", note, LONGEST_NOTE)
+                return Progress(counted, whole, note)
+    raise BrokenFrame("a progress that is not two finite numbers and a note")
+
+
+def _check_result(result: Any) -> None:  # noqa: ANN401 - whatever JSON there is
+    try:
+        check_json("result", result)
+    except (ArgumentsError, RecursionError) as error:
+        raise BrokenFrame(f"a result that cannot be stored: {error}") from None
+
+
+def _check_text(name: str, text: str, limit: int) -> None:
+    if text and (storable(text) != text or len(text.encode()) > limit):
+        raise BrokenFrame(f"its {name} is over {limit:,} bytes, or has NUL or lone surrogates")

@@ -1,0 +1,89 @@
+"""Time limits of children hold while a job keeps every thread of their worker from running."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from sempre.clock import SystemClock
+from tests.integration.executors.hosting import HANGS_AFTER, Worker
+
+CLOCK = SystemClock()
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    with Worker(grace=0.05) as made:
+        yield made
+
+
+def wait_for_the_end(pid: int) -> None:
+    """Return when a process is gone or a zombie."""
+    until = CLOCK.elapsed() + HANGS_AFTER / 4
+    with suppress(FileNotFoundError, ProcessLookupError):
+        while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            assert CLOCK.elapsed() < until, "the child lives on"
+
+
+def test_a_child_ends_at_its_limit_though_no_thread_of_its_worker_can_run(worker: Worker) -> None:
+    wanted = {worker.submit(job, timeout=2) for job in ("hang", "hang_stubbornly")}
+    pids = [int(worker.said()) for _ in wanted]
+    worker.hold()
+
+    for pid in pids:
+        wait_for_the_end(pid)
+    worker.release()
+
+    told = [worker.outcome() for _ in wanted]
+    assert {each["id"] for each in told} == wanted
+    assert {each["ended"] for each in told} == {"timed out"}
+    assert {each["error"] for each in told} == {"timed out after 0:00:02"}
+    assert worker.run("echo", value=1)["result"] == 1
+    assert worker.is_silent
+    assert worker.ask("stuck") == 0
+
+
+def test_a_job_that_looks_learns_from_its_own_clock_that_its_time_is_over() -> None:
+    with Worker() as worker:
+        worker.submit("listen", timeout=2)
+        assert worker.said() == "listening"
+        worker.hold()
+
+        assert worker.said() == "heard: its time is over"
+        worker.release()
+        assert worker.outcome()["ended"] == "timed out"
+
+
+def test_a_job_that_finishes_late_is_late_also_if_its_worker_hears_of_it_much_later() -> None:
+    with Worker() as worker:
+        worker.submit("finish_all_the_same", timeout=2)
+        assert worker.said() == "ready"
+        worker.hold()
+
+        assert worker.said() == "finished"
+        worker.release()
+        assert worker.outcome()["ended"] == "timed out"
+
+
+def test_a_job_that_was_done_in_time_has_succeeded_though_its_worker_hears_of_it_too_late(
+    worker: Worker,
+) -> None:
+    early = worker.submit("finish_on_signal", timeout=3)
+    first = int(worker.said())
+    late = worker.submit("hang", timeout=4)
+    second = int(worker.said())
+    worker.hold()
+    os.kill(first, signal.SIGUSR1)
+    wait_for_the_end(first)
+
+    # When this one is ended, the limit and both graces of the other are over as well.
+    wait_for_the_end(second)
+    worker.release()
+
+    told = [worker.outcome(), worker.outcome()]
+    assert {each["id"]: each["ended"] for each in told} == {early: "succeeded", late: "timed out"}
+    worker.run("echo")
+    assert worker.is_silent
