@@ -12,6 +12,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sempre.app.awaiting import Insistence, asked_within
+from sempre.app.descriptors import descriptors_of
 from sempre.app.transactions import effects
 from sempre.app.wishes import Wishes
 from sempre.engine.heartbeat_line import WorkerEnd
@@ -53,13 +54,16 @@ class Running:
         burst: bool = False,
         begun: Callable[[], None] | None = None,
         insist: Callable[[Callable[[], object]], bool] | None = None,
+        leash: int | None = None,
     ) -> None:
         """Describe a worker; nothing happens before `begin`.
 
         One that forks shows life by a process of its own; it must begin before any thread does.
         Before its first run `begun` is called. What a store does not let it do at the beginning is
-        repeated by `insist`, until that answers True, or False if it is not to begin any more.
+        repeated by `insist`, until that answers True, or False if it is not to begin any more. The
+        leash of a supervisor is no job's to reach.
         """
+        self._leash = leash
         self._app = app
         self._insist = insist or _once
         self._sync = sync
@@ -92,6 +96,7 @@ class Running:
         self._app.narrate()
         # Both fork, which they may only do while there is no thread; the executors begin some.
         line = self._fork_pulse() if self._forks else None
+        self.executors.private += self._private()
         self.executors.start()
         self._leave_to_others()
         if not self._insist(lambda: self._prepare(line)):
@@ -120,6 +125,16 @@ class Running:
         self._app.engine.store.upgrade(fence=fence)
         if self._sync:
             self._app.sync()
+
+    def _private(self) -> list[int]:
+        """Return the descriptors of this process that no child may reach.
+
+        Those of the store are among them where a program has used it before its worker begins. The
+        line to the heartbeat process is not: every fork closes it.
+        """
+        leash = [] if self._leash is None else [self._leash]
+        settings = self._app.settings
+        return [*leash, *descriptors_of(settings.store, settings.broker)]
 
     def _leave_to_others(self) -> None:
         """Want no jobs that cannot run here: others may be able to run them."""
@@ -285,6 +300,7 @@ def work(
             forks=app.can_fork,
             begun=begun,
             insist=insist,
+            leash=leash,
         )
         worker = running.begin().worker
         if worker is not None:

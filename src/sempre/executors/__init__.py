@@ -29,6 +29,8 @@ class Executors:
     Attributes:
         unavailable: isolations that could not be started, each with the reason; a worker should
             claim none of their jobs. A run of one that comes all the same fails with it.
+        private: descriptors of this process that lead nowhere in children; to be added before the
+            start.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Executors:
             opener: begins the transaction of a run, in the process in which its job asks for it.
         """
         self.unavailable: dict[Isolation, str] = {}
+        self.private: list[int] = []
         self._lookup = lookup
         self._after_fork = tuple(after_fork)
         self._clock = clock or SystemClock()
@@ -168,6 +171,7 @@ class Executors:
             grace=self._grace,
             broken=self._broken,
             opener=self._opener,
+            private=self.private,
         )
 
 

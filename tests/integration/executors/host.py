@@ -33,7 +33,10 @@ class Host:
         self._lock = Lock()
         hooks = [connect, refuse_to_connect] if options.get("refuse") else [connect]
         grace = timedelta(seconds=options.get("grace", 60))
-        self._executor = ProcessExecutor(TASKS.__getitem__, after_fork=hooks, grace=grace)
+        self._private = os.pipe()
+        self._executor = ProcessExecutor(
+            TASKS.__getitem__, after_fork=hooks, grace=grace, private=self._private
+        )
 
     def serve(self, lines: Iterable[str]) -> None:
         self._executor.start()
@@ -57,6 +60,28 @@ class Host:
 
     def stuck(self) -> int:
         return self._executor.stuck
+
+    def private(self) -> list[int]:
+        return [*self._private]
+
+    def fork(self) -> list[str]:
+        """Fork as a job in a thread may; return where our descriptors lead in that process."""
+        ours, theirs = os.pipe()
+        wanted = [*self._private, *self._sockets()]
+        if os.fork() == 0:
+            os.write(theirs, json.dumps([_target(each) for each in wanted]).encode())
+            os._exit(0)
+        os.close(theirs)
+        with os.fdopen(ours) as pipe:
+            found: list[str] = json.load(pipe)
+        os.wait3(0)
+        return found
+
+    def _sockets(self) -> list[int]:
+        others = {self._channel.fileno()}
+        every = [int(each.name) for each in Path("/proc/self/fd").iterdir()]
+        sockets = [each for each in every if _target(each).startswith(("socket", "anon_inode"))]
+        return sorted({*sockets} - others)
 
     def descriptors(self) -> int:
         return sum(1 for _ in Path("/proc/self/fd").iterdir())
@@ -86,6 +111,13 @@ class Host:
     def _done(self, outcome: Outcome) -> None:
         told = {name: value for name, value in outcome._asdict().items() if name != "run"}
         self.tell({"outcome": {"id": outcome.run.execution.id, **told}})
+
+
+def _target(descriptor: int) -> str:
+    try:
+        return str(Path(f"/proc/self/fd/{descriptor}").readlink())
+    except OSError:
+        return ""
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from pathlib import Path
 from threading import Event
 
 from sempre.domain.arguments import Json
@@ -187,6 +188,19 @@ def open_descriptors() -> list[int]:
     return found
 
 
+def list_descriptors() -> object:
+    """Return what this process has open, and what a program would have that it starts."""
+    program = "import os; print(*os.listdir('/proc/self/fd'))"
+    started = subprocess.run(
+        [sys.executable, "-c", program], close_fds=False, capture_output=True, check=True
+    )
+    return {"own": len(open_descriptors()), "programs": len(started.stdout.split())}
+
+
+def describe_descriptors(descriptors: list[int]) -> list[str]:
+    return [str(Path(f"/proc/self/fd/{each}").readlink()) for each in descriptors]
+
+
 def remember() -> list[str]:
     """Return what an earlier run left behind in this process."""
     before = [MARK.get(), *_seen]
@@ -241,10 +255,12 @@ def refuse_to_connect() -> None:
 _hooked: list[int] = []
 
 for each in (
-    abort, close_everything, count_hooks, crash_with_a_grandchild, describe, echo, fail,
+    abort, close_everything, count_hooks, crash_with_a_grandchild, describe,
+    describe_descriptors, echo, fail,
     finish_all_the_same, finish_on_signal, forge, give_bytes, hang, hang_stubbornly,
-    hang_with_a_grandchild, kill_myself, leave, leave_politely, listen, print_something,
-    read_nothing, remember, repeat, tell_progress, wait_a_moment, write_nonsense,
+    hang_with_a_grandchild, kill_myself, leave, leave_politely, list_descriptors, listen,
+    print_something, read_nothing, remember, repeat, tell_progress, wait_a_moment,
+    write_nonsense,
 ):  # fmt: skip
     register(each)
 register(eat, memory=600_000_000)

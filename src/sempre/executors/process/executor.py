@@ -1,6 +1,6 @@
 """The worker's side of runs in child processes: begins them, and has them ended."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
@@ -11,6 +11,7 @@ from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
 from sempre.executors.process.child import Births, call_of
 from sempre.executors.process.children import ChildFlight, Children
+from sempre.executors.process.descriptors import cut_after_fork
 from sempre.executors.process.frames import packed
 from sempre.executors.process.limits import Limits
 from sempre.executors.process.listener import BOTH_DIED, DIED, Listener
@@ -45,16 +46,19 @@ class ProcessExecutor:
         grace: timedelta = timedelta(seconds=5),
         broken: Callable[[str], None] | None = None,
         opener: Opener | None = None,
+        private: Collection[int] = (),
     ) -> None:
         """Make an executor; `lookup` returns a task by name, or raises KeyError.
 
-        If it can begin no run any more, `broken` is called with the reason.
+        If it can begin no run any more, `broken` is called with the reason. The `private`
+        descriptors of this process lead nowhere in children, nor in what jobs fork here.
         """
+        self._private = private
         self._broken = broken
         self._clock = clock or SystemClock()
         seconds = grace.total_seconds()
         births = Births(lookup, tuple(after_fork), self._clock, opener)
-        self._nurseries = Nurseries(births, Limits(self._clock, seconds))
+        self._nurseries = Nurseries(births, Limits(self._clock, seconds), private)
         self._children = Children(lambda: self._nurseries.active)
         self._verdicts = Verdicts(self._clock, seconds, self._call)
         self._listener: Listener | None = None
@@ -70,6 +74,7 @@ class ProcessExecutor:
             handle = self._nurseries.start()
             # After the fork, as its descriptors are for this process alone.
             self._listener = Listener(self._nurseries, self._children, self._verdicts, self._broken)
+            cut_after_fork(self._descriptors)
             self._listener.start(handle)
 
     def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
@@ -129,6 +134,10 @@ class ProcessExecutor:
         except OSError as error:
             return Report(Ended.FAILED, error=f"it could not begin: {error}")
         return None if is_taken else Report(Ended.CRASHED, error=_UNBORN)
+
+    def _descriptors(self) -> list[int]:
+        streams = [] if self._listener is None else self._listener.descriptors()
+        return [*self._private, *streams]
 
     def _call(self, flight: ChildFlight) -> None:
         if self._listener is not None:

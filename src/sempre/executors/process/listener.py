@@ -50,6 +50,7 @@ class Listener:
         self._overdue: deque[ChildFlight] = deque()
         self._wake, self._waker = socket.socketpair()
         self._stopped = False
+        self._has_ended = False
         self._thread = Thread(target=self._listen, name="sempre-processes", daemon=True)
 
     def start(self, handle: Handle) -> None:
@@ -74,11 +75,14 @@ class Listener:
             self._waker.send(b"!", socket.MSG_DONTWAIT)
 
     def descriptors(self) -> list[int]:
-        """Return the descriptors that lead to nurseries and children."""
+        """Return the descriptors that lead to nurseries and children, and those of this thread."""
+        if self._has_ended:
+            return []
         streams = [handle.control for handle in self._nurseries.all()]
         streams += [child.stream for child in self._children.all()]
-        own = (self._selector, self._wake, self._waker)
-        return [each.fileno() for each in (*streams, *own)]  # type: ignore[attr-defined]
+        found = [each.fileno() for each in (*streams, self._wake, self._waker)]
+        selector = getattr(self._selector, "fileno", None)
+        return [*found, selector()] if selector else found
 
     def _listen(self) -> None:
         while self._nurseries.all():
@@ -89,6 +93,7 @@ class Listener:
                     _LOG.exception("a message of a child or nursery could not be read")
         for child in self._children.all():
             self._close(child)
+        self._has_ended = True
         self._selector.close()
         self._wake.close()
         self._waker.close()

@@ -9,12 +9,13 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
 
 from sempre.errors import Refused
 from sempre.executors.process.child import Births
+from sempre.executors.process.descriptors import cut
 from sempre.executors.process.limits import Limits
 from sempre.executors.process.nursery import Nursery
 from sempre.executors.process.orders import BREED, Orders, order
@@ -74,8 +75,10 @@ class Nurseries:
         spare: the one that waits.
     """
 
-    def __init__(self, births: Births, limits: Limits) -> None:
+    def __init__(self, births: Births, limits: Limits, private: Collection[int] = ()) -> None:
+        """Make none yet; `private` are descriptors of this process that none of them may have."""
         self._births = births
+        self._private = private
         self._limits = limits
         self.active: Handle | None = None
         self.spare: Handle | None = None
@@ -99,6 +102,7 @@ class Nurseries:
             pid = os.fork()
             if pid == 0:
                 ours.close()
+                cut(self._private)
                 lifeline = watch_process(worker)
                 if os.getppid() != worker:
                     os._exit(1)

@@ -37,6 +37,8 @@ from sempre.executors.process.system import die_with_parent, leash, let_signals_
 __all__ = ["Nursery"]
 
 BROKEN = 70
+# What a job starts gets none of the descriptors that we are sent.
+_CLOSED_BY_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 _ROOM = socket.CMSG_SPACE(4 * 64)
 # What may reach every process of a service; the nursery ends when the worker does, not before.
 _PATIENT = {
@@ -123,18 +125,21 @@ class Nursery:
     def _turn(self) -> bool:
         if self._outbox:
             self._flush()
-        for descriptor, event in self._poll.poll(self._limits.wait()):
+        wait = self._limits.wait()
+        if wait == 0:
+            for child in self._limits.due():
+                self._expire(child)
+            return True
+        for descriptor, event in self._poll.poll(wait):
             if descriptor == self._own[1]:
                 self._reap()
             elif descriptor == self._lifeline or (event & ~select.POLLOUT and not self._listen()):
                 return False
-        for child in self._limits.due():
-            self._expire(child)
         return True
 
     def _listen(self) -> bool:
         try:
-            raw, with_it, _, _ = self._control.recvmsg(4096, _ROOM)
+            raw, with_it, _, _ = self._control.recvmsg(4096, _ROOM, _CLOSED_BY_EXEC)
         except OSError:
             return False
         for _, _, descriptors in with_it:
@@ -199,7 +204,7 @@ class Nursery:
                 signal.set_wakeup_fd(-1)
                 for each in (self._control, self._wake, self._waker):
                     each.close()
-                for end in self._leash or ():
+                for end in (*(self._leash or ()), *self._descriptors):
                     os.close(end)
                 Nursery(control, self._births, self._limits.anew(), self._lifeline).serve()
 
@@ -207,6 +212,9 @@ class Nursery:
         """Give up, in a child, what belongs to the nursery."""
         signal.set_wakeup_fd(-1)
         for descriptor in self._own:
+            os.close(descriptor)
+        for descriptor in self._descriptors:
+            # Of orders that came with this one, where a system hands over several at once.
             os.close(descriptor)
         let_signals_in(signal.SIGCHLD)
 

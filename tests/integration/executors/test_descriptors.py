@@ -1,0 +1,50 @@
+"""Descriptors of ours: no child has one, nor a program or a process that a job starts."""
+
+import os
+import signal
+
+from tests.integration.executors.hosting import Worker, nurseries
+
+
+def two_nurseries(worker: Worker) -> list[int]:
+    """Return both nurseries of a worker, as soon as there are two."""
+    while len(found := nurseries(worker.process.pid)) != 2:
+        pass
+    return sorted(found)
+
+
+def test_a_child_has_no_stream_of_another_one_that_is_forked_after_it() -> None:
+    with Worker() as worker:
+        alone = worker.run("list_descriptors")["result"]
+        both = two_nurseries(worker)
+        for pid in both:
+            os.kill(pid, signal.SIGSTOP)
+        for _ in range(6):
+            worker.submit("list_descriptors")
+        for pid in both:
+            os.kill(pid, signal.SIGCONT)
+
+        told = [worker.outcome()["result"] for _ in range(6)]
+
+    assert told == [alone] * 6
+
+
+def test_a_private_descriptor_of_the_worker_leads_nowhere_in_a_child() -> None:
+    with Worker() as worker:
+        private = worker.ask("private")
+
+        found = worker.run("describe_descriptors", descriptors=private)["result"]
+
+    assert found == ["/dev/null"] * 2
+
+
+def test_a_process_that_a_job_forks_in_the_worker_reaches_no_nursery_and_no_child() -> None:
+    with Worker() as worker:
+        worker.submit("hang")
+        worker.said()
+
+        found = worker.ask("fork")
+
+        assert len(found) > 6
+        assert set(found) == {"/dev/null"}
+        assert worker.run("echo", value="all is well")["result"] == "all is well"
