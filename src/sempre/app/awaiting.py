@@ -7,6 +7,7 @@ as rights were withdrawn or a password was changed, is an outage, and the worker
 
 import logging
 from collections.abc import Callable
+from mmap import mmap
 from select import select
 
 from sempre.app.wishes import Wishes
@@ -28,33 +29,43 @@ class Insistence:
         url: of the store.
         clock: times the rests.
         asked: waits so many seconds; True as soon as somebody wants us to stop.
-        is_known: whether the store has accepted a worker of this command before.
+        accepted: a byte that all workers of a command share: whether the store has accepted one.
     """
 
     def __init__(
-        self, url: str, *, clock: Clock, asked: Callable[[float], bool], is_known: bool = False
+        self,
+        url: str,
+        *,
+        clock: Clock,
+        asked: Callable[[float], bool],
+        accepted: mmap | bytearray | None = None,
     ) -> None:
         """Repeat nothing yet."""
         self._url = url
         self._clock = clock
         self._asked = asked
-        self._outages = (StoreUnavailable, StoreRefused) if is_known else (StoreUnavailable,)
+        self._accepted = bytearray(1) if accepted is None else accepted
 
     def await_store(self) -> bool:
         """Wait until the store answers, which is set up if it is not; nothing is left open."""
-        return self(lambda: _open_and_close(self._url))
+        if self(lambda: _open_and_close(self._url)):
+            self._accepted[0] = 1
+            return True
+        return False
 
     def __call__(self, attempt: Callable[[], object]) -> bool:
         """Make an attempt until it succeeds; False if we were asked to stop before.
 
         Raises:
-            StoreRefused: the store must not be used as it is set up.
+            StoreRefused: the store must not be used as it is set up, and never was.
         """
         breaker = Breaker(self._clock)
         while True:
             try:
                 attempt()
-            except self._outages as error:
+            except (StoreUnavailable, StoreRefused) as error:
+                if isinstance(error, StoreRefused) and not self._accepted[0]:
+                    raise
                 rest = breaker.failed()
                 told = "the store %s does not answer; the next try is in %.0f s: %s"
                 logger.warning(told, masked(self._url), rest, error)

@@ -282,22 +282,16 @@ def work(
     # First of all: what comes after takes its time, and a signal may come meanwhile.
     before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
-        insist = Insistence(
-            app.settings.store,
-            clock=app.clock,
-            asked=lambda seconds: asked_within(seconds, wishes, leash),
-            is_known=accepted is not None and bool(accepted[0]),
-        )
+        insist = _insistence(app, wishes, leash, accepted)
+        forks = app.can_fork
         # Before anything is forked: a store may bring threads along.
-        if app.can_fork and not insist.await_store():
+        if forks and not insist.await_store():
             return 0
-        if accepted is not None:
-            accepted[0] = 1
         running = Running(
             app,
             queues=queues,
             concurrency=concurrency,
-            forks=app.can_fork,
+            forks=forks,
             begun=begun,
             insist=insist,
             leash=leash,
@@ -316,6 +310,16 @@ def work(
             signal.signal(each, handler)
         app.close()
     return 0
+
+
+def _insistence(
+    app: "Sempre", wishes: Wishes, leash: int | None, accepted: mmap | None
+) -> Insistence:
+    def is_asked(seconds: float) -> bool:
+        return asked_within(seconds, wishes, leash)
+
+    url, clock = app.settings.store, app.clock
+    return Insistence(url, clock=clock, asked=is_asked, accepted=accepted)
 
 
 def _collect_seldom() -> None:

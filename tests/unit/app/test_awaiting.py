@@ -71,7 +71,8 @@ def test_a_store_that_has_accepted_a_worker_before_is_waited_for_though_it_refus
         if answer := answers.pop(0):
             raise answer
 
-    insist = Insistence("redis://host", clock=CLOCK, asked=lambda _: False, is_known=True)
+    accepted = bytearray([1])
+    insist = Insistence("redis://host", clock=CLOCK, asked=lambda _: False, accepted=accepted)
 
     assert insist(attempt)
     assert answers == []
