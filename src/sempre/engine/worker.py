@@ -55,7 +55,7 @@ class Worker:
         self.fetcher = Fetcher(
             engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
         )
-        engine.bell.on_ring = self.fetcher.expect
+        engine.bell.listen(self.fetcher.expect)
         self.identity = Identity(engine)
         self._holdings = Holdings(engine)
         self._settler = Settler(engine)
@@ -197,7 +197,7 @@ class Worker:
         self._ending.set()
         self._wake_all()
         self._join(self._loops, REST_AFTER_ERROR * 2)
-        self.engine.bell.rest()
+        self.engine.bell.leave(self.fetcher.expect)
         self._settle_last()
 
     def _cut_off(self) -> None:
