@@ -1,4 +1,4 @@
-"""Several workers in one process: each hears of what is rung, and none ends the hearing of others."""
+"""Several workers in one process: each hears what is rung, and none ends the hearing of others."""
 
 from datetime import datetime, timedelta
 
