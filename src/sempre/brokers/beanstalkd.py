@@ -80,7 +80,7 @@ class BeanstalkdBroker:
         self._closed = False
 
     def answer_within(self, seconds: float) -> None:
-        """Let no call wait longer than this for the server; connections that are open are closed."""
+        """Let no call wait longer than this for the server; the next call connects anew."""
         if seconds < self._answer_after:
             self._answer_after = seconds
             self._process = PerProcess(self._new_lines)

@@ -6,6 +6,7 @@ the store when it is overdue. So nothing here ever fails an operation.
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import TypeVar, cast
 
 from sempre.clock import Clock
@@ -39,7 +40,8 @@ class Bell:
         self.soon = self.horizon
         self.unheard = False
         self.deaf: set[str] = set()
-        self.on_ring: Callable[[datetime], None] | None = None
+        self._ears: tuple[Callable[[datetime], None], ...] = ()
+        self._lock = Lock()
         self._store = store
         self._clock = clock
         self._events = events
@@ -83,8 +85,7 @@ class Bell:
         near = [row for row in rows if row.due_at <= latest]
         if not near:
             return 0
-        if self.on_ring is not None:
-            self.on_ring(min(row.due_at for row in near))
+        self._tell_ears(min(row.due_at for row in near))
         if not self.carries and not self._is_soon(near, now):
             return len(near)
         # Where nothing is carried, one message lets everybody look at them all.
@@ -119,15 +120,22 @@ class Bell:
             return cast("Wakes", self.broker).was_woken()
         return early and not self.carries
 
-    def rest(self) -> None:
-        """Hear nothing from other processes until the next wait for the broker."""
-        if self.broker.capabilities.wakes:
+    def listen(self, ear: Callable[[datetime], None]) -> None:
+        """Tell a worker of this process when what is rung is due; there may be several."""
+        with self._lock:
+            self._ears = (*self._ears, ear)
+
+    def leave(self, ear: Callable[[datetime], None]) -> None:
+        """Tell a worker no longer; after the last one, hear nothing from other processes."""
+        with self._lock:
+            self._ears = tuple(each for each in self._ears if each != ear)
+        if not self._ears and self.broker.capabilities.wakes:
             cast("Wakes", self.broker).rest()
 
     def call(self) -> None:
         """Let workers look into the store now, where that is where they look."""
-        if self.on_ring is not None:
-            self.on_ring(self._store.last_pass().now)
+        if self._ears:
+            self._tell_ears(self._store.last_pass().now)
         if not self.carries:
             self.wake_others()
 
@@ -150,6 +158,10 @@ class Bell:
         if self.breaker.succeeded(since=began):
             self._events.tell(Happened.BROKER_UP)
         return answer
+
+    def _tell_ears(self, due_at: datetime) -> None:
+        for ear in self._ears:
+            ear(due_at)
 
     def _is_soon(self, rows: Iterable[Waiting], now: datetime) -> bool:
         """Tell whether any of these rows is due before every worker's next heartbeat or so."""

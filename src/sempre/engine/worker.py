@@ -56,7 +56,7 @@ class Worker:
         self.fetcher = Fetcher(
             engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
         )
-        engine.bell.on_ring = self.fetcher.expect
+        engine.bell.listen(self.fetcher.expect)
         self.identity = Identity(engine)
         self._holdings = Holdings(engine)
         self._settler = Settler(engine)
@@ -208,7 +208,7 @@ class Worker:
         self._ending.set()
         self._wake_all()
         self._loops.join(seconds=REST_AFTER_ERROR * 2)
-        self.engine.bell.rest()
+        self.engine.bell.leave(self.fetcher.expect)
         self._settle_last()
 
     def _cut_off(self) -> None:

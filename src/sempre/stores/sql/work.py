@@ -30,7 +30,16 @@ from sempre.stores.sql.stamping import stamp_of_birth
 from sempre.stores.sql.starting import start_slots
 from sempre.stores.sql.switches import Decisions, switches_off
 
-__all__ = ["apply", "cancel", "claim", "claim_exclusively", "create", "lease_of", "next_fences", "report"]
+__all__ = [
+    "apply",
+    "cancel",
+    "claim",
+    "claim_exclusively",
+    "create",
+    "lease_of",
+    "next_fences",
+    "report",
+]
 
 
 def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:

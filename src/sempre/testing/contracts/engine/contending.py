@@ -22,9 +22,9 @@ __all__ = [
     "test_a_refused_sweep_queries_the_store_again_soon",
     "test_a_refused_ticket_is_kept_and_tried_again_soon",
     "test_a_slot_past_its_deadline_is_missed_though_its_schedule_is_edited_all_the_time",
+    "test_a_slot_whose_schedule_is_disabled_after_the_reading_is_not_begun",
     "test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_a_few_queries",
     "test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_its_ticket",
-    "test_a_slot_whose_schedule_is_disabled_after_the_reading_is_not_begun",
 ]
 
 READINGS = {"candidates", "due"}
@@ -43,7 +43,7 @@ class _Meddler:
     def __init__(self, shop: Workshop) -> None:
         """Stand before the store of a workshop, for every worker that comes later."""
         self._store = shop.store
-        self.after_reading: Callable[[], None] = lambda: None
+        self.after_reading: Callable[[], object] = lambda: None
         self.refusals = 0
         shop.store = cast("Store", self)
 
