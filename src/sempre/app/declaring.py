@@ -59,10 +59,6 @@ class Declarations:
         """Bring the store to what the code declares, where that has changed; say what was done."""
         return Deploy(engine, self.schedules, self.tasks).carry_out()
 
-    def check(self, engine: Engine) -> None:
-        """Read whether a sync would be refused: OwnedByAnother if a name has another owner."""
-        Deploy(engine, self.schedules, self.tasks).check()
-
 
 def task_of(
     function: Callable[..., Any], *, name: str, options: Mapping[str, Any], settings: Settings

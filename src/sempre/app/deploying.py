@@ -6,8 +6,8 @@ exists. A start that declares a schedule of another owner is refused before it c
 unless it adopts the schedule.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -29,7 +29,7 @@ from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.errors import Contended
 from sempre.errors.owners import OwnedByAnother, OwnedName
-from sempre.ports.messages import Order, Reading, Session, View
+from sempre.ports.messages import Order, Session, View
 
 __all__ = ["Deploy", "Synced", "is_orphan", "known_jobs"]
 
@@ -98,17 +98,14 @@ class Deploy:
             OwnedByAnother: a schedule belongs to another owner, and is not adopted. Nothing was
                 changed, unless that owner has declared the schedule at this very moment.
         """
-        with self._noting_refusals():
+        try:
             return self._carry_out()
-
-    def check(self) -> None:
-        """Read whether the code may declare its schedules; OwnedByAnother if it may not."""
-        with self._noting_refusals():
-            views = self._engine.read(self._views())
-            self._check_owners(views)
+        except OwnedByAnother as refused:
+            self._note(refused)
+            raise
 
     def _carry_out(self) -> Synced:
-        reading = self._views()
+        reading = self._engine.store.views(list(self._schedules))
         views = self._engine.read(reading)
         outdated = self._check_owners(views)
         # One that this process cannot read exists, and is left to those who can.
@@ -135,9 +132,6 @@ class Deploy:
             adopted=tuple(self._report_adopted(orders)),
         )
 
-    def _views(self) -> Reading[list[View]]:
-        return self._engine.store.views(list(self._schedules))
-
     def _check_owners(self, views: Iterable[View]) -> dict[str, str | None]:
         """Return what a newer release took over from the owner of this code, and for whom.
 
@@ -157,18 +151,13 @@ class Deploy:
             raise OwnedByAnother(sorted(owned))
         return outdated
 
-    @contextmanager
-    def _noting_refusals(self) -> Iterator[None]:
+    def _note(self, refused: OwnedByAnother) -> None:
         """Note a refusal beside its schedules, so that `sempre status` tells the other owner."""
-        try:
-            yield
-        except OwnedByAnother as refused:
-            for name in refused.taken:
-                owner = self._schedules[name].definition.owner
-                # Others change the schedule again and again: the refusal is raised all the same.
-                with suppress(Contended):
-                    self._apply(name, partial(plan_refuse, owner=owner))
-            raise
+        for name in refused.taken:
+            owner = self._schedules[name].definition.owner
+            # Others change the schedule again and again: the refusal is raised all the same.
+            with suppress(Contended):
+                self._apply(name, partial(plan_refuse, owner=owner))
 
     def _report_outdated(self, outdated: Mapping[str, str | None]) -> None:
         for name, owner in outdated.items():

@@ -5,7 +5,6 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from mmap import mmap
 from threading import Thread
 from types import FrameType, TracebackType
@@ -21,7 +20,6 @@ from sempre.engine.sessions import Heart
 from sempre.engine.supervising import Supervisor
 from sempre.engine.unserved import Lookout
 from sempre.engine.worker import Crew, Worker
-from sempre.errors import StoreUnavailable
 from sempre.errors.wording import counted
 from sempre.executors import Executors
 from sempre.ports.transactional import Effects
@@ -246,9 +244,6 @@ def start_processes(
     if not app.can_fork:
         work(app, queues=chosen, concurrency=concurrency)
         return
-    # Here, before any process starts: each of them would be refused, again and again.
-    with suppress(StoreUnavailable):
-        app.declarations.check(app.engine)
     app.close()
     Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
 

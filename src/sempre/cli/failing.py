@@ -27,7 +27,6 @@ from sempre.errors import (
     UnknownGrid,
     UnreadableRow,
 )
-from sempre.errors.owners import OwnedByAnother
 
 __all__ = ["Code", "Failure", "Interrupted", "failure_of"]
 
@@ -104,8 +103,6 @@ def failure_of(error: SempreError) -> Failure:
     """Return what a person is told about an error, and the exit code that a script sees."""
     code = next((code for kind, code in CODES if isinstance(error, kind)), Code.UNHEALTHY)
     advice = NEXT.get(error.kind, "") if isinstance(error, NotFound) else ""
-    if isinstance(error, OwnedByAnother):
-        advice = f"sempre show {next(iter(error.taken))}"
-    elif isinstance(error, StoreError):
+    if isinstance(error, StoreError):
         advice = "sempre db status"
     return Failure(str(error), code=code, advice=advice)
