@@ -17,7 +17,7 @@ from sempre.cli.store_choice import Choice, refuse_absent
 from sempre.cli.times import shown, zone_of
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
-from sempre.errors import NotFound, StoreRefused
+from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
@@ -107,7 +107,7 @@ def _refuse_unready(url: str) -> None:
     store = open_store(url)
     try:
         _ = store.uuid
-    except StoreRefused as error:
+    except StoreGone as error:
         advice = f"sempre db upgrade --store {masked(url)}"
         raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
     finally:
