@@ -11,14 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sempre.domain.names import check_word
 from sempre.domain.policies import check_count
 from sempre.domain.redaction import read_redact
 from sempre.domain.results import RESULT_LIMIT
 from sempre.errors import InvalidInput, nearest
+from sempre.errors.wording import written_length
 from sempre.grids.intervals import read_duration
+from sempre.grids.zones import zone
 
 __all__ = ["Settings", "SettingsError", "read_settings"]
 
@@ -56,6 +58,7 @@ class Settings:
             wherever arguments are shown; with `*` and `?` as wildcards.
         release: of the code's declarations; the higher one wins.
         owner: which code base declares schedules; those it no longer declares are disabled.
+        timezone: of schedules and instants that state none; None is UTC.
     """
 
     store: str = "sqlite:///sempre.db"
@@ -74,6 +77,7 @@ class Settings:
     redact: tuple[str, ...] = ()
     release: int = 0
     owner: str | None = None
+    timezone: str | None = None
 
     @property
     def tolerance(self) -> timedelta:
@@ -187,14 +191,15 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "redact": _redact,
     "release": _count,
     "owner": check_word,
+    "timezone": lambda _, value: zone(cast("str", value)).name,
 }
 
 
 def _consistent(settings: Settings) -> Settings:
     if settings.beat * 3 > settings.lease:
-        allowed = f"at most a third of the lease of {settings.lease}"
-        raise SettingsError("beat", str(settings.beat), allowed=allowed)
+        allowed = f"at most a third of the lease of {written_length(settings.lease)}"
+        raise SettingsError("beat", settings.beat, allowed=allowed)
     if settings.sweep * 2 > settings.lease:
-        allowed = f"at most half of the lease of {settings.lease}"
-        raise SettingsError("sweep", str(settings.sweep), allowed=allowed)
+        allowed = f"at most half of the lease of {written_length(settings.lease)}"
+        raise SettingsError("sweep", settings.sweep, allowed=allowed)
     return settings

@@ -132,7 +132,7 @@ class EveryPairOptions(PairOptions, total=False):
 
 
 class CronPairOptions(PairOptions, total=False):
-    """What `job.pair` takes with `cron`, a cron text; its `timezone` is UTC unless given."""
+    """What `job.pair` takes with `cron`, a cron text, and its own `timezone` if it has one."""
 
     cron: Required[str]
     timezone: str
@@ -185,3 +185,4 @@ class SettingOptions(TypedDict, total=False):
     redact: Sequence[str]
     release: int
     owner: str | None
+    timezone: str | None
