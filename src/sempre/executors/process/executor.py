@@ -13,6 +13,7 @@ from typing import Any
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
+from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled
 from sempre.executors.current import Current, Link
@@ -134,7 +135,9 @@ class ProcessExecutor:
     def _begin(self, flight: ChildFlight) -> None:
         self._flights.add(flight)
         if flight.run.timeout is not None:
-            verdict = Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
+            verdict = Report(
+                Ended.TIMED_OUT, error=f"timed out after {written_length(flight.run.timeout)}"
+            )
             at = flight.began + flight.run.timeout.total_seconds()
             self._alarm.set(flight, at, lambda: self._ask(flight, verdict, "its time is over"))
         if (report := self._hand_over(flight)) is not None:
