@@ -11,14 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sempre.domain.names import check_word
 from sempre.domain.policies import check_count
 from sempre.domain.redaction import read_redact
 from sempre.domain.results import RESULT_LIMIT
 from sempre.errors import InvalidInput, nearest
+from sempre.errors.wording import written_length
 from sempre.grids.intervals import read_duration
+from sempre.grids.zones import zone
 
 __all__ = ["Settings", "SettingsError", "read_settings"]
 
@@ -57,6 +59,7 @@ class Settings:
         release: of the code's declarations; the higher one wins.
         owner: which code base declares schedules; those it no longer declares are disabled.
         adopt: whether a start takes over schedules that it declares and another owner has.
+        timezone: of schedules and instants that state none; None is UTC.
     """
 
     store: str = "sqlite:///sempre.db"
@@ -76,6 +79,7 @@ class Settings:
     release: int = 0
     owner: str | None = None
     adopt: bool = False
+    timezone: str | None = None
 
     @property
     def tolerance(self) -> timedelta:
@@ -199,14 +203,15 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "release": _count,
     "owner": check_word,
     "adopt": _flag,
+    "timezone": lambda _, value: zone(cast("str", value)).name,
 }
 
 
 def _consistent(settings: Settings) -> Settings:
     if settings.beat * 3 > settings.lease:
-        allowed = f"at most a third of the lease of {settings.lease}"
-        raise SettingsError("beat", str(settings.beat), allowed=allowed)
+        allowed = f"at most a third of the lease of {written_length(settings.lease)}"
+        raise SettingsError("beat", settings.beat, allowed=allowed)
     if settings.sweep * 2 > settings.lease:
-        allowed = f"at most half of the lease of {settings.lease}"
-        raise SettingsError("sweep", str(settings.sweep), allowed=allowed)
+        allowed = f"at most half of the lease of {written_length(settings.lease)}"
+        raise SettingsError("sweep", settings.sweep, allowed=allowed)
     return settings

@@ -8,6 +8,7 @@ from typing import Any, Unpack, cast
 
 from sempre.app.declaring import Declarations
 from sempre.app.deploying import Synced
+from sempre.app.embedding import Embedded
 from sempre.app.hooks import Hooks
 from sempre.app.jobs import Call, Job
 from sempre.app.middleware import Middleware
@@ -194,12 +195,13 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
     ) -> Running:
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
-        It installs no signal handlers and never ends its host. Any number of processes may do so
-        at once on a shared store: each slot is run by one of them. It serves every queue that the
-        code declares by now, unless `queues` names others. A burst runs only what is due;
+        It installs no signal handlers and never ends its host: if the store is down, the context is
+        entered all the same, and the worker begins once the store answers. Any number of processes
+        may do so at once on a shared store: each slot is run by one of them. It serves every queue
+        that the code declares by now, unless `queues` names others. A burst runs only what is due;
         `wait_until_exhausted` waits for that.
         """
-        return Running(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
+        return Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
 
     def start(
         self,

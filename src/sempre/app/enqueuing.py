@@ -19,8 +19,8 @@ from sempre.domain.values import changed
 from sempre.domain.work import WorkPolicy
 from sempre.engine.core import Engine
 from sempre.engine.ids import new_id, new_ids
-from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
+from sempre.grids.points import read_in_zone
 from sempre.ports import messages
 from sempre.ports.messages import Alike, Backoff, Work
 
@@ -44,10 +44,10 @@ class Manner:
     spread: timedelta = timedelta(0)
     backoff: Backoff | None = None
 
-    def due_at(self, now: datetime) -> datetime:
-        """Return when calls may start, before they are spread."""
+    def due_at(self, now: datetime, timezone: str | None = None) -> datetime:
+        """Return when calls may start, before they are spread; by the clocks of a zone."""
         at, delay = self.sending.at, self.sending.delay
-        due_at = now if at is None else read_instant("at", at)
+        due_at = now if at is None else read_in_zone("at", at, timezone)
         return due_at if delay is None else due_at + read_duration("delay", delay)
 
     def spread_of(self, number: int) -> timedelta:
@@ -156,7 +156,7 @@ class Enqueuer:
 
     def _blank(self, manner: Manner, now: datetime) -> Execution:
         """Return what the executions of a batch have in common."""
-        due_at = manner.due_at(now)
+        due_at = manner.due_at(now, self._app.settings.timezone)
         return Execution(
             id="",
             kind=manner.kind,

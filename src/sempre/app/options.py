@@ -144,7 +144,7 @@ class EveryPairOptions(PairOptions, total=False):
 
 
 class CronPairOptions(PairOptions, total=False):
-    """What `job.pair` takes with `cron`, a cron text; its `timezone` is UTC unless given."""
+    """What `job.pair` takes with `cron`, a cron text, and its own `timezone` if it has one."""
 
     cron: Required[str]
     timezone: str
@@ -198,3 +198,4 @@ class SettingOptions(TypedDict, total=False):
     release: int
     owner: str | None
     adopt: bool
+    timezone: str | None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
+from sempre.app.clocks import placed, with_instants
 from sempre.app.creating import Declared
 from sempre.app.declaring import Declarations, task_of
 from sempre.app.jobs import AsyncJob, Call, Job, Sender, check_unique, is_async
@@ -134,9 +135,10 @@ class Registration:
         """
         job = self.declarations.policies.get(call.job.name, WorkPolicy())
         usual = {"tolerance": self.settings.tolerance, "owner": self.settings.owner}
-        chosen = {**job.inherited, **usual, **policies}
+        chosen = with_instants({**job.inherited, **usual, **policies}, self.settings)
         adopt = _read_adopt(chosen.pop("adopt", self.settings.adopt))
-        definition = define(job=call.job.name, grid=grid, args=call.args, **chosen)
+        rule = placed(grid, self.settings)
+        definition = define(job=call.job.name, grid=rule, args=call.args, **chosen)
         tags = tuple(sorted({*job.tags, *definition.tags}))
         check_overlap(name, definition, self.declarations.tasks.get(call.job.name))
         return Declared(name, changed(definition, tags=tags), adopt=adopt)
@@ -156,7 +158,7 @@ class Registration:
             job = bound.job.name
             if job not in common:
                 common[job] = self._declared(name, grid, bound, policies).definition
-            own = {"grid": grid, "args": bound.args}
+            own = {"grid": placed(grid, self.settings), "args": bound.args}
             yield Declared(name, changed(common[job], **read_fields(own)))
 
 

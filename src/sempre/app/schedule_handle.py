@@ -5,6 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Unpack
 
+from sempre.app.clocks import placed, with_instants
 from sempre.app.options import Duration, ScheduleOptions
 from sempre.app.overlap import check_overlap
 from sempre.domain.definition import Definition
@@ -34,8 +35,7 @@ from sempre.errors import NotFound, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
-from sempre.grids.instants import read_instant
-from sempre.grids.points import read_point
+from sempre.grids.points import read_in_zone, read_point
 from sempre.ports.executor import Task
 from sempre.ports.messages import ExecutionQuery, Order, ScheduleQuery, View
 
@@ -169,7 +169,7 @@ class ScheduleHandle:
 
     def unskip(self, run_at: datetime | str) -> bool:
         """Put a skipped future slot back; False if it is not skipped."""
-        return self._perform(plan_unskip, run_at=read_instant("run_at", run_at)) is not None
+        return self._perform(plan_unskip, run_at=self._read("run_at", run_at)) is not None
 
     def trigger(self) -> Execution:
         """Run it now, besides its slots, also if it is disabled or paused."""
@@ -186,7 +186,7 @@ class ScheduleHandle:
             Refused: some of the slots lie before retention, so that no record tells whether they
                 ran, and `assume_not_run` is not given; or the schedule is stopped.
         """
-        stretch = {"start": read_instant("start", start), "end": read_instant("end", end)}
+        stretch = {"start": self._read("start", start), "end": self._read("end", end)}
         retention = self._engine.settings.retention
         rows = self._past_rows(stretch["start"])
         ranges = self._engine.read(self._engine.store.ranges(self.row.id, limit=RANGES))
@@ -196,11 +196,11 @@ class ScheduleHandle:
 
     def edit(self, **options: Unpack[ScheduleOptions]) -> None:
         """Change what it is; due executions keep what they were created with."""
-        self._edit(options)
+        self._edit(with_instants(options, self._engine.settings))
 
     def move_to(self, grid: Grid) -> None:
         """Put it on another grid, from now on."""
-        self._edit({"grid": grid})
+        self._edit({"grid": placed(grid, self._engine.settings)})
 
     def delete(self) -> None:
         """Take it away; what is due still runs."""
@@ -274,17 +274,22 @@ class ScheduleHandle:
                 return rows
 
     def _instant(self, instant: datetime | str | None) -> datetime:
-        return self._engine.time.now() if instant is None else read_instant("after", instant)
+        return self._engine.time.now() if instant is None else self._read("after", instant)
+
+    def _read(self, field: str, instant: datetime | str) -> datetime:
+        """Return an instant; one without a zone is told by the clocks of the application."""
+        return read_in_zone(field, instant, self._engine.settings.timezone)
 
     def _until(self, until: datetime | str | Duration | None) -> datetime | None:
         """Return the instant that a pause ends: as given, or a length of time from now."""
         if until is None:
             return None
-        return read_point("until", until, now=self._engine.present)
+        zone = self._engine.settings.timezone
+        return read_point("until", until, now=self._engine.present, timezone=zone)
 
     def _slot(self, run_at: datetime | str | None) -> datetime:
         if run_at is not None:
-            return read_instant("run_at", run_at)
+            return self._read("run_at", run_at)
         slot = self.row.next_run_at
         if slot is None:
             raise NotFound("next slot of", self.name)

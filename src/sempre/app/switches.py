@@ -82,7 +82,9 @@ class SwitchHandle:
     def _end(self, until: Duration | datetime | None) -> datetime | None:
         if until is None:
             return None
-        return read_point("until", until, now=self._engine().present)
+        engine = self._engine()
+        zone = engine.settings.timezone
+        return read_point("until", until, now=engine.present, timezone=zone)
 
 
 def target_of(named: str, *, jobs: Collection[str], tags: Collection[str]) -> str:

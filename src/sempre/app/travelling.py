@@ -28,7 +28,8 @@ class TimeTraveller:
         """Return this application on virtual time: `with app.testing("2026-03-29 00:00Z") as t:`.
 
         Args:
-            start: the instant at which the journey begins, with a zone.
+            start: the instant at which the journey begins; without a zone it is told by the clocks
+                of the application.
             call_jobs: whether jobs are called; if not each succeeds and has done nothing.
         """
         from sempre.testing.travel import TimeTravel  # noqa: PLC0415 - only tests need it

@@ -17,8 +17,9 @@ from sempre.cli.store_choice import Choice, refuse_absent
 from sempre.cli.times import shown, zone_of
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
-from sempre.errors import NotFound, StoreRefused
+from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
+from sempre.grids.points import read_in_zone
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
@@ -80,7 +81,12 @@ class Desk:
 
     def shown(self, instant: datetime, grid: Grid | None = None) -> str:
         """Write an instant on the clocks of a grid's zone, or of UTC if that is asked for."""
-        return shown(instant, self.output.zone(zone_of(grid)), now=self.now)
+        zone = zone_of(grid, self.app.settings.timezone)
+        return shown(instant, self.output.zone(zone), now=self.now)
+
+    def instant(self, field: str, text: str) -> datetime:
+        """Return the instant that somebody typed, by the clocks of the application."""
+        return read_in_zone(field, text, self.app.settings.timezone)
 
 
 @contextmanager
@@ -107,7 +113,7 @@ def _refuse_unready(url: str) -> None:
     store = open_store(url)
     try:
         _ = store.uuid
-    except StoreRefused as error:
+    except StoreGone as error:
         advice = f"sempre db upgrade --store {masked(url)}"
         raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
     finally:

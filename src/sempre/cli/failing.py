@@ -24,6 +24,8 @@ from sempre.errors import (
     Refused,
     SempreError,
     StoreError,
+    StoreGone,
+    StoreRefused,
     UnknownGrid,
     UnreadableRow,
 )
@@ -58,7 +60,6 @@ CODES: tuple[tuple[type[SempreError], Code], ...] = (
 )
 NEXT = {
     "schedule": "sempre list",
-    "next slot of": "sempre list",
     "execution": "sempre executions",
 }
 
@@ -103,6 +104,13 @@ def failure_of(error: SempreError) -> Failure:
     """Return what a person is told about an error, and the exit code that a script sees."""
     code = next((code for kind, code in CODES if isinstance(error, kind)), Code.UNHEALTHY)
     advice = NEXT.get(error.kind, "") if isinstance(error, NotFound) else ""
-    if isinstance(error, StoreError):
+    if isinstance(error, NotFound) and error.kind == "next slot of":
+        advice = f"sempre show {error.name}"
+    if isinstance(error, UnreadableRow):
+        advice = "pip install --upgrade sempre tzdata"
+    elif isinstance(error, StoreGone):
+        advice = "sempre db upgrade"
+    elif isinstance(error, StoreError) and not isinstance(error, StoreRefused):
+        # What refuses says itself what to do about it.
         advice = "sempre db status"
     return Failure(str(error), code=code, advice=advice)

@@ -72,11 +72,11 @@ def _as_value(value: object) -> object:
         waits = {"base": value.base.total_seconds(), "cap": value.cap.total_seconds()}
         return {"limit": value.limit, **waits}
     if isinstance(value, Grid):
-        return grid_json(value)
+        return _grid_json(value)
     return list(value) if isinstance(value, tuple) else value
 
 
-def grid_json(grid: Grid) -> dict[str, object]:
+def _grid_json(grid: Grid) -> dict[str, object]:
     """Return the stored form of a grid, with its cron text or its interval and anchor."""
     try:
         return grid.to_json()

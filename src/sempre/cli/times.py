@@ -3,32 +3,18 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 from sempre.grids.grid import Grid
-from sempre.grids.instants import as_instant, read_moment, seconds_of
+from sempre.grids.instants import seconds_of
 from sempre.grids.zones import zone
 
-__all__ = ["ago", "as_json", "length", "moment_of", "shown", "zone_of"]
+__all__ = ["ago", "as_json", "length", "shown", "zone_of"]
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 BLINK, SHORT = 0.1, 10
 
 
-def zone_of(grid: Grid | None) -> str:
-    """Return the name of a grid's time zone; UTC for one that has none."""
-    return str(getattr(grid, "timezone", "UTC"))
-
-
-def moment_of(field: str, text: str, zone_name: str) -> datetime:
-    """Return the instant of a text; one that names no zone is told by the clocks of this one.
-
-    Raises:
-        InvalidInput: there is no such instant or zone.
-    """
-    moment = read_moment(field, text)
-    if moment.tzinfo is not None:
-        return as_instant(field, moment)
-    wall = moment.replace(tzinfo=UTC)
-    offset = zone(zone_name).timeline().offset_of(seconds_of(wall))
-    return wall - timedelta(seconds=offset)
+def zone_of(grid: Grid | None, usual: str | None = None) -> str:
+    """Return the name of a grid's time zone; the usual one, or UTC, for one that has none."""
+    return str(getattr(grid, "timezone", usual or "UTC"))
 
 
 def shown(instant: datetime, zone_name: str, *, now: datetime) -> str:

@@ -55,7 +55,8 @@ class Retry:
         object.__setattr__(self, "base", read_duration("retry base", base, least=least))
         object.__setattr__(self, "cap", read_duration("retry cap", cap, least=least))
         if self.cap < self.base:
-            raise PolicyError("retry cap", cap, allowed=f"the base of {self.base} or more")
+            allowed = f"the base of {written_length(self.base)} or more"
+            raise PolicyError("retry cap", cap, allowed=allowed)
 
     def __repr__(self) -> str:
         """Write it as code."""

@@ -1,8 +1,11 @@
 """The texts of errors: values as a message may show them, and what may have been meant."""
 
+from datetime import date, datetime, time, timedelta
 from difflib import get_close_matches
 from reprlib import Repr
 from typing import TYPE_CHECKING
+
+from sempre.errors.wording import written_instant, written_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -10,8 +13,26 @@ if TYPE_CHECKING:
 __all__ = ["as_shown", "nearest"]
 
 SHOWN_LENGTH = 80
+
+
 # Cuts what is long or deep before it is written out, rather than after.
-SHORT = Repr()
+class _Short(Repr):
+    """Writes values briefly, and times as a person does, wherever they stand in a value."""
+
+    def repr_datetime(self, value: datetime, _level: int) -> str:
+        return written_instant(value)
+
+    def repr_date(self, value: date, _level: int) -> str:
+        return value.isoformat()
+
+    def repr_time(self, value: time, _level: int) -> str:
+        return value.isoformat("auto")
+
+    def repr_timedelta(self, value: timedelta, _level: int) -> str:
+        return written_length(value)
+
+
+SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * SHOWN_LENGTH
 
 

@@ -17,6 +17,7 @@ from threading import Event, Thread
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
+from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, cancelled, perform_async
 from sempre.executors.current import Current, Link
@@ -74,7 +75,9 @@ class AsyncExecutor:
         flight = _TaskFlight(run, done, current, began)
         self._flights.add(flight)
         if run.timeout is not None:
-            verdict = Report(Ended.TIMED_OUT, error=f"timed out after {run.timeout}")
+            verdict = Report(
+                Ended.TIMED_OUT, error=f"timed out after {written_length(run.timeout)}"
+            )
             at = flight.began + run.timeout.total_seconds()
             self._alarm.set(flight, at, lambda: self._ask(flight, verdict, "its time is over"))
         loop.call_soon_threadsafe(self._begin, flight)

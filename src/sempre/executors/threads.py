@@ -7,11 +7,13 @@ cannot live with that uses process isolation.
 
 from collections.abc import Callable, Mapping
 from contextvars import Context
+from datetime import timedelta
 from queue import SimpleQueue
 from threading import Lock, Thread, local
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
+from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report, perform
 from sempre.executors.current import Current, Link
@@ -160,7 +162,8 @@ class ThreadExecutor:
             return True
 
     def _time_out(self, flight: Flight) -> None:
-        error = f"timed out after {flight.run.timeout}; its thread goes on until the job returns"
+        limit = written_length(flight.run.timeout or timedelta(0))
+        error = f"timed out after {limit}; its thread goes on until the job returns"
         self._flights.give_up(flight, Report(Ended.TIMED_OUT, error=error))
         # Only now, or a job that listens well would be told of as cancelled.
         flight.current.link.cancel("its time is over")

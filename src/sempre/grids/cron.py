@@ -16,7 +16,16 @@ from sempre.grids.explain import explain_cron
 from sempre.grids.grid import Grid, Passed, SetOnce
 from sempre.grids.instants import EPOCH, LATEST, seconds_of, since_epoch
 from sempre.grids.notes import cron_notes
-from sempre.grids.zones import Fold, Timeline, check_fold, check_gap, shown_policies, zone
+from sempre.grids.zones import (
+    UNSTATED,
+    Fold,
+    Timeline,
+    Unstated,
+    check_fold,
+    check_gap,
+    shown_policies,
+    zone,
+)
 
 __all__ = ["Cron"]
 
@@ -29,7 +38,8 @@ class Cron(SetOnce, Grid, name="cron"):
     """Fires whenever the wall clock of a zone shows a matching time.
 
     Five fields (minute hour day month weekday), six with seconds in front, or an alias such as
-    @daily; a zone at the end of the text wins over `timezone`. When both day and weekday are
+    @daily; a zone at the end of the text wins over `timezone`, which is by default that of the
+    application. When both day and weekday are
     restricted either suffices, unless one begins with `*`, as in Debian's cron.
 
     A fixed time that the clock skips runs once, at the first instant after the gap
@@ -50,16 +60,20 @@ class Cron(SetOnce, Grid, name="cron"):
         PolicyError: gap or fold is not one of the words above.
     """
 
-    __slots__ = ("_line", "_made_up", "_rule", "_zone", "fold", "gap", "text", "timezone")
+    __slots__ = (
+        *("_line", "_made_up", "_rule", "_zone"),
+        *("fold", "gap", "is_zoned", "text", "timezone"),
+    )
 
     def __init__(
-        self, text: str, *, timezone: str = "UTC", gap: str = "shift", fold: str = "first"
+        self, text: str, *, timezone: str = UNSTATED, gap: str = "shift", fold: str = "first"
     ) -> None:
         """Read the text; the same text is read once."""
         self.text, self._rule, named_zone = _compile(text) if isinstance(text, str) else _read(text)
         given_zone = zone(timezone)
         self._zone = zone(named_zone) if named_zone else given_zone
         self.timezone = self._zone.name
+        self.is_zoned = named_zone is not None or not isinstance(timezone, Unstated)
         self.gap = check_gap(gap)
         self.fold = check_fold(fold)
         self._line = self._zone.timeline(self._showings)
@@ -95,6 +109,12 @@ class Cron(SetOnce, Grid, name="cron"):
         """Return the arguments as JSON values."""
         chosen = {"timezone": self.timezone, "gap": self.gap, "fold": self.fold}
         return {"text": self.text, **chosen}
+
+    def in_zone(self, timezone: str) -> Grid:
+        """Return the grid on the clocks of a zone, unless it states its own."""
+        if self.is_zoned or timezone == self.timezone:
+            return self
+        return Cron(self.text, timezone=timezone, gap=self.gap, fold=self.fold)
 
     def identity(self) -> tuple[object, ...]:
         """Return what equal grids have in common: the meaning of the text, not its spelling."""

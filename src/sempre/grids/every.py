@@ -24,7 +24,16 @@ from sempre.grids.instants import (
 )
 from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
 from sempre.grids.notes import every_notes
-from sempre.grids.zones import FIRST_REACH, Timeline, check_fold, check_gap, shown_policies, zone
+from sempre.grids.zones import (
+    FIRST_REACH,
+    UNSTATED,
+    Timeline,
+    Unstated,
+    check_fold,
+    check_gap,
+    shown_policies,
+    zone,
+)
 
 __all__ = ["Every"]
 
@@ -56,7 +65,7 @@ class Every(SetOnce, Grid, name="every"):
         unit: seconds, minutes, hours, days, weeks, months or years.
         anchor: a datetime or ISO text; without an offset it is wall time of the zone. By default
             Monday 2001-01-01 00:00. Nothing fires before it.
-        timezone: an IANA name.
+        timezone: an IANA name; by default that of the application, which is UTC unless it says so.
         gap: what becomes of a wall time that does not exist, for days and longer.
         fold: which of two equal wall times counts, for days and longer.
 
@@ -81,6 +90,7 @@ class Every(SetOnce, Grid, name="every"):
         "gap",
         "interval",
         "is_elapsed",
+        "is_zoned",
         "timezone",
     )
 
@@ -90,13 +100,15 @@ class Every(SetOnce, Grid, name="every"):
         unit: object = None,
         *,
         anchor: datetime | date | str | None = None,
-        timezone: str = "UTC",
+        timezone: str = UNSTATED,
         gap: str = "shift",
         fold: str = "first",
     ) -> None:
         """Check every argument and lay out the arithmetic once."""
         self.interval = read_interval(interval, unit)
-        self.timezone = timezone
+        self._zone = zone(timezone)
+        self.timezone = self._zone.name
+        self.is_zoned = not isinstance(timezone, Unstated)
         self.gap = check_gap(gap)
         self.fold = check_fold(fold)
         self.anchor = None if anchor is None else read_moment("anchor", anchor)
@@ -104,7 +116,6 @@ class Every(SetOnce, Grid, name="every"):
         count, name = self.interval.count, self.interval.unit
         self._months = count * {"months": 1, "years": 12}.get(name, 0)
         self._step = count * SECONDS.get(name, 0) * SECOND
-        self._zone = zone(timezone)
         self._early = self._zone.timeline("last" if fold == "last" else "first")
         self._late = fold == "both"
         moment = self.anchor or DEFAULT_ANCHOR
@@ -150,6 +161,12 @@ class Every(SetOnce, Grid, name="every"):
             "gap": self.gap,
             "fold": self.fold,
         }
+
+    def in_zone(self, timezone: str) -> Grid:
+        """Return the grid on the clocks of a zone, unless it states its own."""
+        if self.is_zoned or timezone == self.timezone:
+            return self
+        return Every(**{**self.parameters(), "timezone": timezone})
 
     def identity(self) -> tuple[object, ...]:
         """Return what equal grids have in common: spelling aside, the same arithmetic."""

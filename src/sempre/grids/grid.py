@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from sempre.errors import BrokenGrid, GridError, InstantError, SempreError, UnknownGrid
+from sempre.errors.texts import as_shown
 from sempre.grids.instants import END_OF_CALENDAR, as_instant, check_aware
 
 __all__ = ["Grid", "Passed", "SetOnce", "following"]
@@ -126,6 +127,10 @@ class Grid(ABC):
         """Return, as JSON values, the keyword arguments that build an equal grid."""
         return {}
 
+    def in_zone(self, timezone: str) -> "Grid":  # noqa: ARG002 - grids of a user's own have none
+        """Return the grid in a time zone, if it can have one and states none; else itself."""
+        return self
+
     def to_json(self) -> dict[str, Any]:
         """Return the stored form, which `Grid.from_json` turns into an equal grid again."""
         if self.name is None:
@@ -206,7 +211,7 @@ def following(grid: Grid, t: datetime) -> datetime | None:
         raise
     except Exception as error:
         raise BrokenGrid(
-            f"the grid {grid!r}, asked for the slot after {t}, raised {error!r}"
+            f"the grid {grid!r}, asked for the slot after {as_shown(t)}, raised {error!r}"
         ) from error
     if slot is None or (type(slot) is datetime and slot.tzinfo is UTC and slot > t):
         return slot
@@ -219,5 +224,5 @@ def following(grid: Grid, t: datetime) -> datetime | None:
 
 
 def _answered(grid: Grid, t: datetime, slot: object) -> str:
-    answer = f"the grid {grid!r}, asked for the slot after {t}, answered {slot!r}"
-    return f"{answer}: not a later instant with a zone."
+    asked = f"the grid {grid!r}, asked for the slot after {as_shown(t)}"
+    return f"{asked}, answered {as_shown(slot)}: not a later instant with a zone."

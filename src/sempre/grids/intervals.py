@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Literal
 
 from sempre.errors import IntervalError, nearest
+from sempre.errors.wording import written_length
 
 __all__ = ["Interval", "Unit", "read_duration", "read_interval"]
 
@@ -76,7 +77,8 @@ def read_duration(field: str, value: object, *, least: timedelta = timedelta(0))
     """Return a duration as a timedelta; IntervalError if it is unreadable or below `least`."""
     duration = _duration(field, value)
     if duration < least:
-        raise IntervalError(field, value, allowed=f"{least or 'zero'} or more")
+        allowed = f"{written_length(least) if least else 'zero'} or more"
+        raise IntervalError(field, value, allowed=allowed)
     return duration
 
 

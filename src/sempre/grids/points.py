@@ -1,12 +1,37 @@
 """Points: instants as people name them, by a date or by how far off they are."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from sempre.grids.instants import read_instant
+from sempre.errors import InstantError
+from sempre.grids.instants import as_instant, read_moment, seconds_of
 from sempre.grids.intervals import read_duration
+from sempre.grids.zones import FIRST_REACH, zone
 
-__all__ = ["read_point"]
+__all__ = ["read_in_zone", "read_point"]
+
+REMEDY = 'Or state the zone of the application: Sempre(timezone="Europe/Rome").'
+
+
+def read_in_zone(field: str, value: object, timezone: str | None) -> datetime:
+    """Return an instant in UTC; one that has no zone is told by the clocks of this one.
+
+    If no zone is stated, a text without one is UTC. A datetime without one is refused then: it may
+    come from the clock of a host, which has a zone of its own.
+
+    Raises:
+        InstantError: it cannot be read, or is a datetime without a zone where none is stated.
+        ZoneError: there is no such zone.
+    """
+    moment = read_moment(field, value)
+    if moment.tzinfo is not None and moment.utcoffset() is not None:
+        return as_instant(field, moment)
+    if timezone is None and not isinstance(value, str):
+        raise InstantError(field, value, allowed="a datetime with a zone", hint=REMEDY)
+    wall = moment.replace(tzinfo=UTC)
+    second = seconds_of(wall)
+    line = zone(timezone or "UTC").timeline(reach=max(FIRST_REACH, second))
+    return as_instant(field, wall - timedelta(seconds=line.offset_of(second)))
 
 
 def read_point(
@@ -15,18 +40,19 @@ def read_point(
     *,
     now: Callable[[], datetime],
     ago: bool = False,
+    timezone: str | None = None,
 ) -> datetime:
     """Return an instant that is given as such, or as a length of time from now on, or ago.
 
     The present is asked for only where a length of time is counted from it.
 
     Raises:
-        InstantError: a date that cannot be read, or has no zone.
+        InstantError: a date that cannot be read; see `read_in_zone` for one without a zone.
         IntervalError: a length of time that cannot be read.
     """
     if isinstance(value, datetime) or (
         isinstance(value, str) and value[:4].isdigit() and "-" in value
     ):
-        return read_instant(field, value)
+        return read_in_zone(field, value, timezone)
     length = read_duration(field, value)
     return now() - length if ago else now() + length

@@ -18,10 +18,12 @@ from sempre.grids.tzif import Compiled, read_tzif
 
 __all__ = [
     "FIRST_REACH",
+    "UNSTATED",
     "Fold",
     "Gap",
     "HasPolicies",
     "Timeline",
+    "Unstated",
     "Zone",
     "check_fold",
     "check_gap",
@@ -114,7 +116,8 @@ def zone(name: str) -> Zone:
     if not isinstance(name, str) or name not in zone_names():
         hint = nearest(name, zone_names()) if isinstance(name, str) else ""
         raise ZoneError("timezone", name, allowed="a name of the IANA database", hint=hint)
-    return _load(name)
+    # A plain text: what is kept by its name must not be kept as unstated.
+    return _load(str(name))
 
 
 @cache
@@ -129,6 +132,16 @@ def tzdata_version() -> str:
     from tzdata import __version__  # noqa: PLC0415 - read only when a row is stamped
 
     return str(__version__)
+
+
+class Unstated(str):
+    """The name of a zone that nobody stated: a grid with it goes by that of its application."""
+
+    __slots__ = ()
+
+
+UNSTATED = Unstated("UTC")
+"""The zone of a grid that states none."""
 
 
 def check_gap(value: str) -> Gap:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sempre.errors.wording import counted
+from sempre.errors.wording import counted, written_instant
 
 __all__ = ["broken", "came_back", "declared", "failing", "mended", "unserved"]
 
@@ -38,7 +38,8 @@ def broken(facts: Mapping[str, Any], _now: datetime) -> str:
 def mended(facts: Mapping[str, Any], _now: datetime) -> str:
     """Say that a broken schedule goes on."""
     name, slot = facts.get("schedule"), facts.get("next_run_at")
-    return f"{name} has a working grid again; next slot {slot}"
+    told = written_instant(slot) if isinstance(slot, datetime) else "none"
+    return f"{name} has a working grid again; next slot {told}"
 
 
 def unserved(facts: Mapping[str, Any], _now: datetime) -> str:

@@ -10,9 +10,11 @@ from sempre.errors import (
     NotFound,
     Refused,
     SempreError,
+    StoreGone,
     StoreRefused,
     StoreUnavailable,
     UnknownGrid,
+    UnreadableRow,
 )
 from tests.unit.cli.commands import sempre
 
@@ -40,6 +42,14 @@ def test_every_kind_of_error_has_its_exit_code(error: SempreError, code: int) ->
 def test_what_was_not_found_names_the_command_that_lists_it() -> None:
     assert failure_of(NotFound("schedule", "bil")).advice == "sempre list"
     assert failure_of(NotFound("execution", "1")).advice == "sempre executions"
+    assert failure_of(NotFound("next slot of", "bill")).advice == "sempre show bill"
+
+
+def test_what_is_wrong_with_a_store_names_what_helps() -> None:
+    assert failure_of(StoreGone("not set up")).advice == "sempre db upgrade"
+    assert failure_of(StoreRefused("it says itself what to do")).advice == ""
+    assert failure_of(StoreUnavailable("down")).advice == "sempre db status"
+    assert failure_of(UnreadableRow("newer")).advice == "pip install --upgrade sempre tzdata"
 
 
 def test_an_unknown_command_names_the_nearest_one() -> None:

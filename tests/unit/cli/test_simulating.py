@@ -88,7 +88,7 @@ def test_with_lengths_it_tells_what_overlaps_and_how_many_run_at_once() -> None:
     assert told["most_at_once"] == {"at": "2026-05-02T00:30:00Z", "count": 2, "names": []}
 
     result = simulate("--from", "2026-05-01T01:00Z", "--to", "1d", "--takes", "refresh=12h30m")
-    assert "failed: error: timed out after 12:00:00" in result.stdout
+    assert "failed: error: timed out after 12h" in result.stdout
 
 
 def test_slots_that_wait_or_are_skipped_are_told() -> None:

@@ -80,7 +80,7 @@ def test_a_cap_below_the_base_is_refused_and_the_base_named() -> None:
 
     assert caught.value.field == "retry cap"
     assert caught.value.value == "1m"
-    assert "0:10:00" in caught.value.allowed
+    assert "10m" in caught.value.allowed
 
 
 @pytest.mark.parametrize("longest", [timedelta.max, timedelta(days=999_999_999)])

@@ -1,5 +1,6 @@
 """What every refusal has in common."""
 
+import re
 from collections.abc import Callable
 from itertools import takewhile
 from time import process_time
@@ -7,6 +8,7 @@ from time import process_time
 import pytest
 
 from sempre.errors import InvalidInput, SempreError
+from sempre.errors.texts import as_shown
 
 
 def refusal(build: Callable[[], object]) -> InvalidInput:
@@ -28,6 +30,7 @@ def refusal(build: Callable[[], object]) -> InvalidInput:
 
 def tells(error: InvalidInput, value: object) -> bool:
     """Tell whether an error has a value and shows it, or at least its beginning."""
-    shown = value if isinstance(value, str) else repr(value)
+    shown = value if isinstance(value, str) else as_shown(value)
+    assert not re.search(r"datetime\.\w+\(", str(error))
     beginning = "".join(takewhile(str.isprintable, shown[:60]))
     return error.value == value and beginning in str(error)

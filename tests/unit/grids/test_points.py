@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sempre.errors import InstantError, IntervalError
-from sempre.grids.points import read_point
+from sempre.grids.points import read_in_zone, read_point
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 16, 14, tzinfo=UTC)
@@ -27,10 +27,34 @@ def test_for_a_date_nobody_asks_what_time_it_is() -> None:
     assert read_point("until", "2026-11-16 14:00Z", now=never) == LATER
 
 
-@pytest.mark.parametrize("value", ["2026-11-16 14:00", datetime(2026, 11, 16)])  # noqa: DTZ001
-def test_a_date_without_a_zone_is_refused(value: datetime | str) -> None:
+def test_a_datetime_without_a_zone_is_refused_where_no_zone_is_stated() -> None:
     with pytest.raises(InstantError, match="until"):
-        read_point("until", value, now=lambda: NOON)
+        read_point("until", LATER.replace(tzinfo=None), now=lambda: NOON)
+
+
+@pytest.mark.parametrize("value", ["2026-11-16 15:00", LATER.replace(hour=15, tzinfo=None)])
+def test_a_date_without_a_zone_is_told_by_the_clocks_of_the_stated_one(
+    value: datetime | str,
+) -> None:
+    assert read_point("until", value, now=lambda: NOON, timezone="Europe/Rome") == LATER
+
+
+def test_a_text_without_a_zone_is_utc_where_no_zone_is_stated() -> None:
+    assert read_point("until", "2026-11-16 14:00", now=lambda: NOON) == LATER
+
+
+@pytest.mark.parametrize(
+    ("wall", "instant"),
+    [
+        ("2026-03-29 02:30", datetime(2026, 3, 29, 1, 30, tzinfo=UTC)),
+        ("2026-10-25 02:30", datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),
+        ("2080-07-01 12:00", datetime(2080, 7, 1, 10, tzinfo=UTC)),
+    ],
+)
+def test_a_time_that_the_clock_skips_moves_and_one_it_repeats_is_the_first(
+    wall: str, instant: datetime
+) -> None:
+    assert read_in_zone("until", wall, "Europe/Rome") == instant
 
 
 @pytest.mark.parametrize("value", ["soon", "-2h", ""])

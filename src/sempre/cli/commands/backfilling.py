@@ -14,7 +14,6 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, plan_backfill, slots_before_retention
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
-from sempre.grids.instants import read_instant
 from sempre.ports.messages import ExecutionQuery
 
 __all__ = ["backfill"]
@@ -43,7 +42,7 @@ def backfill(
     slot ran is on record for as long as executions are kept (the setting retention); before that
     --assume-not-run decides.
     """
-    begin, last = read_instant("from", start), read_instant("to", end)
+    begin, last = desk.instant("from", start), desk.instant("to", end)
     schedule = desk.view(name).schedule
     grid, retention = schedule.definition.grid, desk.app.settings.retention
     moment = Moment(desk.now, desk.app.engine.tzdata)

@@ -2,11 +2,11 @@
 
 import click
 
-from sempre.cli.failing import Code
+from sempre.cli.failing import Code, Failure
 from sempre.cli.options import answering, choosing
 from sempre.cli.printing import Output, talk
 from sempre.cli.store_choice import choose_store, refuse_absent
-from sempre.errors import Refused, StoreRefused
+from sempre.errors import Refused, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
 
@@ -52,16 +52,20 @@ def status(output: Output, *, store: str | None, app: str | None) -> None:
     opened = open_store(url)
     try:
         trouble = _trouble(opened)
-        if not trouble:
+        if trouble is None:
             _tell(output, url, opened, word="current")
             return
+    except StoreUnavailable as error:
+        # Its advice would be this very command.
+        raise Failure(str(error), code=Code.UNREACHABLE) from error
     finally:
         opened.close()
     if output.as_json:
-        output.json({"store": masked(url), "current": False, "problem": trouble})
+        output.json({"store": masked(url), "current": False, "problem": str(trouble)})
     else:
         output.line(f"error {masked(url)}: {trouble}")
-        talk(f"  try: sempre db upgrade --store {masked(url)}")
+        if isinstance(trouble, StoreGone):
+            talk(f"  try: sempre db upgrade --store {masked(url)}")
     raise click.exceptions.Exit(Code.UNHEALTHY)
 
 
@@ -75,13 +79,13 @@ def _refuse_alive(store: Store) -> None:
         raise Refused(f"{are} alive: stop them first, or wait for the end of their leases.")
 
 
-def _trouble(store: Store) -> str:
-    """Return why a store cannot be used as it is, or an empty text."""
+def _trouble(store: Store) -> StoreRefused | None:
+    """Return why a store cannot be used as it is; None if it can."""
     try:
         _ = store.uuid
     except StoreRefused as error:
-        return str(error)
-    return ""
+        return error
+    return None
 
 
 def _tell(output: Output, url: str, store: Store, *, word: str) -> None:

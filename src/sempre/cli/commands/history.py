@@ -50,8 +50,8 @@ def executions(
         job=_text(filters["job"]),
         states=_states(filters),
         kinds=frozenset(map(Kind, _words(filters["kinds"]))),
-        since=_point("since", since, desk.now),
-        until=_point("until", until, desk.now),
+        since=_point(desk, "since", since),
+        until=_point(desk, "until", until),
     )
     limit = int(str(filters["limit"]))
     rows, ranges = _pages(desk, query, limit), ranges_of(desk, query, of, limit)
@@ -97,9 +97,12 @@ def execution(desk: Desk, *, id: str) -> None:  # noqa: A002 - as it is called o
         desk.output.lines(["", errors[-1].rstrip()])
 
 
-def _point(field: str, text: str | None, now: datetime) -> datetime | None:
+def _point(desk: Desk, field: str, text: str | None) -> datetime | None:
     """Return an instant, from ISO 8601 or from how long ago it was; None if nothing was said."""
-    return None if text is None else read_point(field, text, now=lambda: now, ago=True)
+    if text is None:
+        return None
+    zone, now = desk.app.settings.timezone, desk.now
+    return read_point(field, text, now=lambda: now, ago=True, timezone=zone)
 
 
 def _states(filters: dict[str, object]) -> frozenset[State]:

@@ -31,7 +31,6 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.errors import SempreError
-from sempre.grids.instants import read_instant
 from sempre.ports.messages import ExecutionQuery, View
 
 __all__ = ["list_schedules", "next_slots", "show", "summaries_of"]
@@ -131,7 +130,7 @@ def next_slots(
     desk.read(desk.store.last_pass())
     after, until = desk.now, None
     if between:
-        after, until = (read_instant("between", each) for each in between)
+        after, until = (desk.instant("between", each) for each in between)
         after -= TICK
     chosen = {"strict": name is not None, "overdue": not between}
     lists = [_named(view, after, **chosen) for view in views]

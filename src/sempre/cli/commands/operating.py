@@ -18,6 +18,7 @@ from sempre.domain.redaction import redacted_text
 from sempre.domain.results import result_in_words, shown_result
 from sempre.domain.states import State
 from sempre.errors import Refused
+from sempre.errors.wording import written_instant
 from sempre.grids.intervals import read_duration
 from sempre.ports.messages import Attempt
 
@@ -114,10 +115,11 @@ def unskip(desk: Desk, *, name: str, at: str | None) -> None:
     rows = [row for row in view.rows if row.state is State.SKIPPED and row.run_at > desk.now]
     if at is None and not rows:
         raise Refused(f"no slot of {name} that is still to come is skipped.")
-    slot = at if at is not None else min(row.run_at for row in rows)
+    slot = desk.instant("at", at) if at is not None else min(row.run_at for row in rows)
     [handle] = desk.handles([name])
     if not handle.unskip(slot):
-        raise Refused(f"the slot {slot} of {name} is not skipped; see `sempre next {name}`.")
+        told = f"the slot {written_instant(slot)} of {name}"
+        raise Refused(f"{told} is not skipped; see `sempre next {name}`.")
     _tell_slot(desk, handle, "put back", slot)
 
 
@@ -135,14 +137,13 @@ def _perform(desk: Desk, names: Sequence[str], verb: Verb, done: str) -> None:
         desk.output.json({"schedules": answers})
 
 
-def _tell_slot(desk: Desk, handle: ScheduleHandle, done: str, slot: datetime | str) -> None:
+def _tell_slot(desk: Desk, handle: ScheduleHandle, done: str, slot: datetime) -> None:
     row = handle.row
     if desk.output.as_json:
-        told = as_json(slot) if isinstance(slot, datetime) else slot
-        answer = {"name": row.name, "slot": told, "next_run_at": as_json(row.next_run_at)}
+        answer = {"name": row.name, "slot": as_json(slot), "next_run_at": as_json(row.next_run_at)}
         desk.output.json(answer)
         return
-    shown = desk.shown(slot, row.definition.grid) if isinstance(slot, datetime) else slot
+    shown = desk.shown(slot, row.definition.grid)
     desk.output.line(f"{done} {row.name} {shown}{_next(desk, handle)}")
 
 

@@ -8,10 +8,11 @@ from sempre.cli.options import answering
 from sempre.cli.printing import Output
 from sempre.cli.times import as_json, shown, zone_of
 from sempre.clock import SystemClock
+from sempre.config import read_settings
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
-from sempre.grids.instants import read_instant
+from sempre.grids.points import read_in_zone
 
 __all__ = ["grid_of_text", "preview"]
 
@@ -20,7 +21,7 @@ CRON_FIELDS = 5
 
 @click.command
 @click.argument("text")
-@click.option("--tz", "timezone", metavar="ZONE", help="Its time zone, such as Europe/Rome.")
+@click.option("--tz", "timezone", metavar="ZONE", help="Its zone; else the setting timezone.")
 @click.option("-n", "count", type=click.IntRange(0, 1000), default=5, help="How many times.")
 @click.option("--after", metavar="T", help="Count from this instant; by default from now.")
 @click.option("--anchor", metavar="T", help="Where an interval counts from.")
@@ -36,8 +37,10 @@ def preview(
     sempre preview "0 2,14 * * *" --tz Europe/Rome
     sempre preview "every 15m"
     """  # noqa: D301 - \b is click's mark for lines that are not to be joined
-    grid = grid_of_text(text, rule)
-    now = SystemClock().now() if after is None else read_instant("after", after)
+    usual = read_settings({}).timezone
+    grid = grid_of_text(text, rule).in_zone(usual or "UTC")
+    zone_name = rule.get("timezone") or usual
+    now = SystemClock().now() if after is None else read_in_zone("after", after, zone_name)
     times = grid.times(now, count)
     if output.as_json:
         output.json(_answer(grid, times))

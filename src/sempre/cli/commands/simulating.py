@@ -13,10 +13,12 @@ from sempre.cli.finding import find_app
 from sempre.cli.options import answering
 from sempre.cli.printing import Output, talk
 from sempre.cli.timelines import NOT_RUN, Busiest, Event, Timeline
-from sempre.cli.times import as_json, length, moment_of, shown, zone_of
+from sempre.cli.times import as_json, length, shown, zone_of
 from sempre.clock import SystemClock
 from sempre.errors import InvalidInput
+from sempre.errors.wording import written_instant
 from sempre.grids.intervals import read_duration
+from sempre.grids.points import read_in_zone
 
 __all__ = ["simulate"]
 
@@ -28,7 +30,7 @@ MOST_NAMES = 5
 @click.argument("app", required=False)
 @click.option("--from", "start", metavar="T", help="The first instant; by default now.")
 @click.option("--to", "end", metavar="T", default="1 day", help="The last, or how long; 1 day.")
-@click.option("--tz", "timezone", metavar="ZONE", default="UTC", help="Of a T without a zone.")
+@click.option("--tz", metavar="ZONE", help="Of a T without a zone; by default the app's.")
 @click.option("--takes", multiple=True, metavar="NAME=10m", help="How long runs of a job take.")
 @click.option("-n", "--limit", type=click.IntRange(0), default=100, help="Show so many slots.")
 @answering
@@ -38,7 +40,7 @@ def simulate(
     app: str | None,
     start: str | None,
     end: str,
-    timezone: str,
+    tz: str | None,
     takes: tuple[str, ...],
     limit: int,
 ) -> None:
@@ -51,11 +53,12 @@ def simulate(
     sempre simulate jobs.py --from 2026-03-28 --to 2026-03-31 --tz Europe/Rome
     sempre simulate --to 7d --takes refresh_cache=20m
     """  # noqa: D301 - \b is click's mark for lines that are not to be joined
-    first = SystemClock().now() if start is None else moment_of("from", start, timezone)
-    last = _last(end, first, timezone)
     lengths = dict(map(_length, takes))
     found = find_app(app)
     talk(f"using {found.name} ({found.origin})")
+    timezone = tz or found.app.settings.timezone or "UTC"
+    first = SystemClock().now() if start is None else read_in_zone("from", start, timezone)
+    last = _last(end, first, timezone)
     line = _simulated(found.app, first, last, lengths)
     if output.as_json:
         output.json(_answer(line, limit))
@@ -78,11 +81,11 @@ def _simulated(app: Sempre, first: datetime, last: datetime, takes: Mapping[str,
 
 def _last(text: str, first: datetime, timezone: str) -> datetime:
     if text[:4].isdigit() and "-" in text:
-        last = moment_of("to", text, timezone)
+        last = read_in_zone("to", text, timezone)
     else:
         last = first + read_duration("to", text)
     if last < first:
-        raise InvalidInput("to", text, allowed=f"{first} or later")
+        raise InvalidInput("to", text, allowed=f"{written_instant(first)} or later")
     return last
 
 

@@ -13,6 +13,7 @@ from sempre.domain.planning.verbs import plan_pause
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.domain.values import changed
+from sempre.errors.wording import written_instant
 
 __all__ = [
     "crash_wait",
@@ -175,7 +176,7 @@ def _and_hold(
     failed: Plan, schedule: Schedule, row: Execution, rows: Iterable[Execution], moment: Moment
 ) -> Plan:
     others = [other for other in rows if other.id != row.id]
-    note = f"execution {row.id} of {row.run_at} has an unknown outcome"
+    note = f"execution {row.id} of {written_instant(row.run_at)} has an unknown outcome"
     held = plan_pause(schedule, others, moment, note=note, actor="sempre")
     changes = (*failed.changes, *held.changes)
     return Plan(schedule, held.schedule, changes, held.creates, held.ranges)

@@ -10,6 +10,7 @@ from itertools import islice
 
 from sempre.domain.planning.sheet import TICK
 from sempre.errors import BrokenGrid
+from sempre.errors.wording import written_instant
 from sempre.grids.grid import Grid, following
 
 __all__ = ["MOST_STEPS", "first_slot_from", "last_slot", "slots_until"]
@@ -31,8 +32,9 @@ def first_slot_from(grid: Grid, cursor: datetime, instant: datetime) -> datetime
         if slot is None or slot >= instant:
             return slot
         slot = following(grid, slot)
-    message = f"the relative grid {grid!r} has more than {MOST_STEPS:,} slots between {cursor}"
-    raise BrokenGrid(f"{message} and {instant}; pause or skip to an earlier instant.")
+    message = f"the relative grid {grid!r} has more than {MOST_STEPS:,} slots"
+    stretch = f"between {written_instant(cursor)} and {written_instant(instant)}"
+    raise BrokenGrid(f"{message} {stretch}; pause or skip to an earlier instant.")
 
 
 def slots_until(grid: Grid, after: datetime, until: datetime) -> list[datetime]:

@@ -5,8 +5,10 @@ The nursery keeps the time limits and ends the children. Here is decided what th
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 
 from sempre.clock import Clock
+from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
 from sempre.executors.calling import Report
 from sempre.executors.flights import Flights, judged
@@ -91,4 +93,5 @@ class Verdicts:
 
 
 def _timed_out(flight: ChildFlight) -> Report:
-    return Report(Ended.TIMED_OUT, error=f"timed out after {flight.run.timeout}")
+    limit = written_length(flight.run.timeout or timedelta(0))
+    return Report(Ended.TIMED_OUT, error=f"timed out after {limit}")

@@ -13,6 +13,7 @@ from threading import Thread
 
 from sempre.app.jobs import is_async
 from sempre.clock import Clock
+from sempre.errors.wording import written_length
 from sempre.executors.calling import Report, cancelled, perform, perform_async
 from sempre.executors.current import Current, Link
 from sempre.ports.executor import Ended, Outcome, Progress, Run
@@ -67,7 +68,7 @@ class InlineExecutor:
             done(Outcome(run, *report))
             return
         if run.timeout is not None and run.timeout < takes:
-            report = Report(Ended.TIMED_OUT, error=f"timed out after {run.timeout}")
+            report = Report(Ended.TIMED_OUT, error=f"timed out after {written_length(run.timeout)}")
             takes = run.timeout
         self._flights.append(_Flight(run, done, report, now, now + takes, link))
 

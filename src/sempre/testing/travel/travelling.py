@@ -13,8 +13,9 @@ from sempre.app.schedules import Schedules
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.errors import InstantError, InvalidInput, NotFound, Refused, nearest
-from sempre.grids.instants import read_instant
+from sempre.errors.wording import written_instant
 from sempre.grids.intervals import read_duration
+from sempre.grids.points import read_in_zone
 from sempre.testing.travel.journey import Journey
 from sempre.testing.travel.telling import all_arguments, listed, written
 
@@ -47,9 +48,10 @@ class TimeTravel:
     """
 
     def __init__(self, app: Sempre, start: datetime | str, *, call_jobs: bool = True) -> None:
-        """Prepare to begin at an instant, which needs a zone; see `Sempre.testing`."""
+        """Prepare to begin at an instant; see `Sempre.testing`."""
         self._app = app
-        self._journey = Journey(app, read_instant("start", start), call_jobs=call_jobs)
+        begin = read_in_zone("start", start, app.settings.timezone)
+        self._journey = Journey(app, begin, call_jobs=call_jobs)
         self._stay = ExitStack()
         self._begun = False
         self._busy = False
@@ -96,11 +98,11 @@ class TimeTravel:
         """Let time pass until an instant; what is due at that very instant is run too.
 
         Raises:
-            InstantError: it has no zone, or lies in the past.
+            InstantError: it cannot be read, or lies in the past.
         """
-        goal = read_instant("instant", instant)
+        goal = read_in_zone("instant", instant, self._app.settings.timezone)
         if goal < self.now:
-            raise InstantError("instant", str(goal), allowed=f"{self.now} or later")
+            raise InstantError("instant", goal, allowed=f"{written_instant(self.now)} or later")
         self._move(lambda: self._journey.travel_to(goal))
 
     def outage(self, duration: Duration) -> None:
