@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
-from urllib.parse import unquote, urlsplit
 
 from sempre.app import ScheduleHandle, Sempre
 from sempre.cli.failing import Code, Failure
@@ -19,11 +17,11 @@ from sempre.cli.times import shown, zone_of
 from sempre.config import read_settings
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
-from sempre.errors import NotFound, StoreRefused
+from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
-from sempre.urls import masked, open_store
+from sempre.urls import file_of, masked, open_store
 
 __all__ = ["Desk", "desk", "refuse_absent"]
 
@@ -108,22 +106,23 @@ def desk(store: str | None, broker: str | None, output: Output) -> Iterator[Desk
 
 def refuse_absent(url: str) -> None:
     """Raise Failure for a store that cannot be operated from here."""
-    parts = urlsplit(url)
-    if parts.scheme == "memory":
+    if url.startswith("memory:"):
         message = "a memory store lives in its own process and cannot be operated from outside."
         raise Failure(message, code=Code.USAGE, advice="sempre list --store sqlite:///jobs.db")
-    path = Path(unquote(parts.path.removeprefix("/")))
-    if parts.scheme == "sqlite" and not parts.netloc and not path.exists():
-        message = f"there is no store at {url}: no file {path}."
-        raise Failure(message, code=Code.UNREACHABLE, advice=f"sempre db upgrade --store {url}")
+    path = file_of(url)
+    if path is not None and not path.exists():
+        message = f"there is no store at {masked(url)}: no file {path}."
+        advice = f"sempre db upgrade --store {masked(url)}"
+        raise Failure(message, code=Code.UNREACHABLE, advice=advice)
 
 
 def _refuse_unready(url: str) -> None:
     store = open_store(url)
     try:
         _ = store.uuid
-    except StoreRefused as error:
-        advice = f"sempre db upgrade --store {masked(url)}"
+    except StoreGone as error:
+        place = f" --store {masked(url)}" if file_of(url) else ""
+        advice = f"sempre db upgrade{place}"
         raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
     finally:
         store.close()

@@ -6,7 +6,6 @@ for people, `JsonFormatter` for machines. An application that has its own loggin
 narrator.
 """
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.results import NotJson, TooLarge
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
+from sempre.errors import printable, printable_json
 from sempre.telemetry import pairs, schedules
 from sempre.telemetry.crowds import Crowd
 
@@ -85,7 +85,7 @@ class Narrator:
         return name != SUCCEEDED or self._succeeded.admit()
 
     def _log(self, level: int, name: str, sentence: str, facts: Mapping[str, Any]) -> None:
-        text = _on_one_line(redacted_text(sentence))
+        text = printable(redacted_text(sentence))
         fields = {"event": str(name), **_fields(facts)}
         self._logger.log(level, "%s", text, extra={"sempre": fields})
 
@@ -97,9 +97,13 @@ class ConsoleFormatter(logging.Formatter):
         """Return the line, and what follows it if the record carries an exception."""
         at = datetime.fromtimestamp(record.created, UTC)
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
-        source = "" if record.name == logger.name else f"[{record.name}] "
-        line = f"{at:%H:%M:%S} {source}{level}{record.getMessage()}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        source = "" if record.name == logger.name else f"[{printable(record.name)}] "
+        line = f"{at:%H:%M:%S} {source}{level}{printable(_message(record))}"
+        if not record.exc_info:
+            return line
+        # Indented: no text of an exception can pass for a line of its own.
+        trace = redacted_text(self.formatException(record.exc_info))
+        return "\n  ".join((line, *(printable(each) for each in trace.split("\n"))))
 
 
 class JsonFormatter(logging.Formatter):
@@ -112,12 +116,12 @@ class JsonFormatter(logging.Formatter):
             "at": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _message(record),
             **getattr(record, "sempre", {}),
         }
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+            told["exception"] = redacted_text(self.formatException(record.exc_info))
+        return printable_json(told, default=str)
 
 
 def configure_logs(style: LogFormat, *, level: str = "info") -> None:
@@ -127,15 +131,12 @@ def configure_logs(style: LogFormat, *, level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # It tells of every try to connect; that the store is down is told once, by us.
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
 
 
-def _on_one_line(text: str) -> str:
-    """Return a text in which nothing can end the line, forge another one, or steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+def _message(record: logging.LogRecord) -> str:
+    """Return the text of a record without secrets; the narrator has masked its own already."""
+    text = record.getMessage()
+    return text if hasattr(record, "sempre") else redacted_text(text)
 
 
 def _name(facts: Mapping[str, Any]) -> str:

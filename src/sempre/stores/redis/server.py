@@ -12,8 +12,8 @@ from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
+from sempre.domain.addresses import hide_secrets, shown_url
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 
 __all__ = ["Server", "script_text"]
@@ -61,8 +61,8 @@ class Server:
         """Check what can be checked without connecting."""
         self._redis = _driver()
         self._root = root
-        self._password = _password_in(url)
-        self.address = _masked(url)
+        self._url = url
+        self.address = shown_url(url)
         self._closed = False
         try:
             self._client = self._redis.Redis.from_url(
@@ -75,8 +75,10 @@ class Server:
                 socket_connect_timeout=timeout,
                 retry=self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0),
             )
-        except ValueError as error:
-            raise StoreRefused(f"{self.address} is no URL of Redis: {error}") from None
+        except (ValueError, TypeError):
+            # What the driver says repeats the URL.
+            message = f"{self.address} is no URL of Redis; it is spelt redis://host:6379/0."
+            raise StoreRefused(message) from None
 
     def run(self, script: str, arguments: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
         """Run a script by its SHA, or by its text if the server does not have it yet."""
@@ -128,9 +130,7 @@ class Server:
 
     def _meaning(self, error: Exception) -> StoreError:
         errors = self._redis.exceptions
-        said = str(error)
-        if self._password:
-            said = said.replace(self._password, "***")
+        said = hide_secrets(str(error), self._url)
         message = f"{self.address}: {said or type(error).__name__}"
         if said.startswith("GONE"):
             return StoreGone(f"{self.address}: {NOT_SET_UP}")
@@ -149,21 +149,3 @@ def _driver() -> ModuleType:
     except ImportError as error:
         message = 'the Redis store needs a driver: pip install "sempre[redis]"'
         raise StoreRefused(message) from error
-
-
-def _password_in(url: str) -> str:
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:
-        return ""
-
-
-def _masked(url: str) -> str:
-    """Return a URL without its password, and without its query, which may hold one too."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "the given text"
-    user, at, host = parts.netloc.rpartition("@")
-    name = f"{user.partition(':')[0]}:***" if ":" in user else user
-    return urlunsplit((parts.scheme, f"{name}{at}{host}", parts.path, "", ""))

@@ -313,5 +313,6 @@ def _check_version(version: int) -> None:
     if version > VERSION:
         raise StoreRefused(
             f"the store has version {version} of the schema, and this code knows only "
-            f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too."
+            f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too: "
+            "pip install --upgrade sempre"
         )

@@ -57,7 +57,8 @@ def check_version(version: int) -> None:
     if version < VERSION:
         raise StoreRefused(
             f"the store has version {version} of the schema, and this is the code of version "
-            f"{VERSION}; call upgrade() once, when no older process is left."
+            f"{VERSION}; run `sempre db upgrade`, or call upgrade() once, when no older process "
+            "is left."
         )
 
 
@@ -73,5 +74,6 @@ def _refuse_newer(version: int) -> None:
     if version > VERSION:
         raise StoreRefused(
             f"the store has version {version} of the schema, and this code knows only "
-            f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too."
+            f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too: "
+            "pip install --upgrade sempre"
         )
