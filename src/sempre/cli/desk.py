@@ -121,7 +121,8 @@ def _refuse_unready(url: str) -> None:
     try:
         _ = store.uuid
     except StoreGone as error:
-        place = f" --store {masked(url)}" if file_of(url) else ""
+        # What is shown of a server's URL has no account and no options.
+        place = f" --store {masked(url)}" if file_of(url) else ", with the same --store"
         advice = f"sempre db upgrade{place}"
         raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
     finally:

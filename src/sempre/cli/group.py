@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from sempre.cli.failing import Code, Failure, Interrupted, failure_of, named
-from sempre.errors import SempreError, nearest
+from sempre.errors import SempreError, nearest, printable
 
 __all__ = ["Entry", "LazyGroup"]
 
@@ -74,7 +74,8 @@ class LazyGroup(click.Group):
     def main(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - handed on to click
         """Run as a program, and end it; an error of click's own reads as any other of ours."""
         try:
-            _refuse_other_bytes(sys.argv[1:])
+            given = args[0] if args else options.get("args")
+            _refuse_other_bytes(sys.argv[1:] if given is None else given)
             code = super().main(*args, **{**options, "standalone_mode": False})
         except click.ClickException as error:
             failure = Failure.of_click(error)
@@ -92,6 +93,6 @@ def _refuse_other_bytes(words: Sequence[str]) -> None:
         try:
             word.encode("utf-8")
         except UnicodeEncodeError:
-            message = f'argument {place} is not UTF-8: "{named(word)}".'
+            message = f'argument {place} is not UTF-8: "{named(printable(word))}".'
             advice = "set your terminal to UTF-8"
             raise Failure(message, code=Code.USAGE, advice=advice) from None

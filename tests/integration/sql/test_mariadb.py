@@ -315,7 +315,7 @@ def test_when_all_connections_are_in_use_that_is_told(url: str) -> None:
     dialect = Mariadb(url, connections=1, connect_after=0.05)
 
     with pytest.raises(
-        StoreUnavailable, match=r"all are in use: raise \?connections=1 of its URL\."
+        StoreUnavailable, match=r"all are in use\. Raise \?connections=1 in the store URL\."
     ):
         dialect.read(lambda _: dialect.read(lambda transaction: transaction.now))
     assert dialect.read(lambda transaction: transaction.now) > NOW

@@ -7,7 +7,7 @@ from sempre.cli.failing import Code
 from sempre.cli.options import answering
 from sempre.cli.printing import Output, talk
 from sempre.config import read_settings
-from sempre.errors import Refused, StoreRefused
+from sempre.errors import Refused, StoreGone, StoreRefused
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
 
@@ -51,7 +51,7 @@ def status(output: Output, *, store: str | None) -> None:
     refuse_absent(url)
     opened = open_store(url)
     try:
-        trouble = _trouble(opened)
+        trouble = _trouble(opened, StoreGone)
         if not trouble:
             _tell(output, url, opened, word="current")
             return
@@ -61,7 +61,7 @@ def status(output: Output, *, store: str | None) -> None:
         output.json({"store": masked(url), "current": False, "problem": trouble})
     else:
         output.line(f"error {masked(url)}: {trouble}")
-        talk(f"  try: sempre db upgrade --store {masked(url)}")
+        talk("  try: sempre db upgrade, with the same --store")
     raise click.exceptions.Exit(Code.UNHEALTHY)
 
 
@@ -75,11 +75,11 @@ def _refuse_alive(store: Store) -> None:
         raise Refused(f"{are} alive: stop them first, or wait for the end of their leases.")
 
 
-def _trouble(store: Store) -> str:
-    """Return why a store cannot be used as it is, or an empty text."""
+def _trouble(store: Store, kind: type[StoreRefused] = StoreRefused) -> str:
+    """Return why a store cannot be used as it is, or an empty text; other errors are raised."""
     try:
         _ = store.uuid
-    except StoreRefused as error:
+    except kind as error:
         return str(error)
     return ""
 
