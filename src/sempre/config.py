@@ -13,7 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sempre.domain.addresses import shown_url
+from sempre.addresses.spelling import shown_url
+from sempre.addresses.trust import check_trust
 from sempre.domain.names import check_word
 from sempre.domain.policies import check_count
 from sempre.domain.redaction import read_redact
@@ -108,13 +109,17 @@ def read_settings(
 
     Raises:
         SettingsError: a value that cannot be read, an unknown name, or two that contradict.
+        Untrusted: the file names a store that would be sent a password of the environment.
     """
     environment = os.environ if environment is None else environment
-    layers = (_from_file(folder or Path.cwd()), _from_environment(environment), given)
+    here = folder or Path.cwd()
+    layers = (_from_file(here), _from_environment(environment), given)
     values: dict[str, Any] = {}
     for layer in layers:
         present = {name: value for name, value in layer.items() if value is not None}
         values |= {name: _read(name, value) for name, value in present.items()}
+    if "store" in layers[0] and all(each.get("store") is None for each in layers[1:]):
+        check_trust(here, values["store"], environment)
     if "beat" not in values and "lease" in values:
         values["beat"] = values["lease"] / 3
     if "sweep" not in values and "lease" in values:

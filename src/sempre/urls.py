@@ -23,7 +23,7 @@ Brokers:
     memory://                             this process only
 
 Owns which URL means which adapter, and which options it takes. What is said about a URL shows its
-scheme, host and database only; `sempre.domain.addresses` decides that.
+scheme, host and database only; `sempre.addresses.spelling` decides that.
 """
 
 from collections.abc import Callable
@@ -34,14 +34,14 @@ from types import ModuleType
 from typing import Any, TypeVar, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from sempre.domain.addresses import fault_of, normalised, shown_url
-from sempre.domain.url_options import (
+from sempre.addresses.options import (
     UrlError,
     own_options,
     take_options,
     take_store_options,
     written,
 )
+from sempre.addresses.spelling import fault_of, normalised, shown_url
 from sempre.errors import MissingExtra, nearest
 from sempre.ports.broker import Broker
 from sempre.ports.store import Store

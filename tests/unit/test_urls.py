@@ -105,7 +105,7 @@ def test_a_password_is_not_shown() -> None:
     assert masked("redis://ann:s3/cret@host:1/0") == "redis://..."
     assert masked("ann:s3cret@host:1/0") == "..."
     assert masked("sqlite:///jobs.db") == "sqlite:///jobs.db"
-    assert masked("sqlite:////home/ann@lan/jobs.db") == "sqlite:////home/ann@lan/jobs.db"
+    assert masked("sqlite:////srv/ann@lan/jobs.db") == "sqlite:////srv/ann@lan/jobs.db"
     assert masked("postgresql://ann:x@one:1,two:2/db") == "postgresql://one:1,two:2/db"
 
 

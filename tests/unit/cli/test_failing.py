@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from sempre.cli.failing import Code, failure_of
+from sempre.cli.printing import Output
 from sempre.errors import (
     BrokenGrid,
     BrokerUnavailable,
@@ -10,6 +13,7 @@ from sempre.errors import (
     NotFound,
     Refused,
     SempreError,
+    StoreGone,
     StoreRefused,
     StoreUnavailable,
     UnknownGrid,
@@ -40,6 +44,39 @@ def test_every_kind_of_error_has_its_exit_code(error: SempreError, code: int) ->
 def test_what_was_not_found_names_the_command_that_lists_it() -> None:
     assert failure_of(NotFound("schedule", "bil")).advice == "sempre list"
     assert failure_of(NotFound("execution", "1")).advice == "sempre executions"
+
+
+def test_an_error_cannot_steer_the_terminal() -> None:
+    result = sempre("show", "\x1b[2J\x9b\u202e\u2066", "--store", "sqlite:///x\x1b.db")
+    wrong = sempre("preview", "\x1b[2J\x9b\u202e\u2066")
+
+    for shown in (result, wrong):
+        assert shown.exit_code == Code.USAGE
+        assert shown.stderr.replace("\n", "").isprintable()
+    assert "\\x1b[2J\\x9b\\u202e\\u2066" in wrong.stderr
+
+
+def test_json_on_stdout_has_no_raw_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+    told = "\x1b[2J\x9b\x7f\u202e\u2066\u2028\udc80\U000e0001 caffè"
+
+    Output(as_json=True).json({"note": told})
+
+    printed = capsys.readouterr().out.removesuffix("\n")
+    assert printed.isprintable()
+    assert "caffè" in printed
+    assert json.loads(printed)["note"] == told
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (StoreUnavailable("down"), "sempre db status"),
+        (StoreGone("empty"), "sempre db upgrade"),
+        (StoreRefused("no log; accept it with ?allow_no_aof=1"), ""),
+    ],
+)
+def test_what_a_store_says_decides_what_to_try(error: SempreError, advice: str) -> None:
+    assert failure_of(error).advice == advice
 
 
 def test_an_unknown_command_names_the_nearest_one() -> None:

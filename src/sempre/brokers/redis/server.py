@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
-from sempre.domain.addresses import hide_secrets, shown_url
+from sempre.addresses.spelling import hide_secrets, shown_url
 from sempre.errors import BrokerError, BrokerUnavailable, MissingExtra
 
 __all__ = ["Server", "Subscription"]

@@ -13,7 +13,7 @@ from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
-from sempre.domain.addresses import hide_secrets, shown_url
+from sempre.addresses.spelling import hide_secrets, shown_url
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 
 __all__ = ["Server", "script_text"]

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import SplitResult, parse_qsl, urlencode
 
-from sempre.domain.addresses import HIDDEN
+from sempre.addresses.spelling import HIDDEN
 from sempre.errors import InvalidInput, nearest
 
 __all__ = ["UrlError", "own_options", "take_options", "take_store_options", "written"]
