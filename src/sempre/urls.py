@@ -173,7 +173,7 @@ def _open_mariadb(parts: SplitResult) -> Store:
 
 
 def _open_redis(parts: SplitResult) -> Store:
-    _refuse_several_hosts("store", parts)
+    _check_redis("store", parts)
     options, url = take_store_options(
         parts, ("prefix",), _REDIS_FLAGS, driver=_redis_options(parts)
     )
@@ -254,7 +254,7 @@ def _open_beanstalkd(parts: SplitResult) -> Broker:
 
 
 def _open_redis_broker(parts: SplitResult) -> Broker:
-    _refuse_several_hosts("broker", parts)
+    _check_redis("broker", parts)
     options, url = take_options(parts, ("prefix",), driver=_redis_options(parts), field="broker")
     module = _module("sempre.brokers.redis", driver="redis", extra="redis")
     broker: Broker = module.RedisBroker(url, **options)
@@ -272,6 +272,19 @@ def _refuse_place(field: str, parts: SplitResult, *, allowed: str) -> None:
 def _refuse_several_hosts(field: str, parts: SplitResult) -> None:
     if "," in parts.netloc.rpartition("@")[2]:
         raise UrlError(field, shown_url(written(parts)), allowed="one host, without a comma")
+
+
+def _check_redis(field: str, parts: SplitResult) -> None:
+    """Refuse what the driver would take for something else: without a number it uses database 0."""
+    _refuse_several_hosts(field, parts)
+    database = parts.path.strip("/")
+    if database and not database.isdecimal():
+        allowed = "the number of a database after the host, as in redis://host:6379/0"
+        raise UrlError(field, shown_url(written(parts)), allowed=allowed)
+    numbers, _ = own_options(parts, ("db", "health_check_interval"))
+    for name, text in numbers.items():
+        if not text.isdecimal():
+            raise UrlError(f"{field} option {name}", text, allowed="a number")
 
 
 def _redis_options(parts: SplitResult) -> tuple[str, ...]:

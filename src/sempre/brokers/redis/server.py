@@ -99,7 +99,7 @@ class Server:
             yield
         except (self._redis.exceptions.RedisError, OSError) as error:
             said = hide_secrets(str(error), self._url) or type(error).__name__
-            raise BrokerUnavailable(f"{self.address} cannot be used: {said}.") from None
+            raise BrokerUnavailable(f"{self.address} cannot be used: {said.rstrip('.')}.") from None
 
 
 class Subscription:

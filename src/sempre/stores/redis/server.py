@@ -36,7 +36,23 @@ _UNAVAILABLE_CLASSES = (
 _UNAVAILABLE = re.compile(
     r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|MOVED|ASK)\b"
 )
-_REFUSED = re.compile(r"\b(NOPERM|NOAUTH|WRONGPASS)\b")
+# What the server will say again, and what to do about it; the driver takes some codes away.
+_REFUSED = (
+    (
+        "the server refuses this user; check user and password in the store URL",
+        re.compile("NOAUTH|WRONGPASS|Authentication required|username-password pair"),
+    ),
+    ("this user lacks a right; grant it with ACL SETUSER", re.compile("NOPERM|no permissions")),
+    (
+        "there is no database of that number; check the number after the host",
+        re.compile("DB index is out of range"),
+    ),
+    (
+        "the server's certificate is not accepted; check ?ssl_ca_certs= in the store URL",
+        re.compile("CERTIFICATE_VERIFY_FAILED|SSL Certificate"),
+    ),
+)
+_NO_TLS = "; a server without TLS does not answer rediss://"
 
 
 @cache
@@ -131,12 +147,17 @@ class Server:
     def _meaning(self, error: Exception) -> StoreError:
         errors = self._redis.exceptions
         said = hide_secrets(str(error), self._url)
-        message = f"{self.address}: {said or type(error).__name__}"
         if said.startswith("GONE"):
             return StoreGone(f"{self.address}: {NOT_SET_UP}")
-        refused = isinstance(error, errors.AuthenticationError | errors.NoPermissionError)
-        if refused or _REFUSED.search(said):
+        said = (said or type(error).__name__).rstrip(".")
+        for remedy, words in _REFUSED:
+            if words.search(said):
+                return StoreRefused(f"{self.address} cannot be used: {remedy} ({said}).")
+        message = f"{self.address}: {said}"
+        if isinstance(error, errors.AuthenticationError | errors.NoPermissionError):
             return StoreRefused(message)
+        if isinstance(error, errors.TimeoutError) and self._url.startswith("rediss:"):
+            message += _NO_TLS
         lost = (OSError, *(getattr(errors, name) for name in _UNAVAILABLE_CLASSES))
         if isinstance(error, lost) or _UNAVAILABLE.search(said):
             return StoreUnavailable(message)
