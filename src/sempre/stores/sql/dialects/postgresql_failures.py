@@ -36,7 +36,7 @@ _UNAVAILABLE = {
 # Before a session begins the driver has no code of an error, only the server's words. Where the
 # server speaks another language they are shown all the same, and taken for an outage.
 _WORDS = (
-    ("3D000", re.compile(r'database ".*" does not exist')),
+    ("3D000", re.compile(r'database ".*" does not exist|no such database')),
     (
         "28000",
         re.compile(
