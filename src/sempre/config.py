@@ -13,6 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from sempre.addresses.spelling import shown_url
+from sempre.addresses.trust import check_trust
 from sempre.domain.names import check_word
 from sempre.domain.policies import check_count
 from sempre.domain.redaction import read_redact
@@ -22,12 +24,17 @@ from sempre.errors.wording import written_length
 from sempre.grids.intervals import read_duration
 from sempre.grids.zones import zone
 
-__all__ = ["Settings", "SettingsError", "read_settings"]
+__all__ = ["Settings", "SettingsError", "project_section", "read_settings"]
 
 SECOND = timedelta(seconds=1)
 RETENTION_IN_MEMORY = timedelta(hours=1)
 PREFIX = "SEMPRE_"
 LEAST_RESULT, LARGEST_RESULT = 1024, 2 * 2**20
+# Variables that are no settings; the command line reads the first.
+OTHER_VARIABLES = ("APP", "STORE_FILE")
+# How near a variable must be to a known one to be taken for a slip: an orchestrator may set others,
+# such as SEMPRE_PORT for a service of that name.
+NEAR = 0.7
 
 
 class SettingsError(InvalidInput):
@@ -81,6 +88,17 @@ class Settings:
     adopt: bool = False
     timezone: str | None = None
 
+    def __repr__(self) -> str:
+        """Show what differs from the defaults, and of URLs only scheme, host and database."""
+        urls = {"store": shown_url(self.store), "broker": self.broker and shown_url(self.broker)}
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        shown = (
+            f"{each.name}={urls.get(each.name, given[each.name])!r}"
+            for each in fields(self)
+            if given[each.name] != each.default
+        )
+        return f"Settings({', '.join(shown)})"
+
     @property
     def tolerance(self) -> timedelta:
         """How late a start may be without counting as downtime: a lease and two sweeps."""
@@ -97,13 +115,17 @@ def read_settings(
 
     Raises:
         SettingsError: a value that cannot be read, an unknown name, or two that contradict.
+        Untrusted: the file names a store that would be sent a password of the environment.
     """
     environment = os.environ if environment is None else environment
-    layers = (_from_file(folder or Path.cwd()), _from_environment(environment), given)
+    here = folder or Path.cwd()
+    layers = (_from_file(here), _from_environment(environment), given)
     values: dict[str, Any] = {}
     for layer in layers:
         present = {name: value for name, value in layer.items() if value is not None}
         values |= {name: _read(name, value) for name, value in present.items()}
+    if "store" in layers[0] and all(each.get("store") is None for each in layers[1:]):
+        check_trust(here, values["store"], environment)
     if "beat" not in values and "lease" in values:
         values["beat"] = values["lease"] / 3
     if "sweep" not in values and "lease" in values:
@@ -116,20 +138,43 @@ def read_settings(
 def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     names = {PREFIX + each.name.upper(): each.name for each in fields(Settings)}
     found: dict[str, object] = {names[key]: environment[key] for key in names if key in environment}
+    _refuse_misspelt(environment, {*names, *(PREFIX + each for each in OTHER_VARIABLES)})
     path = environment.get(f"{PREFIX}STORE_FILE")
     if path and "store" not in found:
         found["store"] = _content(f"{PREFIX}STORE_FILE", Path(path)).strip()
     return found
 
 
+def _refuse_misspelt(environment: Mapping[str, str], known: set[str]) -> None:
+    """Raise SettingsError for a variable that is nearly one of ours: it would do nothing."""
+    bare = {name.removeprefix(PREFIX): name for name in sorted(known)}
+    for name in sorted(environment.keys() - known):
+        hint = nearest(name.removeprefix(PREFIX), bare, count=1, cutoff=NEAR)
+        if name.startswith(PREFIX) and hint:
+            meant = hint.replace("mean ", f"mean {PREFIX}")
+            raise SettingsError("environment variable", name, allowed="a setting", hint=meant)
+
+
 def _content(name: str, path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise SettingsError(name, str(path), allowed=f"a file of text ({error})") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        # A URL in place of the path would be shown with its password.
+        shown = str(path) if re.fullmatch(r"[\w./ -]+", str(path)) else "..."
+        raise SettingsError(name, shown, allowed=f"a file of text ({reason})") from None
 
 
 def _from_file(folder: Path) -> dict[str, object]:
+    return {name: value for name, value in project_section(folder).items() if name != "app"}
+
+
+def project_section(folder: Path) -> dict[str, object]:
+    """Return the table `[tool.sempre]` of a folder's pyproject.toml; empty if there is none.
+
+    Raises:
+        SettingsError: the file cannot be read, or is not TOML.
+    """
     path = folder / "pyproject.toml"
     if not path.is_file():
         return {}
@@ -140,8 +185,8 @@ def _from_file(folder: Path) -> dict[str, object]:
     for name in ("tool", "sempre"):
         section = section.get(name, {})
         if not isinstance(section, dict):
-            raise SettingsError(name, section, allowed="a table [tool.sempre]")
-    return {name: value for name, value in section.items() if name != "app"}
+            raise SettingsError(name, type(section), allowed="a table [tool.sempre]")
+    return section
 
 
 def _read(name: str, value: object) -> object:
@@ -158,7 +203,7 @@ def _positive(name: str, value: object) -> timedelta:
 def _text(name: str, value: object) -> str:
     if isinstance(value, str):
         return value
-    raise SettingsError(name, value, allowed="a URL as text")
+    raise SettingsError(name, type(value), allowed="a URL as text")
 
 
 def _count(name: str, value: object) -> int:

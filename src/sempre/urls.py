@@ -23,31 +23,43 @@ Brokers:
     redis://host:6379/0?prefix=jobs       also rediss://
     memory://                             this process only
 
-Owns which URL means which adapter. Passwords never appear in what is said about a URL.
+Owns which URL means which adapter, and which options it takes. What is said about a URL shows its
+scheme, host and database only; `sempre.addresses.spelling` decides that.
 """
 
-import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from sempre.errors import InvalidInput, MissingExtra, nearest
+from sempre.addresses.options import (
+    UrlError,
+    own_options,
+    take_options,
+    take_store_options,
+    written,
+)
+from sempre.addresses.spelling import fault_of, normalised, shown_url
+from sempre.errors import MissingExtra, nearest
 from sempre.ports.broker import Broker
 from sempre.ports.store import Store
 
-__all__ = ["UrlError", "masked", "open_broker", "open_store"]
+__all__ = ["UrlError", "file_of", "masked", "open_broker", "open_store"]
 
 T = TypeVar("T")
 _POSTGRESQL_FLAGS = ("any_flush", "read_only")
 _REDIS_FLAGS = ("allow_eviction", "allow_no_aof", "allow_replica")
 _POSTGRESQL_TEXTS = ("schema", "prefix", "connections")
-
-
-class UrlError(InvalidInput):
-    """A URL that names no store or broker, or has parts that it does not take."""
+# Options of the drivers that change nothing on which an adapter depends.
+_MARIADB_DRIVER = ("unix_socket", "ssl_ca", "ssl_cert", "ssl_key")
+_REDIS_DRIVER = ("client_name", "db", "health_check_interval", "password", "username")
+_REDIS_TLS = (
+    *("ssl_ca_certs", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
+    *("ssl_keyfile", "ssl_password"),
+)
 
 
 def open_store(url: str) -> Store:
@@ -82,41 +94,44 @@ def open_broker(url: str, *, store_url: str = "", store: Store | None = None) ->
 
 
 def masked(url: str) -> str:
-    """Return a URL with its password replaced by ***, to be shown to people.
+    """Return a URL as it may be shown to people: its scheme, host and database, no more."""
+    return shown_url(url)
 
-    Of what cannot be read as a URL only the scheme is shown.
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a SQLite store; None for a store of another kind.
+
+    Raises:
+        UrlError: the URL cannot be read.
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url.partition("://")[0] + "://..."
-    if parts.password is None:
-        return url
-    account, _, host = parts.netloc.rpartition("@")
-    user = account.partition(":")[0]
-    return _written(parts._replace(netloc=f"{user}:***@{host}"))
+    parts = _read("store", url, example="sqlite:///jobs.db")
+    if parts.scheme != "sqlite":
+        return None
+    path = unquote(parts.path.removeprefix("/"))
+    if parts.netloc or not path or "\0" in path:
+        allowed = "three slashes and a file: sqlite:///jobs.db, or four for a whole path"
+        raise UrlError("store", shown_url(url), allowed=allowed)
+    return Path(path)
 
 
 def _read(field: str, url: str, *, example: str) -> SplitResult:
-    if not isinstance(url, str) or "://" not in url:
-        raise UrlError(field, url, allowed=f"a URL such as {example}")
-    if not url.isprintable():
-        allowed = f"a URL such as {example}, without control characters"
-        raise UrlError(field, url.partition("://")[0] + "://...", allowed=allowed)
-    try:
-        parts = urlsplit(url)
-        for each in _single_hosts(parts):
-            _ = each.port  # read here, so that one that is no number is told like the rest
-    except ValueError as error:
-        allowed = f"a URL such as {example} ({error})"
-        raise UrlError(field, url.partition("://")[0] + "://...", allowed=allowed) from None
-    return parts
+    fault = fault_of(url)
+    if not fault:
+        try:
+            parts = urlsplit(normalised(url))
+            for each in _single_hosts(parts):
+                _ = each.port
+        except ValueError:
+            # What the parser says repeats parts of the URL, of a password too.
+            fault = "with a host and a port that exist"
+        else:
+            return parts
+    allowed = f"a URL such as {example}: {fault}"
+    raise UrlError(field, shown_url(url), allowed=allowed)
 
 
 def _single_hosts(parts: SplitResult) -> list[SplitResult]:
-    """Return a URL once for each of its hosts; only PostgreSQL takes several."""
-    if parts.scheme != "postgresql":
-        return [parts]
+    """Return a URL once for each of its hosts."""
     hosts = parts.netloc.rpartition("@")[2].split(",")
     return [parts._replace(netloc=host) for host in hosts]
 
@@ -128,72 +143,51 @@ def _chosen(
         return openers[parts.scheme]
     hint = nearest(parts.scheme, openers)
     allowed = ", ".join(f"{scheme}://" for scheme in openers)
-    raise UrlError(field, masked(_written(parts)), allowed=allowed, hint=hint)
+    raise UrlError(field, shown_url(written(parts)), allowed=allowed, hint=hint)
 
 
 # Stores
 
 
 def _open_memory(parts: SplitResult) -> Store:
-    _take_options(parts, ())
+    take_options(parts, ())
     store: Store = _module("sempre.stores.memory").MemoryStore()
     return store
 
 
 def _open_sqlite(parts: SplitResult) -> Store:
-    flags = ("any_filesystem",)
-    options, _ = _take_store_options(parts, ("prefix", "mode"), flags, passes_on=False)
-    path = unquote(parts.path.removeprefix("/"))
-    if parts.netloc or not path or "\0" in path:
-        allowed = "three slashes and a file: sqlite:///jobs.db, or four for a whole path"
-        raise UrlError("store", masked(_written(parts)), allowed=allowed)
-    dialect = _module("sempre.stores.sql.dialects.sqlite").Sqlite(path, **options)
+    options, _ = take_store_options(parts, ("prefix", "mode"), ("any_filesystem",))
+    path = file_of(written(parts))
+    dialect = _module("sempre.stores.sql.dialects.sqlite").Sqlite(str(path), **options)
     return _sql_store(dialect)
 
 
 def _open_postgresql(parts: SplitResult) -> Store:
-    options, conninfo = _take_store_options(parts, _POSTGRESQL_TEXTS, _POSTGRESQL_FLAGS)
     module = _module("sempre.stores.sql.dialects.postgresql", driver="psycopg", extra="postgres")
+    options, conninfo = take_store_options(
+        parts, _POSTGRESQL_TEXTS, _POSTGRESQL_FLAGS, driver=module.driver_options()
+    )
     return _sql_store(module.Postgresql(conninfo, **options))
 
 
 def _open_mariadb(parts: SplitResult) -> Store:
     flags = ("any_flush", "any_cluster", "read_only")
-    options, url = _take_store_options(parts, ("prefix", "connections"), flags)
+    _refuse_several_hosts("store", parts)
+    options, url = take_store_options(
+        parts, ("prefix", "connections"), flags, driver=_MARIADB_DRIVER
+    )
     module = _module("sempre.stores.sql.dialects.mariadb", driver="pymysql", extra="mariadb")
     return _sql_store(module.Mariadb(url, **options))
 
 
 def _open_redis(parts: SplitResult) -> Store:
-    options, url = _take_store_options(parts, ("prefix",), _REDIS_FLAGS)
+    _check_redis("store", parts)
+    options, url = take_store_options(
+        parts, ("prefix",), _REDIS_FLAGS, driver=_redis_options(parts)
+    )
     module = _module("sempre.stores.redis", driver="redis", extra="redis")
     store: Store = module.RedisStore(url, **options)
     return store
-
-
-def _take_store_options(
-    parts: SplitResult, texts: tuple[str, ...], flags: tuple[str, ...], *, passes_on: bool = True
-) -> tuple[dict[str, str | bool | int], str]:
-    """Return our own options of a URL, those that accept something as True or False."""
-    options, url = _take_options(parts, (*texts, *flags), passes_on=passes_on)
-    return {name: _option(name, text, flags) for name, text in options.items()}, url
-
-
-def _option(name: str, text: str, flags: tuple[str, ...]) -> str | bool | int:
-    field = f"store option {name}"
-    if name in flags:
-        if text not in {"0", "1"}:
-            raise UrlError(field, text, allowed="0 or 1")
-        return text == "1"
-    if name == "connections":
-        if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
-            raise UrlError(field, text, allowed="a number from 1 on")
-        return int(text)
-    if name == "mode":
-        if not re.fullmatch("(0o?)?6[0246]{2}", text):
-            raise UrlError(field, text, allowed="the mode of a file, such as 0600 or 0660")
-        return int(text, 8)
-    return text
 
 
 def _sql_store(dialect: object) -> Store:
@@ -205,15 +199,16 @@ def _sql_store(dialect: object) -> Store:
 
 
 def _open_store_broker(parts: SplitResult, store_url: str, opened: Store | None) -> Broker:
-    options, _ = _take_options(parts, ("listen",), field="broker")
+    options, _ = take_options(parts, ("listen",), field="broker")
     _refuse_place("broker", parts, allowed="store://, store://?listen=0 or store://?listen=1")
-    listen, store = options.get("listen"), urlsplit(store_url)
+    listen = options.get("listen")
+    store = _read("store", store_url or "store://", example="sqlite:///jobs.db")
     if listen not in {None, "0", "1"} or (listen == "1" and store.scheme != "postgresql"):
         allowed = "0, or 1 if the store is a PostgreSQL database"
         raise UrlError("broker option listen", listen, allowed=allowed)
     watch: object = None
     if store.scheme == "sqlite":
-        options, _ = _take_options(store, ("prefix", "mode", "any_filesystem"))
+        options, _ = take_options(store, ("prefix", "mode", "any_filesystem"))
         path, is_local = unquote(store.path.removeprefix("/")), options.get("any_filesystem") != "1"
         watch = _module("sempre.brokers.bell_file").BellFile(path, events=is_local)
     elif store.scheme in {"postgresql", "redis", "rediss"} and listen != "0":
@@ -226,7 +221,7 @@ def _open_store_broker(parts: SplitResult, store_url: str, opened: Store | None)
 def _postgresql_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> object:  # noqa: ANN401 - of an adapter
     """Return what hears the notifications of a store in PostgreSQL."""
     names = (*_POSTGRESQL_TEXTS, *_POSTGRESQL_FLAGS)
-    known, conninfo = _take_options(parts, names, passes_on=True)
+    known, conninfo = own_options(parts, names)
     module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
     # The server takes no longer names; where two become one, a worker is woken for nothing.
     channel = f"{known.get('schema', 'sempre')}.{known.get('prefix', 'sempre_')}bell"[:63]
@@ -239,7 +234,7 @@ def _postgresql_watch(parts: SplitResult, store: Any, *, through_poolers: bool) 
 
 def _redis_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> object:  # noqa: ANN401, ARG001 - as above
     """Return what hears the messages of a store in Redis."""
-    known, url = _take_options(parts, ("prefix", *_REDIS_FLAGS), passes_on=True)
+    known, url = own_options(parts, ("prefix", *_REDIS_FLAGS))
     channel = f"{{{known.get('prefix', 'sempre')}}}:bell"
     module = _module("sempre.brokers.redis.watch", driver="redis", extra="redis")
     made = module.RedisWatch(url, channel=channel, notifier=store.notifier(channel))
@@ -247,18 +242,18 @@ def _redis_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> ob
 
 
 def _open_memory_broker(parts: SplitResult) -> Broker:
-    _take_options(parts, (), field="broker")
+    take_options(parts, (), field="broker")
     _refuse_place("broker", parts, allowed="memory://")
     broker: Broker = _module("sempre.brokers.memory").MemoryBroker()
     return broker
 
 
 def _open_beanstalkd(parts: SplitResult) -> Broker:
-    _take_options(parts, (), field="broker")
+    take_options(parts, (), field="broker")
     path = unquote(parts.path)
     if parts.username or parts.password or bool(parts.hostname) == bool(path.strip("/")):
         allowed = "beanstalkd://host:11300 or beanstalkd:///path/of.sock; it knows no passwords"
-        raise UrlError("broker", masked(_written(parts)), allowed=allowed)
+        raise UrlError("broker", shown_url(written(parts)), allowed=allowed)
     address = _module("sempre.brokers.beanstalkd_wire").Address(
         parts.hostname or "", parts.port or 11300, "" if parts.hostname else path
     )
@@ -267,7 +262,8 @@ def _open_beanstalkd(parts: SplitResult) -> Broker:
 
 
 def _open_redis_broker(parts: SplitResult) -> Broker:
-    options, url = _take_options(parts, ("prefix",), passes_on=True)
+    _check_redis("broker", parts)
+    options, url = take_options(parts, ("prefix",), driver=_redis_options(parts), field="broker")
     module = _module("sempre.brokers.redis", driver="redis", extra="redis")
     broker: Broker = module.RedisBroker(url, **options)
     return broker
@@ -275,10 +271,33 @@ def _open_redis_broker(parts: SplitResult) -> Broker:
 
 def _refuse_place(field: str, parts: SplitResult, *, allowed: str) -> None:
     if parts.netloc or parts.path.strip("/"):
-        raise UrlError(field, masked(_written(parts)), allowed=allowed)
+        raise UrlError(field, shown_url(written(parts)), allowed=allowed)
 
 
 # Both
+
+
+def _refuse_several_hosts(field: str, parts: SplitResult) -> None:
+    if "," in parts.netloc.rpartition("@")[2]:
+        raise UrlError(field, shown_url(written(parts)), allowed="one host, without a comma")
+
+
+def _check_redis(field: str, parts: SplitResult) -> None:
+    """Refuse what the driver would take for something else: without a number it uses database 0."""
+    _refuse_several_hosts(field, parts)
+    database = parts.path.strip("/")
+    if database and not database.isdecimal():
+        allowed = "the number of a database after the host, as in redis://host:6379/0"
+        raise UrlError(field, shown_url(written(parts)), allowed=allowed)
+    numbers, _ = own_options(parts, ("db", "health_check_interval"))
+    for name, text in numbers.items():
+        if not text.isdecimal():
+            raise UrlError(f"{field} option {name}", text, allowed="a number")
+
+
+def _redis_options(parts: SplitResult) -> tuple[str, ...]:
+    """Return the options of the driver; those of TLS exist only where there is TLS."""
+    return _REDIS_DRIVER + _REDIS_TLS if parts.scheme == "rediss" else _REDIS_DRIVER
 
 
 def _module(name: str, *, driver: str = "", extra: str = "") -> ModuleType:
@@ -290,29 +309,6 @@ def _module(name: str, *, driver: str = "", extra: str = "") -> ModuleType:
         if not driver or (error.name or "").partition(".")[0] != driver:
             raise
         raise MissingExtra(driver, extra=extra) from None
-
-
-def _take_options(
-    parts: SplitResult, known: tuple[str, ...], *, passes_on: bool = False, field: str = "store"
-) -> tuple[dict[str, str], str]:
-    """Return our own options of a URL, and the URL without them.
-
-    What is left is the driver's to judge if it is passed on, and an error if it is not.
-    """
-    given = parse_qsl(parts.query, keep_blank_values=True)
-    options = {name: value for name, value in given if name in known}
-    rest = [(name, value) for name, value in given if name not in known]
-    if rest and not passes_on:
-        name = rest[0][0]
-        allowed = ", ".join(known) or "no options"
-        raise UrlError(f"{field} option", name, allowed=allowed, hint=nearest(name, known))
-    return options, _written(parts._replace(query=urlencode(rest)))
-
-
-def _written(parts: SplitResult) -> str:
-    """Return a URL with both slashes, also where it names no host."""
-    place = f"{parts.scheme}://{parts.netloc}{parts.path}"
-    return f"{place}?{parts.query}" if parts.query else place
 
 
 _STORES: dict[str, Callable[[SplitResult], Store]] = {

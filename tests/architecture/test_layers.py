@@ -11,6 +11,7 @@ LAYERS = (
     {"clock", "errors"},
     {"grids"},
     {"domain"},
+    {"addresses"},
     {"config"},
     {"ports"},
     {"engine", "stores", "brokers", "executors", "telemetry"},

@@ -80,6 +80,38 @@ def test_a_misspelt_setting_of_the_file_is_refused_with_the_likely_one(tmp_path:
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("SEMPRE_STROE", "SEMPRE_STORE"),
+        ("SEMPRE_LEESE", "SEMPRE_LEASE"),
+        ("SEMPRE_STORE_URL", "SEMPRE_STORE"),
+        ("SEMPRE_WATCHDOG_INTERVALL", "SEMPRE_WATCHDOG_INTERVAL"),
+        ("SEMPRE_AP", "SEMPRE_APP"),
+    ],
+)
+def test_a_misspelt_variable_is_refused_with_the_likely_one(
+    tmp_path: Path, name: str, meant: str
+) -> None:
+    with pytest.raises(SettingsError, match=rf'"{name}".*Did you mean {meant}'):
+        read(tmp_path, {name: "postgresql://ann:s3cret@db/jobs"})
+
+
+def test_variables_that_an_orchestrator_sets_are_left_alone(tmp_path: Path) -> None:
+    names = ("PORT", "SERVICE_HOST", "SERVICE_PORT", "PORT_80_TCP", "PORT_80_TCP_ADDR")
+    environment = {f"SEMPRE_{name}": "tcp://10.0.0.1:80" for name in names}
+
+    assert read(tmp_path, environment | {"SEMPRE_APP": "jobs:app"}) == Settings()
+
+
+def test_settings_are_shown_without_what_is_secret(tmp_path: Path) -> None:
+    settings = read(tmp_path, store="redis://:s3cret@host/0?password=s3cret", lease="60s")
+
+    shown = "store='redis://host/0', lease=datetime.timedelta(seconds=60)"
+    assert repr(settings).startswith(f"Settings({shown}")
+    assert "s3cret" not in repr(settings)
+
+
 def test_a_store_in_memory_keeps_what_has_ended_for_an_hour(tmp_path: Path) -> None:
     assert read(tmp_path, store="memory://").retention == timedelta(hours=1)
     assert read(tmp_path, store="memory://", retention="2d").retention == timedelta(days=2)

@@ -76,6 +76,9 @@ def test_a_server_that_does_not_answer_is_told_without_the_password() -> None:
         ("sqlite:///jobs.db?prefx=a_", "prefix"),
         ("memory://?prefix=a", "no options"),
         ("redis://host/0?allow_replica=yes", "0 or 1"),
+        ("redis://host/jobs", "the number of a database"),
+        ("redis://host/0?db=jobs", "a number"),
+        ("redis://one:1,two:2/0", "one host"),
         ("postgresql://host/jobs?read_only=", "0 or 1"),
         ("postgresql://host/jobs?connections=0", "a number from 1 on"),
         ("mariadb://host/jobs?connections=many", "a number from 1 on"),
@@ -101,8 +104,43 @@ def test_a_missing_driver_names_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_password_is_not_shown() -> None:
-    assert masked("redis://ann:s3cret@host:1/0") == "redis://ann:***@host:1/0"
+    assert masked("redis://ann:s3cret@host:1/0?password=s3cret") == "redis://host:1/0"
+    assert masked("redis://ann:s3/cret@host:1/0") == "redis://..."
+    assert masked("ann:s3cret@host:1/0") == "..."
     assert masked("sqlite:///jobs.db") == "sqlite:///jobs.db"
+    assert masked("sqlite:////srv/ann@lan/jobs.db") == "sqlite:////srv/ann@lan/jobs.db"
+    assert masked("postgresql://ann:x@one:1,two:2/db") == "postgresql://one:1,two:2/db"
+
+
+@pytest.mark.parametrize(
+    ("url", "hint"),
+    [
+        ("redis://host/0?allow_noaof=1", "Did you mean allow_no_aof"),
+        ("redis://host/0?ssl_ca_certs=x", "client_name"),
+        ("rediss://host/0?ssl_ca_cert=x", "Did you mean ssl_ca_certs"),
+        ("postgresql://host/db?sslmod=require", "Did you mean sslmode"),
+        ("postgresql://host/db?any_flsh=1", "Did you mean any_flush"),
+        ("mariadb://host/db?ssl_caa=x", "Did you mean ssl_ca"),
+    ],
+)
+def test_a_misspelt_option_names_the_likely_one(url: str, hint: str) -> None:
+    with pytest.raises(UrlError, match="store option") as refused:
+        open_store(url)
+
+    assert hint in str(refused.value)
+
+
+def test_a_misspelt_option_of_a_broker_names_the_likely_one() -> None:
+    with pytest.raises(UrlError, match=r"broker option.*Did you mean prefix"):
+        open_broker("redis://host/0?prefx=a")
+
+
+def test_a_password_with_any_character_but_three_reaches_the_driver() -> None:
+    pytest.importorskip("psycopg")
+    open_store("postgresql://ann:p@ss%w[o]rd@127.0.0.1:1/db").close()
+    open_store("redis://:p@ss%w[o]rd@127.0.0.1:1/0").close()
+    with pytest.raises(UrlError, match="write / as %2F"):
+        open_store("redis://:p/ss@127.0.0.1:1/0")
 
 
 # Brokers

@@ -14,6 +14,7 @@ from sempre.app.wishes import Wishes
 from sempre.clock import Clock
 from sempre.engine.breaker import Breaker
 from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.errors.owners import OwnedByAnother
 from sempre.urls import masked, open_store
 
 __all__ = ["Insistence", "asked_within"]
@@ -58,11 +59,14 @@ class Insistence:
 
         Raises:
             StoreRefused: the store must not be used as it is set up, and never was.
+            OwnedByAnother: the code declares schedules of another owner; no wait changes that.
         """
         breaker = Breaker(self._clock)
         while True:
             try:
                 attempt()
+            except OwnedByAnother:
+                raise
             except (StoreUnavailable, StoreRefused) as error:
                 if isinstance(error, StoreRefused) and not self._accepted[0]:
                     raise

@@ -22,7 +22,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.points import read_in_zone
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
-from sempre.urls import masked, open_store
+from sempre.urls import file_of, masked, open_store
 
 __all__ = ["Desk", "desk"]
 
@@ -114,7 +114,9 @@ def _refuse_unready(url: str) -> None:
     try:
         _ = store.uuid
     except StoreGone as error:
-        advice = f"sempre db upgrade --store {masked(url)}"
+        # What is shown of a server's URL has no account and no options.
+        place = f" --store {masked(url)}" if file_of(url) else ", with the same --store"
+        advice = f"sempre db upgrade{place}"
         raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
     finally:
         store.close()

@@ -9,11 +9,13 @@
 130  interrupted
 """
 
+import re
 from enum import IntEnum
 from typing import IO, Any
 
 import click
 
+from sempre.domain.redaction import redacted_text
 from sempre.errors import (
     BrokenGrid,
     BrokerError,
@@ -28,9 +30,10 @@ from sempre.errors import (
     StoreRefused,
     UnknownGrid,
     UnreadableRow,
+    printable,
 )
 
-__all__ = ["Code", "Failure", "Interrupted", "failure_of"]
+__all__ = ["Code", "Failure", "Interrupted", "failure_of", "named"]
 
 
 class Code(IntEnum):
@@ -64,14 +67,27 @@ NEXT = {
 }
 
 
+# Words without what URLs, accounts and options are made of.
+_PLAIN = re.compile(r"(?!.*://)[\w./:,*\\ -]{1,80}")
+# A word of the command line that somebody meant as a URL, repeated by an error.
+_QUOTED_ACCOUNT = re.compile(r"""(["'])[^"']*(?::[^"']*@|=\[redacted\])[^"']*\1""")
+_EXTRA_ARGUMENTS = re.compile(r"(Got unexpected extra arguments? )\((.*)\)", re.DOTALL)
+
+
 class Failure(click.ClickException):
     """The end of a command: a sentence, what to try next, and an exit code."""
 
-    def __init__(self, message: str, *, code: Code = Code.UNHEALTHY, advice: str = "") -> None:
-        """Say what went wrong and, if there is one, which command to run next."""
+    def __init__(
+        self, message: str, *, code: Code = Code.UNHEALTHY, advice: str = "", details: str = ""
+    ) -> None:
+        """Say what went wrong and, if there is one, which command to run next.
+
+        Lines of details, such as a traceback of the user's code, come before the sentence.
+        """
         super().__init__(message)
         self.code = int(code)
         self.advice = advice
+        self.details = details
 
     @classmethod
     def of_click(cls, error: click.ClickException) -> click.ClickException:
@@ -80,16 +96,19 @@ class Failure(click.ClickException):
             return error
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "sempre"
-        text = error.format_message()
+        text = _EXTRA_ARGUMENTS.sub(_only_plain, error.format_message())
         failure = cls(text[:1].lower() + text[1:], advice=f"{path} --help")
         failure.code = error.exit_code
         return failure
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Write it to stderr."""
-        click.echo(f"error: {self.format_message()}", file=file, err=file is None)
+        """Write it to stderr: without secrets, and with nothing that steers a terminal."""
+        message = _QUOTED_ACCOUNT.sub('"..."', redacted_text(self.format_message()))
+        lines = [*self.details.splitlines(), f"error: {message}"]
         if self.advice:
-            click.echo(f"  try: {self.advice}", file=file, err=file is None)
+            lines.append(f"  try: {self.advice}")
+        for line in lines:
+            click.echo(printable(line, keep="\n"), file=file, err=file is None)
 
 
 class Interrupted(Failure):
@@ -114,3 +133,12 @@ def failure_of(error: SempreError) -> Failure:
         # What refuses says itself what to do about it.
         advice = "sempre db status"
     return Failure(str(error), code=code, advice=advice)
+
+
+def named(text: str) -> str:
+    """Return a word of the command line as an error repeats it; ... if it may hold a password."""
+    return text if _PLAIN.fullmatch(text) else "..."
+
+
+def _only_plain(match: re.Match[str]) -> str:
+    return f"{match[1]}({named(match[2])})"

@@ -9,8 +9,9 @@ or without an attribute; an attribute may be a function without arguments that m
 """
 
 import os
+import re
 import sys
-import tomllib
+import traceback
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,13 +20,17 @@ from types import ModuleType
 import click
 
 from sempre.app import Sempre
-from sempre.cli.failing import Code, Failure
+from sempre.cli.failing import Code, Failure, named
+from sempre.config import project_section
+from sempre.domain.redaction import redacted_text
 from sempre.errors import nearest
 
 __all__ = ["USUAL", "Found", "command_path", "configured", "find_app"]
 
 USUAL = ("jobs.py", "app/jobs.py", "src/*/jobs.py")
 """Where an application is looked for that nothing names."""
+# A literal in a line of the user's code that may be a URL, or another text, with a password.
+_QUOTED = re.compile(r"""(["'])[^"'\n]*(?:@|pass|pwd|secret)[^"'\n]*\1""", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -76,14 +81,10 @@ def _chosen(named: str | None, here: Path) -> tuple[str, str]:
 def configured(here: Path, name: str) -> str | None:
     """Return a text under [tool.sempre] in the pyproject.toml of a folder; None if there is none.
 
-    A file that is not TOML has none here; whoever reads the settings says what is wrong with it.
+    Raises:
+        SettingsError: the file cannot be read, or is not TOML.
     """
-    path = here / "pyproject.toml"
-    try:
-        section = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("sempre", {})
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return None
-    text = section.get(name) if isinstance(section, dict) else None
+    text = project_section(here).get(name)
     return text if isinstance(text, str) else None
 
 
@@ -106,7 +107,7 @@ def _load(place: str, here: Path) -> ModuleType:
     is_file = place.endswith(".py")
     if is_file and not path.is_file():
         known = [each.relative_to(here).as_posix() for each in here.glob("*.py")]
-        raise _missing(f'no file "{place}". {nearest(place, known)}')
+        raise _missing(f'no file "{_shown(place)}". {nearest(place, known)}')
     root, name = _root_of(path) if is_file else (here, place)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
@@ -131,7 +132,7 @@ def _import(name: str, place: str, here: Path) -> ModuleType:
             raise _raised(place, error) from error
         known = [path.stem for path in here.glob("*.py")]
         known += [path.parent.name for path in here.glob("*/__init__.py")]
-        raise _missing(f'no module "{place}". {nearest(place, known)}') from None
+        raise _missing(f'no module "{_shown(place)}". {nearest(place, known)}') from None
     except Failure:
         raise
     except Exception as error:
@@ -188,13 +189,26 @@ def _example(target: str) -> str:
 
 
 def _raised(place: str, error: Exception) -> Failure:
-    """Return the failure of code that raised while it was imported, with the line that did."""
-    trace, where = error.__traceback__, ""
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not file.startswith("<") and "importlib" not in file and "sempre/cli" not in file:
-            where = f" ({file}, line {trace.tb_lineno})"
-        trace = trace.tb_next
+    """Return the failure of code that raised while it was imported, with its own traceback."""
+    told = traceback.TracebackException.from_exception(error)
+    frames = [each for each in told.stack if not _is_ours(each.filename)]
+    told.stack[:] = frames
+    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     if isinstance(error, SyntaxError):
         where = f" ({error.filename}, line {error.lineno})"
-    return Failure(f"importing {place} raised {type(error).__name__}: {error}{where}")
+    trace = "".join(told.format(chain=True)).rstrip()
+    return Failure(
+        f"importing {_shown(place)} raised {type(error).__name__}: {error}{where}",
+        details=redacted_text(_QUOTED.sub('"..."', trace)),
+    )
+
+
+def _is_ours(file: str) -> bool:
+    """Tell whether a frame is of the way that led to the user's code."""
+    folder = str(Path(__file__).parent)
+    return file.startswith(("<", folder)) or "importlib" in file
+
+
+def _shown(place: str) -> str:
+    """Return a name of the command line; a path as it is, unless it may hold a password."""
+    return place if Path(place).exists() else named(place)

@@ -4,14 +4,15 @@ What `--help` shows stands in a table, so that it costs no import; a test holds 
 the commands say of themselves.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
 
-from sempre.cli.failing import Failure, Interrupted, failure_of
-from sempre.errors import SempreError, nearest
+from sempre.cli.failing import Code, Failure, Interrupted, failure_of, named
+from sempre.errors import SempreError, nearest, printable
 
 __all__ = ["Entry", "LazyGroup"]
 
@@ -52,7 +53,7 @@ class LazyGroup(click.Group):
         """Find the command, or name the nearest one."""
         if args and args[0] not in self.entries and not args[0].startswith("-"):
             hint = nearest(args[0], self.entries)
-            ctx.fail(f'no command "{args[0]}". {hint}'.strip())
+            ctx.fail(f'no command "{named(args[0])}". {hint}'.strip())
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
@@ -73,6 +74,8 @@ class LazyGroup(click.Group):
     def main(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - handed on to click
         """Run as a program, and end it; an error of click's own reads as any other of ours."""
         try:
+            given = args[0] if args else options.get("args")
+            _refuse_other_bytes(sys.argv[1:] if given is None else given)
             code = super().main(*args, **{**options, "standalone_mode": False})
         except click.ClickException as error:
             failure = Failure.of_click(error)
@@ -82,3 +85,14 @@ class LazyGroup(click.Group):
             raise SystemExit(code if isinstance(code, int) else 0)
         failure.show()
         raise SystemExit(getattr(failure, "code", failure.exit_code))
+
+
+def _refuse_other_bytes(words: Sequence[str]) -> None:
+    """Raise Failure for a word of the command line that is no UTF-8: nothing could store it."""
+    for place, word in enumerate(words, 1):
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError:
+            message = f'argument {place} is not UTF-8: "{named(printable(word))}".'
+            advice = "set your terminal to UTF-8"
+            raise Failure(message, code=Code.USAGE, advice=advice) from None

@@ -56,7 +56,14 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
             "Harm staging on purpose, and see that nothing is lost.",
         ),
     ),
-    "Data": (Entry("db", f"{COMMANDS}.database:database", "Set the store up, or look at it."),),
+    "Data": (
+        Entry("db", f"{COMMANDS}.database:database", "Set the store up, or look at it."),
+        Entry(
+            "trust",
+            f"{COMMANDS}.trusting:trust_folder",
+            "Trust the store that pyproject.toml here names.",
+        ),
+    ),
 }
 
 

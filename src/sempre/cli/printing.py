@@ -4,13 +4,15 @@ Columns for people, one JSON object for programs. Colours only on a terminal, an
 imported only there.
 """
 
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+
+from sempre.errors import printable as escaped
+from sempre.errors import printable_json
 
 __all__ = ["VERSION", "Output", "plain_table", "printable", "talk"]
 
@@ -46,7 +48,7 @@ def talk(text: str) -> None:
 
 def printable(text: str) -> str:
     """Return a text without what would move a terminal's cursor or change its colours."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    return escaped(text, keep="\n")
 
 
 class Output:
@@ -68,7 +70,7 @@ class Output:
 
     def json(self, answer: Mapping[str, Any]) -> None:
         """Print the one object of `--json`."""
-        click.echo(json.dumps({"v": VERSION, **answer}, ensure_ascii=False))
+        click.echo(printable_json({"v": VERSION, **answer}))
 
     def line(self, text: str) -> None:
         """Print a line; its first word decides its colour on a terminal."""

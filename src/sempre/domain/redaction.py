@@ -22,6 +22,7 @@ __all__ = [
     "MASK",
     "SECRET_NAMES",
     "capped",
+    "is_secret_name",
     "kept_text",
     "read_redact",
     "redacted",
@@ -41,6 +42,7 @@ SECRET_NAMES = (
     "api_secret",
     "api_token",
     "app_secret",
+    "auth",
     "auth_token",
     "authorization",
     "aws_secret_access_key",
@@ -58,6 +60,7 @@ SECRET_NAMES = (
     "jwt",
     "new_password",
     "old_password",
+    "pass",
     "passcode",
     "passphrase",
     "passwd",
@@ -73,11 +76,13 @@ SECRET_NAMES = (
     "secret_key",
     "secret_token",
     "secrets",
+    "session",
     "session_token",
     "set_cookie",
     "shared_secret",
     "signing_key",
     "signing_secret",
+    "sslpassword",
     "token",
     "user_password",
     "webhook_secret",
@@ -96,7 +101,16 @@ _VALUE = r"""
           | [^\s"',;&)\]}]+ )
     )"""
 _BEARER = re.compile(r"\b(bearer\s{1,4})[\w.~+/=-]{6,}", re.IGNORECASE)
-_URL_PASSWORD = re.compile(r"(://[^\s/?#:@\"']{0,256}:)[^\s/?#\"']{1,1024}@")
+# A password may have any character but a blank or a quote. Digits before a / are a port, and what
+# comes before the @ further on no password: unless the URL is of a database, where no @ comes.
+_URL_PASSWORD = re.compile(r"(://[^\s/?#:@\"']{0,256}:)(?![0-9]{1,5}[/?#])[^\s\"']{1,1024}@")
+_DATABASE_PASSWORD = re.compile(
+    r"\b((?:postgres|postgresql|mysql|mariadb|rediss?|amqps?|mongodb)(?:\+\w{1,32})?://"
+    r"[^\s/?#:@\"']{0,256}:)[^\s\"']{1,1024}@",
+    re.IGNORECASE,
+)
+# Redis has no users by default: what stands alone before the @ is meant as the password.
+_LONE_PASSWORD = re.compile(r"\b(rediss?://)[^\s:\"']{1,1024}@", re.IGNORECASE)
 _JOINTS = re.compile("[-_]")
 
 
@@ -107,7 +121,12 @@ def redacted(value: Json, patterns: Iterable[str] = ()) -> Json:
         value: plain JSON; it is not changed.
         patterns: further whole names, in any case, with `*` and `?` as wildcards.
     """
-    return _masked(value, _is_secret(SECRET_NAMES + tuple(patterns)), _without_url_passwords)
+    return _masked(value, _is_secret(SECRET_NAMES + tuple(patterns)), _without_url_secrets)
+
+
+def is_secret_name(name: str) -> bool:
+    """Tell whether the value under a name is masked without being asked to."""
+    return _is_secret(SECRET_NAMES)(name)
 
 
 def withheld(value: Json, patterns: Iterable[str]) -> Json:
@@ -186,7 +205,15 @@ def _masked(value: Json, is_secret: Callable[[str], bool], text: Callable[[str],
 
 
 def _without_url_passwords(text: str) -> str:
-    return _URL_PASSWORD.sub(rf"\g<1>{MASK}@", text) if "://" in text else text
+    if "://" in text:
+        for pattern in (_URL_PASSWORD, _DATABASE_PASSWORD, _LONE_PASSWORD):
+            text = pattern.sub(rf"\g<1>{MASK}@", text)
+    return text
+
+
+def _without_url_secrets(text: str) -> str:
+    """Return a value without the passwords of the URLs in it, those of options too."""
+    return redacted_text(text) if "://" in text else text
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,9 @@ nobody can stop or restart would be found by accident.
 A worker process that dies after it has begun a run is always replaced: the job may be the reason,
 and one job must not end the others. One that dies before it has begun any will not do better the
 next time; several of those end the command. A byte of memory that parent and child share says which
-of the two it was, however the child died.
+of the two it was, however the child died. A worker that a store or a setting refuses before its
+first run ends the command at once: it leaves the reason in the shared memory, and the supervisor
+raises it.
 """
 
 import logging
@@ -21,13 +23,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sempre.clock import Clock
-from sempre.errors import SempreError
+from sempre.errors import InvalidInput, MissingExtra, Refused, SempreError, StoreRefused
 
 __all__ = ["CrashLoop", "Supervisor"]
 
 MOST_CRASHES = 5
 WITHIN = 60.0
 LONGEST_REST = 30.0
+LONGEST_REASON = 8192
+# What another worker would meet again.
+REFUSALS = (StoreRefused, InvalidInput, MissingExtra, Refused)
 Mask = set[signal.Signals | int]
 logger = logging.getLogger("sempre")
 WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
@@ -55,6 +60,7 @@ class Supervisor:
     _crashes: deque[float] = field(default_factory=deque)
     _fruitless: deque[float] = field(default_factory=deque)
     _stopping: bool = False
+    _refusal: SempreError | None = None
     _leash: tuple[int, int] = (-1, -1)
 
     def run_until_stopped(self) -> None:
@@ -62,6 +68,8 @@ class Supervisor:
 
         Raises:
             CrashLoop: five crashes within a minute, each before a run had begun.
+            StoreRefused: the store refused a worker before its first run; so do other errors that
+                every worker would meet, such as InvalidInput.
         """
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         self._leash = os.pipe()
@@ -81,6 +89,8 @@ class Supervisor:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             for end in self._leash:
                 os.close(end)
+        if self._refusal is not None:
+            raise self._refusal
 
     def _hear(self, heard: int, mask: Mask) -> None:
         if heard == signal.SIGCHLD:
@@ -99,8 +109,10 @@ class Supervisor:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 with self._children.pop(pid) as begun:
-                    has_begun = bool(begun[0])
-                if code := os.waitstatus_to_exitcode(status):
+                    has_begun, refusal = bool(begun[0]), _read_refusal(begun)
+                if refusal is not None:
+                    self._give_up(refusal)
+                elif code := os.waitstatus_to_exitcode(status):
                     crashed.append((pid, code))
                     self._count(has_begun=has_begun)
         rest = min(LONGEST_REST, 0.1 * 2 ** len(self._crashes)) if self._crashes else 0.0
@@ -114,6 +126,12 @@ class Supervisor:
                 signal.setitimer(signal.ITIMER_REAL, rest)
             else:
                 self._fill(mask)
+
+    def _give_up(self, refusal: SempreError) -> None:
+        """End the command for a reason that every worker would meet, after those that run."""
+        self._refusal = self._refusal or refusal
+        self._stopping = True
+        self._signal(signal.SIGTERM)
 
     def _count(self, *, has_begun: bool) -> None:
         now = self.clock.elapsed()
@@ -141,7 +159,7 @@ class Supervisor:
     def _fork(self, mask: Mask) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
-        begun = mmap.mmap(-1, 1)
+        begun = mmap.mmap(-1, 1 + LONGEST_REASON)
         pid = os.fork()
         if pid:
             self._children[pid] = begun
@@ -160,8 +178,14 @@ class Supervisor:
         except KeyboardInterrupt:
             # It came before anybody could listen for it; there is nothing to drain yet.
             code = 0
-        except BaseException:  # noqa: BLE001 - the child must not return into its parent's code
-            sys.excepthook(*sys.exc_info())
+        except REFUSALS as error:
+            if begun[0]:
+                logger.error("this worker process ends: %s", error)  # noqa: TRY400 - it says all
+            else:
+                _write_refusal(begun, error)
+        except BaseException:
+            # Also what no handler should catch: a child must not return into its parent's code.
+            logger.critical("this worker process crashes", exc_info=True)
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -173,6 +197,22 @@ class Supervisor:
                 os.kill(pid, number)
             except ProcessLookupError:
                 continue
+
+
+def _write_refusal(shared: mmap.mmap, error: SempreError) -> None:
+    kind = next(place for place, each in enumerate(REFUSALS) if isinstance(error, each))
+    text = f"{kind}{error}".encode("utf-8", "backslashreplace")[:LONGEST_REASON]
+    shared[1 : 1 + len(text)] = text
+
+
+def _read_refusal(shared: mmap.mmap) -> SempreError | None:
+    """Return what a worker was refused with; None if it was not."""
+    text = shared[1:].rstrip(b"\0").decode("utf-8", "replace")
+    if not text:
+        return None
+    kind: type[SempreError] = REFUSALS[int(text[0])]
+    # Without its constructor, which would compose the sentence anew.
+    return kind.__new__(kind, text[1:])
 
 
 def _how(code: int) -> str:

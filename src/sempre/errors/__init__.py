@@ -42,7 +42,7 @@ Catch `SempreError` for everything this package raises on purpose.
 
 from typing import TYPE_CHECKING, Self
 
-from sempre.errors.texts import as_shown, nearest
+from sempre.errors.texts import as_shown, nearest, printable, printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,6 +86,8 @@ __all__ = [
     "WorkFailed",
     "ZoneError",
     "nearest",
+    "printable",
+    "printable_json",
 ]
 
 

@@ -1,5 +1,6 @@
 """The texts of errors: values as a message may show them, and what may have been meant."""
 
+import json
 from datetime import date, datetime, time, timedelta
 from difflib import get_close_matches
 from reprlib import Repr
@@ -8,9 +9,9 @@ from typing import TYPE_CHECKING
 from sempre.errors.wording import written_instant, written_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["as_shown", "nearest"]
+__all__ = ["as_shown", "nearest", "printable", "printable_json"]
 
 SHOWN_LENGTH = 80
 
@@ -36,13 +37,33 @@ SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * SHOWN_LENGTH
 
 
-def nearest(value: str, known: "Iterable[str]", *, count: int = 3) -> str:
+def nearest(value: str, known: "Iterable[str]", *, count: int = 3, cutoff: float = 0.6) -> str:
     """Answer with a "Did you mean ...?" sentence, or an empty text if nothing is near."""
     by_folded = {name.casefold(): name for name in known}
-    matches = get_close_matches(value.casefold(), by_folded, n=count, cutoff=0.6)
+    matches = get_close_matches(value.casefold(), by_folded, n=count, cutoff=cutoff)
     if not matches:
         return ""
     return f"Did you mean {' or '.join(by_folded[match] for match in matches)}?"
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    r"""Return a text in which nothing can end a line, steer a terminal or turn a line round.
+
+    Controls, C1 codes, bidirectional marks and lone surrogates are written as \x1b or \u202e; the
+    characters of `keep`, such as a newline, stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in keep else _escaped(each) for each in text)
+
+
+def printable_json(value: object, *, default: "Callable[[object], object] | None" = None) -> str:
+    """Return JSON on one line in printable characters; what is not printable is escaped in it."""
+    text = json.dumps(value, ensure_ascii=False, default=default)
+    if text.isprintable():
+        return text
+    # Only within its texts is anything that is not printable, and there JSON has escapes for it.
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def as_shown(value: object) -> str:
@@ -51,5 +72,10 @@ def as_shown(value: object) -> str:
         text = f'"{value}"' if isinstance(value, str) else SHORT.repr(value)
     except Exception:  # noqa: BLE001 - the error is about the value, not about its text
         text = f"a value of type {type(value).__name__}"
-    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:SHOWN_LENGTH])
-    return printable if len(text) <= SHOWN_LENGTH else f"{printable}..."
+    shown = printable(text[:SHOWN_LENGTH])
+    return shown if len(text) <= SHOWN_LENGTH else f"{shown}..."
+
+
+def _escaped(character: str) -> str:
+    # As Python writes them; a lone surrogate too, which has no encoding of its own.
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

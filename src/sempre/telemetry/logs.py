@@ -6,7 +6,6 @@ for people, `JsonFormatter` for machines. An application that has its own loggin
 narrator.
 """
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
+from sempre.errors import printable, printable_json
 from sempre.telemetry import executions, outages, pairs, schedules
 from sempre.telemetry.crowds import Crowd
 from sempre.telemetry.executions import length
@@ -87,7 +87,7 @@ class Narrator:
         return name != SUCCEEDED or self._succeeded.admit()
 
     def _log(self, level: int, name: str, sentence: str, facts: Mapping[str, Any]) -> None:
-        text = _on_one_line(redacted_text(sentence))
+        text = printable(redacted_text(sentence))
         fields = {"event": str(name), **_fields(facts)}
         self._logger.log(level, "%s", text, extra={"sempre": fields})
 
@@ -104,13 +104,17 @@ class ConsoleFormatter(logging.Formatter):
         """Return the line, and what follows it if the record carries an exception."""
         at = datetime.fromtimestamp(record.created, UTC)
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
-        source = "" if record.name == logger.name else f"[{record.name}] "
-        line = f"{at:%H:%M:%S} {source}{level}{record.getMessage()}"
+        source = "" if record.name == logger.name else f"[{printable(record.name)}] "
+        line = f"{at:%H:%M:%S} {source}{level}{printable(_message(record))}"
+        # Indented: no text of an exception can pass for a line of its own.
+        return "\n  ".join((line, *(printable(each) for each in self._trace(record))))
+
+    def _trace(self, record: logging.LogRecord) -> list[str]:
+        """Return the lines of an exception, or of a run's traceback where tracebacks are shown."""
+        if record.exc_info:
+            return redacted_text(self.formatException(record.exc_info)).split("\n")
         trace = getattr(record, "sempre", {}).get("traceback") if self._tracebacks else None
-        if trace:
-            # Indented, so that no line of it can pass for one of the log.
-            line = "\n  ".join([line, *map(_on_one_line, str(trace).splitlines())])
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return str(trace).splitlines() if trace else []
 
 
 class JsonFormatter(logging.Formatter):
@@ -123,12 +127,12 @@ class JsonFormatter(logging.Formatter):
             "at": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _message(record),
             **getattr(record, "sempre", {}),
         }
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+            told["exception"] = redacted_text(self.formatException(record.exc_info))
+        return printable_json(told, default=str)
 
 
 def configure_logs(style: LogFormat, *, level: str = "info") -> None:
@@ -143,15 +147,12 @@ def configure_logs(style: LogFormat, *, level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # It tells of every try to connect; that the store is down is told once, by us.
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
 
 
-def _on_one_line(text: str) -> str:
-    """Return a text in which nothing can end the line, forge another one, or steer a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+def _message(record: logging.LogRecord) -> str:
+    """Return the text of a record without secrets; the narrator has masked its own already."""
+    text = record.getMessage()
+    return text if hasattr(record, "sempre") else redacted_text(text)
 
 
 def _performed(facts: Mapping[str, Any], _now: datetime) -> str:

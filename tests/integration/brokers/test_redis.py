@@ -71,7 +71,7 @@ def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_shown
         partial(broker.has_any, lane),
         partial(broker.empty, [lane]),
     ):
-        with pytest.raises(BrokerUnavailable, match=r"redis://user:\*\*\*@127.0.0.1:1") as error:
+        with pytest.raises(BrokerUnavailable, match=r"redis://127.0.0.1:1/0") as error:
             use()
         assert "s3cret" not in str(error.value)
     broker.close()

@@ -106,4 +106,4 @@ def test_a_server_that_is_not_set_up_is_refused(url: str) -> None:
 
     assert result.exit_code == 3
     assert "not set up yet" in result.stderr
-    assert "sempre db upgrade --store" in result.stderr
+    assert "try: sempre db upgrade, with the same --store" in result.stderr

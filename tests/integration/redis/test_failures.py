@@ -52,7 +52,7 @@ def test_a_server_that_is_not_there_is_unavailable() -> None:
     with pytest.raises(StoreUnavailable) as error:
         store.upgrade()
 
-    assert "redis://user:***@127.0.0.1:1" in str(error.value)
+    assert "redis://127.0.0.1:1/0" in str(error.value)
     assert "s3cret" not in str(error.value)
     store.close()
 
@@ -70,6 +70,30 @@ def test_a_wrong_password_is_refused_and_not_shown() -> None:
         assert right.uuid
         store.close()
         right.close()
+
+
+@pytest.mark.parametrize(
+    ("account", "database", "said"),
+    [
+        ("", "0", "check user and password in the store URL (Authentication required)"),
+        (":wr0ng@", "0", "check user and password in the store URL (invalid username-password"),
+        ("wr0ng@", "0", "check user and password in the store URL (invalid username-password"),
+        (":s3cret@", "99", "check the number after the host (DB index is out of range)"),
+    ],
+)
+def test_a_refusal_has_the_servers_words_and_the_remedy(
+    account: str, database: str, said: str
+) -> None:
+    with redis_server(requirepass="s3cret") as server:
+        store = RedisStore(f"unix://{account}{server.socket}?db={database}")
+
+        with pytest.raises(StoreRefused) as error:
+            store.upgrade()
+
+        assert said in str(error.value)
+        assert "wr0ng" not in str(error.value)
+        assert "s3cret" not in str(error.value)
+        store.close()
 
 
 def test_a_connection_that_is_killed_in_mid_call_is_unavailable_once(

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
 
+import psycopg
 import pytest
 
 from sempre.errors import StoreUnavailable
@@ -46,7 +47,9 @@ class GivenUp(logging.Handler):
 def given_up() -> Iterator[Event]:
     handler, logger = GivenUp(), logging.getLogger("psycopg.pool")
     logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
     yield handler.heard
+    logger.setLevel(logging.NOTSET)
     logger.removeHandler(handler)
 
 
@@ -56,6 +59,15 @@ def test_a_call_that_waits_gets_a_connection_when_the_server_is_back(
     real = Path(server.partition("host=")[2].partition(" ")[0]) / SOCKET
     address = server.replace(str(real.parent), str(door.parent))
     store = SqlStore(Postgresql(address, schema="back_again", connect_after=PATIENCE))
+    # A server that has never answered is not waited for.
+    door.symlink_to(real)
+    store.upgrade()
+    door.unlink()
+    with psycopg.connect(server, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            " AND backend_type = 'client backend'"
+        )
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(store.upgrade)
         Event().wait(LATER)

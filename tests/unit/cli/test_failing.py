@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from sempre.cli.failing import Code, failure_of
+from sempre.cli.printing import Output
 from sempre.errors import (
     BrokenGrid,
     BrokerUnavailable,
@@ -50,6 +53,39 @@ def test_what_is_wrong_with_a_store_names_what_helps() -> None:
     assert failure_of(StoreRefused("it says itself what to do")).advice == ""
     assert failure_of(StoreUnavailable("down")).advice == "sempre db status"
     assert failure_of(UnreadableRow("newer")).advice == "pip install --upgrade sempre tzdata"
+
+
+def test_an_error_cannot_steer_the_terminal() -> None:
+    result = sempre("show", "\x1b[2J\x9b\u202e\u2066", "--store", "sqlite:///x\x1b.db")
+    wrong = sempre("preview", "\x1b[2J\x9b\u202e\u2066")
+
+    for shown in (result, wrong):
+        assert shown.exit_code == Code.USAGE
+        assert shown.stderr.replace("\n", "").isprintable()
+    assert "\\x1b[2J\\x9b\\u202e\\u2066" in wrong.stderr
+
+
+def test_json_on_stdout_has_no_raw_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+    told = "\x1b[2J\x9b\x7f\u202e\u2066\u2028\udc80\U000e0001 caffè"
+
+    Output(as_json=True).json({"note": told})
+
+    printed = capsys.readouterr().out.removesuffix("\n")
+    assert printed.isprintable()
+    assert "caffè" in printed
+    assert json.loads(printed)["note"] == told
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (StoreUnavailable("down"), "sempre db status"),
+        (StoreGone("empty"), "sempre db upgrade"),
+        (StoreRefused("no log; accept it with ?allow_no_aof=1"), ""),
+    ],
+)
+def test_what_a_store_says_decides_what_to_try(error: SempreError, advice: str) -> None:
+    assert failure_of(error).advice == advice
 
 
 def test_an_unknown_command_names_the_nearest_one() -> None:

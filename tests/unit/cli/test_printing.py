@@ -62,7 +62,7 @@ def test_talk_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_a_job_raised_cannot_write_to_the_terminal() -> None:
-    assert printable("\x1b[2Jgone\r\n") == "\\x1b[2Jgone\\x0d\n"
+    assert printable("\x1b[2Jgone\r\n") == "\\x1b[2Jgone\\r\n"
 
 
 def test_a_cell_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

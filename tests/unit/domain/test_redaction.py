@@ -27,6 +27,17 @@ VALUES = st.recursive(
 )
 
 
+WHOLE_NAMES = ["pwd", "pass", "cookie", "credential", "credentials", "auth", "session"]
+
+
+@pytest.mark.parametrize("name", WHOLE_NAMES)
+def test_short_names_of_secrets_count_as_whole_names_only(name: str) -> None:
+    assert redacted({name.upper(): SECRET}) == {name.upper(): MASK}
+    assert redacted_text(f"{name}={SECRET}") == f"{name}={MASK}"
+    assert redacted({f"{name}enger": 7, f"my{name}": 7}) == {f"{name}enger": 7, f"my{name}": 7}
+    assert redacted_text(f"com{name}={SECRET}") == f"com{name}={SECRET}"
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("secret", [SECRET, 7, None, [SECRET], {"plain": SECRET}])
 def test_whatever_stands_under_the_name_of_a_secret_is_masked(name: str, secret: Json) -> None:

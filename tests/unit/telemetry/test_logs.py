@@ -213,6 +213,33 @@ def test_tracebacks_are_shown_at_debug_and_on_a_terminal(
     assert ("Traceback of bill" in stream.getvalue()) is wanted
 
 
+STEERING = "\x1b[2J\x9b2J\x7f\u202e\u2066\u2028\r\n18:15:01 bill succeeded"
+
+
+def test_the_lines_of_other_loggers_cannot_forge_a_line_or_steer_a_terminal() -> None:
+    record = logging.LogRecord("jobs\x1b[2J", 40, "", 0, "told: %s", (STEERING,), None)
+
+    for formatter in (ConsoleFormatter(), JsonFormatter()):
+        assert formatter.format(record).isprintable()
+    assert "\\x1b[2J\\x9b2J\\x7f\\u202e\\u2066\\u2028\\r\\n" in ConsoleFormatter().format(record)
+    assert json.loads(JsonFormatter().format(record))["message"] == f"told: {STEERING}"
+
+
+def test_an_exception_of_another_logger_cannot_forge_a_line(logger: logging.Logger) -> None:
+    lines = Lines(ConsoleFormatter())
+    logger.addHandler(lines)
+
+    try:
+        raise ValueError(f"{STEERING}, password=hunter2")  # noqa: TRY301 - as a job may raise it
+    except ValueError:
+        logger.exception("it broke")
+
+    first, *others = lines.lines[0].split("\n")
+    assert first.endswith("it broke")
+    assert all(line.startswith("  ") and line.isprintable() for line in others)
+    assert "hunter2" not in lines.lines[0]
+
+
 def test_the_result_of_a_job_is_not_logged(logger: logging.Logger) -> None:
     events, lines = told(logger, JsonFormatter())
 

@@ -14,8 +14,8 @@ from hashlib import sha1
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
+from sempre.addresses.spelling import hide_secrets, shown_url
 from sempre.errors import BrokerError, BrokerUnavailable, MissingExtra
 
 __all__ = ["Server", "Subscription"]
@@ -41,7 +41,7 @@ class Server:
             raise MissingExtra("redis", extra="redis") from None
         self._root = root
         self._answer_after = answer_after
-        self._password, self.address = _read_url(url)
+        self._url, self.address = url, shown_url(url)
         try:
             self._client = self._redis.Redis.from_url(
                 url,
@@ -54,8 +54,10 @@ class Server:
                 **({} if url.startswith("unix:") else {"socket_keepalive": True}),
                 retry=self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0),
             )
-        except ValueError as error:
-            raise BrokerError(f"{self.address} is no URL of Redis: {error}") from None
+        except (ValueError, TypeError):
+            # What the driver says repeats the URL.
+            message = f"{self.address} is no URL of Redis; it is spelt redis://host:6379/0."
+            raise BrokerError(message) from None
 
     def run(self, script: str, arguments: Iterable[str | int]) -> Any:  # noqa: ANN401
         """Run a script by its SHA, or by its text if the server does not have it yet."""
@@ -96,10 +98,8 @@ class Server:
         try:
             yield
         except (self._redis.exceptions.RedisError, OSError) as error:
-            said = str(error) or type(error).__name__
-            if self._password:
-                said = said.replace(self._password, "***")
-            raise BrokerUnavailable(f"{self.address} cannot be used: {said}.") from None
+            said = hide_secrets(str(error), self._url) or type(error).__name__
+            raise BrokerUnavailable(f"{self.address} cannot be used: {said.rstrip('.')}.") from None
 
 
 class Subscription:
@@ -159,15 +159,3 @@ class Subscription:
 # What subscriptions have open. A fork collects what other threads had, and the driver would then
 # wait in the child for a lock that one of them may have held.
 _OPEN: set[Any] = set()
-
-
-def _read_url(url: str) -> tuple[str, str]:
-    """Return a URL's password, and the URL without it and without options, which may hold one."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "", "the given text"
-    user, at, host = parts.netloc.rpartition("@")
-    name = f"{user.partition(':')[0]}:***" if ":" in user else user
-    shown = urlunsplit((parts.scheme, f"{name}{at}{host}", parts.path, "", ""))
-    return parts.password or "", shown

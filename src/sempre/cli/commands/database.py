@@ -65,7 +65,7 @@ def status(output: Output, *, store: str | None, app: str | None) -> None:
     else:
         output.line(f"error {masked(url)}: {trouble}")
         if isinstance(trouble, StoreGone):
-            talk(f"  try: sempre db upgrade --store {masked(url)}")
+            talk("  try: sempre db upgrade, with the same --store")
     raise click.exceptions.Exit(Code.UNHEALTHY)
 
 

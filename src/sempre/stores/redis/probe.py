@@ -60,7 +60,7 @@ def _eviction(policy: str, *, allowed: bool) -> list[str]:
     return _weaker(
         f"its maxmemory-policy is {policy}, so that it may drop schedules when memory is full",
         "CONFIG SET maxmemory-policy noeviction",
-        "allow_eviction=True",
+        "allow_eviction",
         allowed=allowed,
     )
 
@@ -71,7 +71,7 @@ def _log(*, enabled: bool, allowed: bool) -> list[str]:
     return _weaker(
         "it keeps no append-only file, so that a restart loses what was acknowledged",
         "CONFIG SET appendonly yes",
-        "allow_no_aof=True",
+        "allow_no_aof",
         allowed=allowed,
     )
 
@@ -82,7 +82,7 @@ def _role(role: str, *, allowed: bool) -> list[str]:
     return _weaker(
         f"its role is {role}: it repeats what another server decides",
         "Give the address of the primary, or REPLICAOF NO ONE",
-        "allow_replica=True",
+        "allow_replica",
         allowed=allowed,
     )
 
@@ -92,5 +92,5 @@ def _weaker(fault: str, remedy: str, keyword: str, *, allowed: bool) -> list[str
         return [f"{fault}."]
     raise StoreRefused(
         f"this server must not be a store: {fault}. {remedy} (and in its configuration file), "
-        f"or accept it with {keyword}."
+        f"or accept it with ?{keyword}=1 in the store URL."
     )

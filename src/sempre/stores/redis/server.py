@@ -12,8 +12,8 @@ from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
+from sempre.addresses.spelling import hide_secrets, shown_url
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 
 __all__ = ["Server", "script_text"]
@@ -36,7 +36,23 @@ _UNAVAILABLE_CLASSES = (
 _UNAVAILABLE = re.compile(
     r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|MOVED|ASK)\b"
 )
-_REFUSED = re.compile(r"\b(NOPERM|NOAUTH|WRONGPASS)\b")
+# What the server will say again, and what to do about it; the driver takes some codes away.
+_REFUSED = (
+    (
+        "the server refuses this user; check user and password in the store URL",
+        re.compile("NOAUTH|WRONGPASS|Authentication required|username-password pair"),
+    ),
+    ("this user lacks a right; grant it with ACL SETUSER", re.compile("NOPERM|no permissions")),
+    (
+        "there is no database of that number; check the number after the host",
+        re.compile("DB index is out of range"),
+    ),
+    (
+        "the server's certificate is not accepted; check ?ssl_ca_certs= in the store URL",
+        re.compile("CERTIFICATE_VERIFY_FAILED|SSL Certificate"),
+    ),
+)
+_NO_TLS = "; a server without TLS does not answer rediss://"
 
 
 @cache
@@ -61,8 +77,8 @@ class Server:
         """Check what can be checked without connecting."""
         self._redis = _driver()
         self._root = root
-        self._password = _password_in(url)
-        self.address = _masked(url)
+        self._url = url
+        self.address = shown_url(url)
         self._closed = False
         try:
             self._client = self._redis.Redis.from_url(
@@ -75,8 +91,10 @@ class Server:
                 socket_connect_timeout=timeout,
                 retry=self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0),
             )
-        except ValueError as error:
-            raise StoreRefused(f"{self.address} is no URL of Redis: {error}") from None
+        except (ValueError, TypeError):
+            # What the driver says repeats the URL.
+            message = f"{self.address} is no URL of Redis; it is spelt redis://host:6379/0."
+            raise StoreRefused(message) from None
 
     def run(self, script: str, arguments: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
         """Run a script by its SHA, or by its text if the server does not have it yet."""
@@ -128,15 +146,18 @@ class Server:
 
     def _meaning(self, error: Exception) -> StoreError:
         errors = self._redis.exceptions
-        said = str(error)
-        if self._password:
-            said = said.replace(self._password, "***")
-        message = f"{self.address}: {said or type(error).__name__}"
+        said = hide_secrets(str(error), self._url)
         if said.startswith("GONE"):
             return StoreGone(f"{self.address}: {NOT_SET_UP}")
-        refused = isinstance(error, errors.AuthenticationError | errors.NoPermissionError)
-        if refused or _REFUSED.search(said):
+        said = (said or type(error).__name__).rstrip(".")
+        for remedy, words in _REFUSED:
+            if words.search(said):
+                return StoreRefused(f"{self.address} cannot be used: {remedy} ({said}).")
+        message = f"{self.address}: {said}"
+        if isinstance(error, errors.AuthenticationError | errors.NoPermissionError):
             return StoreRefused(message)
+        if isinstance(error, errors.TimeoutError) and self._url.startswith("rediss:"):
+            message += _NO_TLS
         lost = (OSError, *(getattr(errors, name) for name in _UNAVAILABLE_CLASSES))
         if isinstance(error, lost) or _UNAVAILABLE.search(said):
             return StoreUnavailable(message)
@@ -149,21 +170,3 @@ def _driver() -> ModuleType:
     except ImportError as error:
         message = 'the Redis store needs a driver: pip install "sempre[redis]"'
         raise StoreRefused(message) from error
-
-
-def _password_in(url: str) -> str:
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:
-        return ""
-
-
-def _masked(url: str) -> str:
-    """Return a URL without its password, and without its query, which may hold one too."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "the given text"
-    user, at, host = parts.netloc.rpartition("@")
-    name = f"{user.partition(':')[0]}:***" if ":" in user else user
-    return urlunsplit((parts.scheme, f"{name}{at}{host}", parts.path, "", ""))

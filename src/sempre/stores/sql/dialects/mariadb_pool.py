@@ -50,7 +50,7 @@ def read_address(url: str) -> tuple[str, dict[str, Any]]:
     if parts.scheme not in _SCHEMES or not database or not options.keys() <= set(_OPTIONS):
         raise StoreRefused(
             "the address of the MariaDB database cannot be read; it is spelt "
-            "mariadb://user:password@host:3306/database, and after a ? may come "
+            "mariadb://host:3306/database, with user:password@ before the host, and after a ? come "
             f"{', '.join(_OPTIONS)}."
         )
     host = parts.hostname or "localhost"
@@ -197,8 +197,8 @@ class Pool:
                 lambda: self._closed or self._in_use < self._size, self._patience
             ):
                 raise StoreUnavailable(
-                    f"{self._place} gave no connection within {self._patience:g} s: "
-                    f"all are in use: raise ?connections={self._size} of its URL."
+                    f"{self._place} gave no connection within {self._patience:g} s: all are in "
+                    f"use. Raise ?connections={self._size} in the store URL."
                 )
             if self._closed:
                 raise StoreRefused(f"the store in {self._place} is closed; open another one.")
@@ -206,7 +206,12 @@ class Pool:
             return self._idle.pop() if self._idle else None
 
     def _opened(self) -> Any:  # noqa: ANN401
-        connection = pymysql.connect(**self._driver)
+        try:
+            connection = pymysql.connect(**self._driver)
+        except (OSError, RuntimeError) as error:
+            # Raised before anything is sent: a file of TLS, or a way to log in that is missing.
+            remedy = "check ssl_ca, ssl_cert and ssl_key in the store URL"
+            raise StoreRefused(f"{self._place} cannot be used: {error}; {remedy}.") from None
         try:
             with connection.cursor() as cursor:
                 cursor.execute(_LOOK)

@@ -31,7 +31,7 @@ try:
     import psycopg
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-    from sempre.stores.sql.dialects.postgresql_address import ENCODING, describe
+    from sempre.stores.sql.dialects.postgresql_address import describe
     from sempre.stores.sql.dialects.postgresql_callers import PostgresqlCallers
     from sempre.stores.sql.dialects.postgresql_connection import (
         Connection,
@@ -44,12 +44,13 @@ try:
         RACES,
         explained,
     )
+    from sempre.stores.sql.dialects.postgresql_pool import Attempts, open_pool
     from sempre.stores.sql.dialects.postgresql_transaction import PostgresqlTransaction
 except ImportError as error:
     message = "PostgreSQL needs its driver: pip install 'sempre[postgres]'."
     raise StoreRefused(message) from error
 
-__all__ = ["Postgresql"]
+__all__ = ["Postgresql", "driver_options"]
 
 T = TypeVar("T")
 TRIES = 5
@@ -64,8 +65,8 @@ DURABLE = "SET LOCAL synchronous_commit = on"
 ALONE = ()
 READ = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", DURABLE)
-# The pool's pauses between tries to connect grow with this; each time it is begun anew.
-GIVES_UP_AFTER = 1.0
+# How soon a server that has never answered is asked why; one that has, may be back in a moment.
+LOOKS_AFTER = 0.2
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 
@@ -129,6 +130,7 @@ class Postgresql:
         wrap = partial(PostgresqlTransaction, statements=self.statements)
         self.callers = PostgresqlCallers(self._place, conninfo, wrap, connect_after=connect_after)
         self._lock = Lock()
+        self._attempts = Attempts()
         self._pool: ConnectionPool[Connection] | None = None
         self._pid = 0
         self._closed = False
@@ -260,20 +262,32 @@ class Postgresql:
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Lend a connection, but none that was opened before another was found lost or silent."""
-        try:
-            while True:
-                with self._opened().connection() as connection:
+        left = self._connect_after
+        while True:
+            patience = min(LOOKS_AFTER, left) if self._weaker is None else left
+            try:
+                with self._opened().connection(patience) as connection:
                     if connection.era == self._era:
                         yield connection
                         return
                     connection.close()
-        except PoolTimeout:
+            except PoolTimeout:
+                left -= patience
+                self._check_attempts(is_over=left <= 0)
+            except PoolClosed:
+                message = f"the store in {self._place} is closed; open another one."
+                raise StoreRefused(message) from None
+
+    def _check_attempts(self, *, is_over: bool) -> None:
+        """Raise why no connection was opened, or that all are in use for too long."""
+        if self._attempts.error is not None:
+            raise explained(self._attempts.error, self._place) from None
+        if is_over:
             raise StoreUnavailable(
-                f"{self._place} gave no connection within {self._connect_after:g} s: it cannot be "
-                f"reached, or all are in use: raise ?connections={self._connections} of its URL."
+                f"{self._place} gave no connection within {self._connect_after:g} s: all are in "
+                f"use, or it does not answer. Raise ?connections={self._connections} in the store "
+                "URL, or check the host."
             ) from None
-        except PoolClosed:
-            raise StoreRefused(f"the store in {self._place} is closed; open another one.") from None
 
     def _configure(self, connection: Connection) -> None:
         connection.answer_after = self._answer_after
@@ -288,23 +302,13 @@ class Postgresql:
             if self._pool is None or self._pid != os.getpid():
                 if self._pool is not None:
                     _LEFT_BY_PARENTS.append(self._pool)
-                self._pid = os.getpid()
-                self._pool = ConnectionPool(
+                self._pid, self._attempts = os.getpid(), Attempts()
+                self._pool = open_pool(
                     self._conninfo,
-                    connection_class=Connection,
+                    self._attempts,
                     configure=self._configure,
-                    min_size=0,
-                    max_size=self._connections,
-                    timeout=self._connect_after,
-                    reconnect_timeout=min(GIVES_UP_AFTER, self._connect_after),
-                    reconnect_failed=_try_anew,
-                    kwargs={
-                        "autocommit": True,
-                        "client_encoding": ENCODING,
-                        "prepare_threshold": None,
-                        "connect_timeout": max(2, int(self._connect_after)),
-                    },
-                    open=True,
+                    size=self._connections,
+                    patience=self._connect_after,
                 )
             return self._pool
 
@@ -326,17 +330,6 @@ def _check_begun(error: psycopg.OperationalError, connection: Connection) -> Non
 _LEFT_BY_PARENTS: list[object] = []
 
 
-def _try_anew(pool: "ConnectionPool[Connection]") -> None:
-    """Let a pool that has given up connect for those who still wait.
-
-    By itself it begins again only for the next who asks, and the others would wait in vain while
-    the server is long back.
-    """
-    if pool.get_stats().get("requests_waiting"):
-        with suppress(PoolTimeout, PoolClosed):
-            pool.putconn(pool.getconn(timeout=0.01))
-
-
 def _settings(limit: int) -> str:
     """Return what is set for every transaction; a statement may take so many milliseconds."""
     return (
@@ -345,3 +338,10 @@ def _settings(limit: int) -> str:
         "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
         "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
     )
+
+
+def driver_options() -> tuple[str, ...]:
+    """Return the options of a URL that the driver knows, those of accounts and TLS first."""
+    first = ("user", "password", "host", "port", "sslmode", "sslrootcert", "connect_timeout")
+    known = [each.keyword.decode() for each in psycopg.pq.Conninfo.get_defaults()]
+    return (*first, *sorted({*known} - {*first}))

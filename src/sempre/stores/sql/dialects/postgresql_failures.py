@@ -1,5 +1,7 @@
 """What PostgreSQL's failures mean: which go away by themselves, and what to do about the others."""
 
+import re
+
 import psycopg
 
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
@@ -19,6 +21,7 @@ _REFUSED = {
     "28000": "the server refuses this user; check user and password",
     "28P01": "the server refuses this user; check user and password",
     "3D000": "there is no such database; create it",
+    "TLS": "there is no TLS as the store URL asks for; check ?sslmode= and ?sslrootcert=",
 }
 # No such table, no such schema.
 _GONE = {"42P01", "3F000"}
@@ -30,12 +33,26 @@ _UNAVAILABLE = {
     "55P03": "a lock was not free in time",
     "57014": "a statement took too long",
 }
+# Before a session begins the driver has no code of an error, only the server's words. Where the
+# server speaks another language they are shown all the same, and taken for an outage.
+_WORDS = (
+    ("3D000", re.compile(r'database ".*" does not exist|no such database')),
+    (
+        "28000",
+        re.compile(
+            r'authentication failed|role ".*" does not exist|no pg_hba\.conf entry|no password '
+            r"supplied|not permitted to log in"
+        ),
+    ),
+    ("TLS", re.compile(r"certificate|does not support SSL|private key file|invalid sslmode")),
+    ("53300", re.compile(r"too many clients|connection slots are reserved")),
+)
 
 
 def explained(error: psycopg.Error, place: str) -> StoreError:
     """Return a failure of the server in our words, with what to do next."""
-    state = error.sqlstate or ""
-    told = str(error).splitlines()[0] if str(error) else type(error).__name__
+    told = _told(error)
+    state = error.sqlstate or next((code for code, words in _WORDS if words.search(told)), "")
     if state in _GONE:
         return StoreGone(f"{place} cannot be used: {NOT_SET_UP} ({told}).")
     if state in _REFUSED:
@@ -45,3 +62,10 @@ def explained(error: psycopg.Error, place: str) -> StoreError:
     if isinstance(error, psycopg.IntegrityError):
         return StoreError(f"{place} refused a write that breaks its rules: {told}.")
     return StoreUnavailable(f"{place} failed: {told}.")
+
+
+def _told(error: psycopg.Error) -> str:
+    """Return what the server, or the driver in its place, has said, as one line."""
+    line = next(filter(None, str(error).splitlines()), type(error).__name__)
+    said = line.removeprefix("connection failed: ").partition("FATAL:")
+    return (said[2] or said[0]).strip().rstrip(".")

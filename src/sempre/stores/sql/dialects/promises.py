@@ -21,5 +21,6 @@ def weaker(place: str, fault: str, *, remedy: str, keyword: str, accepted: bool)
     if accepted:
         return [f"{fault}."]
     raise StoreRefused(
-        f"{place} must not be a store: {fault}. {remedy}, or accept it with {keyword}=True."
+        f"{place} must not be a store: {fault}. {remedy}, or accept it with ?{keyword}=1 in the "
+        "store URL."
     )

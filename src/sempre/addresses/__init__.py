@@ -1,0 +1,3 @@
+"""Addresses of stores and brokers: how URLs are spelt, shown, and trusted. Opens nothing."""
+
+__all__: list[str] = []

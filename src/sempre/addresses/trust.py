@@ -1,0 +1,107 @@
+"""Trust: which folders may name a store that is given a password of the environment.
+
+A `pyproject.toml` comes with a folder, and a password in `$PGPASSWORD` or `~/.pgpass` belongs to
+the user. The driver of PostgreSQL would send the one to the host that the other names. A folder is
+trusted together with the URL that its file names: another URL needs trust once more.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from urllib.parse import parse_qsl, urlsplit
+
+from sempre.addresses.spelling import fault_of, normalised, shown_url
+from sempre.errors import Refused
+
+__all__ = ["Untrusted", "check_trust", "forget", "trust"]
+
+VARIABLES = ("PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE")
+OPTIONS = ("passfile", "service")
+
+
+class Untrusted(Refused):
+    """A folder that nobody has trusted names a store that would be given the user's password."""
+
+
+def check_trust(folder: Path, url: str, environment: Mapping[str, str]) -> None:
+    """Refuse the store of a folder's pyproject.toml that would get a password from elsewhere.
+
+    Raises:
+        Untrusted: it would, and nobody has trusted the folder with that URL.
+    """
+    source = _source_of_password(url, environment)
+    if not source or _read(environment).get(str(folder.resolve())) == _digest(url):
+        return
+    raise Untrusted(
+        f"pyproject.toml in {folder.resolve()} names the store {shown_url(url)}, which would be "
+        f"sent the password of {source}. If you trust this folder, run `sempre trust` in it once; "
+        "or name the store yourself by --store or $SEMPRE_STORE."
+    )
+
+
+def trust(folder: Path, url: str, environment: Mapping[str, str] | None = None) -> Path:
+    """Let the pyproject.toml of a folder name this store from now on; return the record."""
+    known = _read(environment) | {str(folder.resolve()): _digest(url)}
+    return _write(known, environment)
+
+
+def forget(folder: Path, environment: Mapping[str, str] | None = None) -> bool:
+    """Trust a folder no more; False if it was not trusted."""
+    known = _read(environment)
+    if known.pop(str(folder.resolve()), None) is None:
+        return False
+    _write(known, environment)
+    return True
+
+
+def _source_of_password(url: str, environment: Mapping[str, str]) -> str:
+    """Return from where a driver would take a password; empty if the URL has one or none is."""
+    if not url.startswith("postgres") or fault_of(url):
+        return ""
+    parts = urlsplit(normalised(url))
+    options = dict(parse_qsl(parts.query))
+    if parts.password or options.get("password"):
+        return ""
+    named = [f"${name}" for name in VARIABLES if environment.get(name)]
+    named += [f"the option {name}" for name in OPTIONS if options.get(name)]
+    if (_home(environment) / ".pgpass").exists():
+        named.append("~/.pgpass")
+    return named[0] if named else ""
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or Path.home())
+
+
+def _record(environment: Mapping[str, str] | None) -> Path:
+    found = os.environ if environment is None else environment
+    configured = found.get("XDG_CONFIG_HOME", "")
+    folder = Path(configured) if configured.startswith("/") else _home(found) / ".config"
+    return folder / "sempre" / "trusted.json"
+
+
+def _read(environment: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the digests of the URLs that folders are trusted with; none if unreadable."""
+    try:
+        found = json.loads(_record(environment).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _write(known: Mapping[str, str], environment: Mapping[str, str] | None) -> Path:
+    path = _record(environment)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = json.dumps(known, indent=1, sort_keys=True)
+    # Another process finds the old record or the new one, never half of one.
+    with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    Path(file.name).replace(path)
+    return path
+
+
+def _digest(url: str) -> str:
+    return sha256(url.encode("utf-8", "surrogatepass")).hexdigest()

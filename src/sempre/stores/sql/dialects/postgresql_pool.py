@@ -1,0 +1,111 @@
+"""The pool of connections to PostgreSQL, and why a connection could not be opened.
+
+The driver's pool hides why: it logs each failed attempt, and the caller only learns that no
+connection came in time. Here each attempt records its error, and the log lines of our own pools
+are for the level DEBUG.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from sempre.stores.sql.dialects.postgresql_address import ENCODING
+from sempre.stores.sql.dialects.postgresql_connection import Connection
+
+__all__ = ["Attempts", "open_pool"]
+
+NAME = "sempre"
+# The pool's pauses between tries to connect grow with this; each time it is begun anew.
+GIVES_UP_AFTER = 1.0
+
+
+class Attempts:
+    """The last attempt of a pool to connect.
+
+    Attributes:
+        error: what the driver said of the last attempt; None if it succeeded or there was none.
+    """
+
+    def __init__(self) -> None:
+        """Begin without an attempt."""
+        self.error: psycopg.Error | None = None
+
+    def recorded(self) -> type[Connection]:
+        """Return a class of connections whose attempts are recorded here."""
+        attempts = self
+
+        class Recorded(Connection):
+            @classmethod
+            def connect(cls, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - handed on
+                try:
+                    made = super().connect(*arguments, **options)
+                except psycopg.Error as error:
+                    attempts.error = error
+                    raise
+                attempts.error = None
+                return made
+
+        return Recorded
+
+
+def open_pool(
+    conninfo: str,
+    attempts: Attempts,
+    *,
+    configure: Callable[[Connection], None],
+    size: int,
+    patience: float,
+) -> ConnectionPool[Connection]:
+    """Return a pool that connects when it is first asked.
+
+    Args:
+        conninfo: a URL or a text of the driver.
+        attempts: where the last attempt is recorded.
+        configure: is given each new connection.
+        size: how many connections are open at most.
+        patience: after how many seconds waiting for a connection is given up.
+    """
+    return ConnectionPool(
+        conninfo,
+        connection_class=attempts.recorded(),
+        configure=configure,
+        min_size=0,
+        max_size=size,
+        name=NAME,
+        timeout=patience,
+        reconnect_timeout=min(GIVES_UP_AFTER, patience),
+        reconnect_failed=_try_anew,
+        kwargs={
+            "autocommit": True,
+            "client_encoding": ENCODING,
+            "prepare_threshold": None,
+            "connect_timeout": max(2, int(patience)),
+        },
+        open=True,
+    )
+
+
+def _try_anew(pool: "ConnectionPool[Connection]") -> None:
+    """Let a pool that has given up connect for those who still wait.
+
+    By itself it begins again only for the next who asks, and the others would wait in vain while
+    the server is long back.
+    """
+    if pool.get_stats().get("requests_waiting"):
+        with suppress(PoolTimeout, PoolClosed):
+            pool.putconn(pool.getconn(timeout=0.01))
+
+
+def _is_wanted(record: logging.LogRecord) -> bool:
+    """Drop what the driver logs of our own pools, unless somebody debugs them."""
+    subject = record.args[0] if isinstance(record.args, tuple) and record.args else None
+    if subject == NAME or isinstance(subject, Connection):
+        return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+    return True
+
+
+logging.getLogger("psycopg.pool").addFilter(_is_wanted)
