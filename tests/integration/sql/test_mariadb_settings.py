@@ -120,6 +120,30 @@ def test_the_settings_of_the_server_are_not_those_of_a_jobs_transaction(mariadb:
         assert read(store, row.id).state == "succeeded"
 
 
+def test_the_settings_of_a_callers_connection_are_left_alone_and_mean_nothing(
+    mariadb: str,
+) -> None:
+    limits = "SET SESSION sql_safe_updates = 1, sql_select_limit = 1"
+    with store_on(mariadb) as store:
+        connection = store.connect()
+        assert isinstance(connection, pymysql.Connection)
+        connection.query(limits)
+        works = [work_of(store, unique=Unique(key)) for key in "abc"]
+        for work in works[1:]:
+            store.enqueue([work])
+
+        connection.begin()
+        again = [Work(work_of(store).execution, work.unique) for work in works]
+        receipts = store.enqueue_within(connection, again)
+        connection.commit()
+
+        assert [receipt.created for receipt in receipts] == [True, False, False]
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT @@sql_safe_updates, @@sql_select_limit")
+            assert cursor.fetchall() == ((1, 1),)
+        connection.close()
+
+
 def test_who_sets_a_store_up_waits_for_others_who_change_its_tables(
     mariadb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from sempre.errors import StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
-from sempre.stores.sql.dialects.mariadb_pool import OF_OURS, pymysql
+from sempre.stores.sql.dialects.mariadb_pool import FOR_ONE, OF_OURS, pymysql
 
 __all__ = ["MariadbCallers"]
 
@@ -85,14 +85,23 @@ class _Plain:
         self.escape = connection.escape
 
     def cursor(self) -> Any:  # noqa: ANN401
-        """Return a cursor of the driver's own kind."""
-        return self._connection.cursor(pymysql.cursors.Cursor)
+        """Return a cursor to which the settings of the connection's owner mean nothing."""
+        return self._connection.cursor(_Unbound)
 
     def rows(self, text: str) -> list[Any]:
         """Run a statement and return its rows."""
         with self.cursor() as cursor:
             cursor.execute(text)
             return list(cursor.fetchall())
+
+
+class _Unbound(pymysql.cursors.Cursor):  # type: ignore[misc]  # the driver has no types
+    """A cursor of the driver's own kind, for statements of the store on any connection."""
+
+    def execute(self, query: Any, args: Any = None) -> Any:  # noqa: ANN401
+        """Run a statement as on a connection of ours; the driver's own inserts come as bytes."""
+        text = f"{FOR_ONE}{query}" if isinstance(query, str) else query
+        return super().execute(text, args)
 
 
 class _Kept(pymysql.connections.Connection):  # type: ignore[misc]  # the driver has no types

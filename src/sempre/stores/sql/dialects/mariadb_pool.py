@@ -22,13 +22,16 @@ except ImportError as error:
     message = "MariaDB needs its driver: pip install 'sempre[mariadb]'."
     raise StoreRefused(message) from error
 
-__all__ = ["OF_OURS", "Pool", "check_server", "pymysql", "read_address"]
+__all__ = ["FOR_ONE", "OF_OURS", "Pool", "check_server", "pymysql", "read_address"]
 
 OLDEST = 10, 6
 _SCHEMES = ("mariadb", "mysql")
 _OPTIONS = ("unix_socket", "ssl_ca", "ssl_cert", "ssl_key")
-OF_OURS = "SET SESSION sql_safe_updates = 0, sql_select_limit = 18446744073709551615"
+_UNBOUND = "sql_safe_updates = 0, sql_select_limit = 18446744073709551615"
+OF_OURS = f"SET SESSION {_UNBOUND}"
 """What every connection begins with: a server may forbid updates, or cut answers short."""
+FOR_ONE = f"SET STATEMENT {_UNBOUND} FOR "
+"""The same for one statement, on a connection of others; it costs no round trip."""
 _LOOK = """SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'read_only', 'wsrep_on',
     'wsrep_provider', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
     'max_allowed_packet')"""
