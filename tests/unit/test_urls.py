@@ -2,9 +2,11 @@
 
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from sempre.addresses.options import own_options
 from sempre.errors import BrokerUnavailable, MissingExtra, StoreUnavailable
 from sempre.ports.broker import Message
 from sempre.urls import UrlError, masked, open_broker, open_store
@@ -133,6 +135,15 @@ def test_a_misspelt_option_names_the_likely_one(url: str, hint: str) -> None:
 def test_a_misspelt_option_of_a_broker_names_the_likely_one() -> None:
     with pytest.raises(UrlError, match=r"broker option.*Did you mean prefix"):
         open_broker("redis://host/0?prefx=a")
+
+
+def test_the_options_of_a_driver_reach_it_as_they_are_written() -> None:
+    parts = urlsplit("postgresql://host/db?options=-c%20jit%3Doff&prefix=a_&password=a+b%2Fc")
+
+    options, url = own_options(parts, ("prefix",))
+
+    assert options == {"prefix": "a_"}
+    assert url == "postgresql://host/db?options=-c%20jit%3Doff&password=a+b%2Fc"
 
 
 def test_a_password_with_any_character_but_three_reaches_the_driver() -> None:

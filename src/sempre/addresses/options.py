@@ -1,7 +1,7 @@
 """The options of a URL: which are ours, which are the driver's, and what ours mean."""
 
 import re
-from urllib.parse import SplitResult, parse_qsl, urlencode
+from urllib.parse import SplitResult, parse_qsl, unquote
 
 from sempre.addresses.spelling import HIDDEN
 from sempre.errors import InvalidInput, nearest
@@ -52,9 +52,10 @@ def take_store_options(
 def own_options(parts: SplitResult, known: tuple[str, ...]) -> tuple[dict[str, str], str]:
     """Return our own options of a URL that was read before, and the URL without them."""
     given = parse_qsl(parts.query, keep_blank_values=True)
-    rest = [(name, value) for name, value in given if name not in known]
     options = {name: value for name, value in given if name in known}
-    return options, written(parts._replace(query=urlencode(rest)))
+    # As they were written: drivers differ in what they take for a blank.
+    rest = (each for each in parts.query.split("&") if unquote(each.partition("=")[0]) not in known)
+    return options, written(parts._replace(query="&".join(filter(None, rest))))
 
 
 def written(parts: SplitResult) -> str:

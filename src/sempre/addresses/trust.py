@@ -1,8 +1,10 @@
-"""Trust: which folders may name a store that is given a password of the environment.
+"""Trust: which folders may name a store that gets the user's password, or code to import.
 
 A `pyproject.toml` comes with a folder, and a password in `$PGPASSWORD` or `~/.pgpass` belongs to
-the user. The driver of PostgreSQL would send the one to the host that the other names. A folder is
-trusted together with the URL that its file names: another URL needs trust once more.
+the user. The driver of PostgreSQL would send the one to the host that the other names. A command
+that only reads a store would also run the code of an application that the file names. A folder is
+trusted together with the URL or the application that its file names: another one needs trust once
+more.
 """
 
 import json
@@ -16,14 +18,14 @@ from urllib.parse import parse_qsl, urlsplit
 from sempre.addresses.spelling import fault_of, normalised, shown_url
 from sempre.errors import Refused
 
-__all__ = ["Untrusted", "check_trust", "forget", "trust"]
+__all__ = ["Untrusted", "check_code", "check_trust", "forget", "trust"]
 
 VARIABLES = ("PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE")
 OPTIONS = ("passfile", "service")
 
 
 class Untrusted(Refused):
-    """A folder that nobody has trusted names a store that would be given the user's password."""
+    """A folder that nobody has trusted names a store or an application."""
 
 
 def check_trust(folder: Path, url: str, environment: Mapping[str, str]) -> None:
@@ -42,9 +44,26 @@ def check_trust(folder: Path, url: str, environment: Mapping[str, str]) -> None:
     )
 
 
-def trust(folder: Path, url: str, environment: Mapping[str, str] | None = None) -> Path:
-    """Let the pyproject.toml of a folder name this store from now on; return the record."""
-    known = _read(environment) | {str(folder.resolve()): _digest(url)}
+def check_code(folder: Path, app: str, environment: Mapping[str, str] | None = None) -> None:
+    """Refuse to import the application that a folder's pyproject.toml names.
+
+    For commands that operate a store. `dev` and `worker` are asked to run the code of a folder.
+
+    Raises:
+        Untrusted: nobody has trusted the folder with that application.
+    """
+    if _read(environment).get(str(folder.resolve())) == _digest(app):
+        return
+    raise Untrusted(
+        f"pyproject.toml in {folder.resolve()} names the application {app}, whose code would be "
+        "run to find its store. If you trust this folder, run `sempre trust` in it once; or name "
+        "the application yourself by -A, or the store by --store."
+    )
+
+
+def trust(folder: Path, named: str, environment: Mapping[str, str] | None = None) -> Path:
+    """Let the pyproject.toml of a folder name this store or application; return the record."""
+    known = _read(environment) | {str(folder.resolve()): _digest(named)}
     return _write(known, environment)
 
 
@@ -84,7 +103,7 @@ def _record(environment: Mapping[str, str] | None) -> Path:
 
 
 def _read(environment: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the digests of the URLs that folders are trusted with; none if unreadable."""
+    """Return the digests of what folders are trusted with; none if the record is unreadable."""
     try:
         found = json.loads(_record(environment).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -103,5 +122,5 @@ def _write(known: Mapping[str, str], environment: Mapping[str, str] | None) -> P
     return path
 
 
-def _digest(url: str) -> str:
-    return sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+def _digest(named: str) -> str:
+    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()

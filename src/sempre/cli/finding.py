@@ -23,12 +23,13 @@ from sempre.app import Sempre
 from sempre.cli.failing import Code, Failure, named
 from sempre.config import project_section
 from sempre.domain.redaction import redacted_text
-from sempre.errors import nearest
+from sempre.errors import SempreError, nearest
 
 __all__ = ["USUAL", "Found", "command_path", "configured", "find_app"]
 
 USUAL = ("jobs.py", "app/jobs.py", "src/*/jobs.py")
 """Where an application is looked for that nothing names."""
+PACKAGE = Path(__file__).parent.parent
 # A literal in a line of the user's code that may be a URL, or another text, with a password.
 _QUOTED = re.compile(r"""(["'])[^"'\n]*(?:@|pass|pwd|secret)[^"'\n]*\1""", re.IGNORECASE)
 
@@ -191,7 +192,9 @@ def _example(target: str) -> str:
 def _raised(place: str, error: Exception) -> Failure:
     """Return the failure of code that raised while it was imported, with its own traceback."""
     told = traceback.TracebackException.from_exception(error)
-    frames = [each for each in told.stack if not _is_ours(each.filename)]
+    # What we raise on purpose says all; of a defect the frames within this package matter too.
+    ours = PACKAGE if isinstance(error, SempreError) else PACKAGE / "cli"
+    frames = [each for each in told.stack if not _is_of(ours, each.filename)]
     told.stack[:] = frames
     where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     if isinstance(error, SyntaxError):
@@ -203,10 +206,9 @@ def _raised(place: str, error: Exception) -> Failure:
     )
 
 
-def _is_ours(file: str) -> bool:
-    """Tell whether a frame is of the way that led to the user's code."""
-    folder = str(Path(__file__).parent)
-    return file.startswith(("<", folder)) or "importlib" in file
+def _is_of(folder: Path, file: str) -> bool:
+    """Tell whether a frame is of this folder, or of the way that led to the user's code."""
+    return file.startswith(("<", f"{folder}{os.sep}")) or "importlib" in file
 
 
 def _shown(place: str) -> str:

@@ -2,7 +2,8 @@
 
 In this order: `--store`, `-A`, $SEMPRE_STORE, $SEMPRE_APP, `store` and then `app` under
 [tool.sempre], and `sqlite:///sempre.db`. The code of an application is imported only where the
-application decides; its other settings hold as well then.
+application decides; its other settings hold as well then. Code that only pyproject.toml names is
+imported once the folder is trusted.
 """
 
 import os
@@ -11,12 +12,12 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
+from sempre.addresses.trust import check_code
 from sempre.cli.failing import Code, Failure
 from sempre.cli.finding import USUAL, command_path, configured, find_app
 from sempre.config import Settings, read_settings
-from sempre.urls import masked
+from sempre.urls import file_of, masked
 
 __all__ = ["Choice", "choose_store", "refuse_absent"]
 
@@ -48,6 +49,7 @@ def choose_store(store: str | None, broker: str | None, app: str | None) -> Choi
 
     Raises:
         Failure: there is no such application, or its store has no URL.
+        Untrusted: only pyproject.toml names the application, and its folder is not trusted.
     """
     here, given = Path.cwd(), {"store": store, "broker": broker}
     if store is None and app is not None:
@@ -59,6 +61,7 @@ def choose_store(store: str | None, broker: str | None, app: str | None) -> Choi
     if configured(here, "store") is not None:
         return Choice(read_settings(given))
     if named := configured(here, "app"):
+        check_code(here, named)
         return _of_app(named, broker)
     return Choice(read_settings(given), is_named=False)
 
@@ -66,13 +69,12 @@ def choose_store(store: str | None, broker: str | None, app: str | None) -> Choi
 def refuse_absent(choice: Choice) -> None:
     """Raise Failure for a store that cannot be operated from here."""
     url = choice.settings.store
-    parts = urlsplit(url)
-    if parts.scheme == "memory":
+    path = file_of(url)
+    if url.startswith("memory:"):
         message = "a memory store lives in its own process and cannot be operated from outside."
         advice = f"{command_path()} --store sqlite:///jobs.db"
         raise Failure(message, code=Code.USAGE, advice=advice)
-    path = Path(unquote(parts.path.removeprefix("/")))
-    if parts.scheme == "sqlite" and not parts.netloc and not path.exists():
+    if path is not None and not path.exists():
         message = f"there is no store at {masked(url)}: no file {path}."
         hint, advice = _hint(choice, path)
         message = f"{message} {hint}".strip()

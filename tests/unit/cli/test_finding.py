@@ -146,6 +146,13 @@ def test_code_that_raises_is_told_of_with_its_line(tmp_path: Path, text: str, me
     assert f"mine.py, line {text.count(chr(10))})" in error.message
 
 
+def test_a_setting_that_is_refused_names_the_users_own_line(tmp_path: Path) -> None:
+    error = failure("mine", write(tmp_path, mine=APP.replace('")', '", lease="soon")')))
+
+    assert error.message.endswith(f"({tmp_path / 'mine.py'}, line 2)")
+    assert "config.py" not in error.details
+
+
 def test_a_factory_that_raises_is_told_of(tmp_path: Path) -> None:
     text = "def make():\n    raise RuntimeError('no configuration')\n"
 

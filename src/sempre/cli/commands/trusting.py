@@ -1,4 +1,4 @@
-"""`sempre trust`: let the pyproject.toml of this folder name a store that gets your password."""
+"""`sempre trust`: let the pyproject.toml of this folder name a store or an application."""
 
 from pathlib import Path
 
@@ -18,10 +18,11 @@ __all__ = ["trust_folder"]
 @click.option("--forget", "is_over", is_flag=True, help="Trust this folder no more.")
 @answering
 def trust_folder(output: Output, *, is_over: bool) -> None:
-    """Trust the store that pyproject.toml here names.
+    """Trust the store, or the application, that pyproject.toml here names.
 
     Needed once where a password of yours, from $PGPASSWORD or ~/.pgpass, would be sent to a server
-    that pyproject.toml names. Another URL in the file needs it again.
+    that pyproject.toml names, or where a command would run the code of an application to find its
+    store. Another URL or application in the file needs it again.
     """
     here = Path.cwd()
     if is_over:
@@ -29,13 +30,15 @@ def trust_folder(output: Output, *, is_over: bool) -> None:
         _tell(output, here, trusted=False)
         talk(f"{here} is not trusted any more." if was else f"{here} was not trusted.")
         return
-    url = project_section(here).get("store")
-    if not isinstance(url, str):
-        message = "there is no store under [tool.sempre] in pyproject.toml here."
+    section = project_section(here)
+    kind = "store" if isinstance(section.get("store"), str) else "app"
+    named = section.get(kind)
+    if not isinstance(named, str):
+        message = "there is no store or app under [tool.sempre] in pyproject.toml here."
         raise Failure(message, code=Code.NOT_FOUND, advice="sempre list --store URL")
-    record = trust(here, url)
-    _tell(output, here, trusted=True, store=masked(url))
-    talk(f"{here} is trusted with the store {masked(url)} ({record}).")
+    record, shown = trust(here, named), masked(named) if kind == "store" else named
+    _tell(output, here, trusted=True, **{kind: shown})
+    talk(f"{here} is trusted with the {kind} {shown} ({record}).")
 
 
 def _tell(output: Output, folder: Path, **answer: object) -> None:
