@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sempre.app import schedules
+from sempre.app import schedule_handle
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
     Moment,
@@ -160,7 +160,7 @@ def enabling_what_is_enabled_moves_the_cursor(patch: Patch) -> None:
         reconcile(sheet)
         return sheet.plan()
 
-    patch.setattr(schedules, "plan_enable", enable)
+    patch.setattr(schedule_handle, "plan_enable", enable)
 
 
 @bug
