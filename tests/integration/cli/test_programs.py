@@ -140,7 +140,7 @@ def test_a_start_logs_what_it_disables_enables_and_finds_orphaned(
     assert told[4].startswith("warning: cake orphaned: no worker knows its job cake; ")
 
 
-@pytest.mark.parametrize("command", [("dev",)])
+@pytest.mark.parametrize("command", [("dev",), ("worker", "jobs:app", "--processes", "2")])
 def test_code_of_another_owner_does_not_start_beside_a_running_fleet(
     folder: Path, command: tuple[str, ...]
 ) -> None:
