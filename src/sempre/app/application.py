@@ -17,11 +17,12 @@ from sempre.app.options import (
     SettingOptions,
 )
 from sempre.app.registration import Registration
-from sempre.app.running import Running, start_processes
+from sempre.app.running import Running
 from sempre.app.schedules import ScheduleHandle, Schedules
 from sempre.app.sending import Sends
 from sempre.app.switches import SwitchHandle, declared_tags, target_of
 from sempre.app.travelling import TimeTraveller
+from sempre.app.worker_processes import start_processes
 from sempre.clock import Clock, SystemClock
 from sempre.config import Settings, read_settings
 from sempre.engine.bell import Bell

@@ -3,7 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sempre.cli.examining import CODES, Facts, problems_of
+from sempre.cli.examining import Facts, problems_of
+from sempre.cli.problems import CODES
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind

@@ -70,9 +70,29 @@ def test_the_environment_comes_before_the_file_and_a_store_before_an_application
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(Path("config").absolute()))
     Path("pyproject.toml").write_text(f"[tool.sempre]\n{file}\n")
+    if "app" in file:
+        assert sempre("trust").exit_code == 0
 
     assert choose_store(None, None, None).settings.store == store
+
+
+def test_code_that_only_a_file_names_is_imported_once_its_folder_is_trusted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(Path("config").absolute()))
+    Path("chosen_jobs.py").write_text("raise SystemExit('imported')\n")
+    Path("pyproject.toml").write_text('[tool.sempre]\napp = "chosen_jobs"\n')
+
+    refused = sempre("list")
+
+    assert refused.exit_code == Code.REFUSED
+    assert "run `sempre trust` in it once" in refused.stderr
+    assert "imported" not in refused.stderr
+
+    assert sempre("trust").exit_code == 0
+    assert "imported" in sempre("list").stderr
 
 
 def test_an_application_whose_store_has_no_url_is_refused() -> None:

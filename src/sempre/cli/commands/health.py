@@ -7,11 +7,12 @@ import click
 
 from sempre.app.deploying import is_orphan, known_jobs
 from sempre.cli.desk import Desk
-from sempre.cli.examining import MOST, RECENTLY, Facts, Problem, problems_of
+from sempre.cli.examining import MOST, RECENTLY, Facts, problems_of
 from sempre.cli.failing import Code
 from sempre.cli.options import operating
 from sempre.cli.pairs import pairs_of
 from sempre.cli.printing import talk
+from sempre.cli.problems import Problem
 from sempre.cli.times import length
 from sempre.domain.declaration_marks import is_pruned, refused_deploy
 from sempre.domain.execution import Execution

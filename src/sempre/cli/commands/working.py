@@ -6,7 +6,7 @@ from typing import Any, cast
 import click
 
 from sempre.app import Sempre
-from sempre.app.running import work
+from sempre.app.worker_processes import work
 from sempre.cli.failing import Code
 from sempre.cli.finding import Found, find_app
 from sempre.cli.printing import talk
