@@ -2,7 +2,7 @@
 
 # ruff: noqa: SLF001 - a bug sits where nobody else reaches
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,7 @@ from sempre.engine.bell import Bell
 from sempre.engine.breaker import Breaker
 from sempre.engine.claiming import Catch, Started
 from sempre.engine.core import Engine, born_by
+from sempre.engine.deliveries import Deliveries
 from sempre.engine.fetching import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.pass_turn import PassTurn
@@ -47,14 +48,14 @@ def bug(put: Callable[[Patch], None]) -> Callable[[Patch], None]:
 
 @bug
 def a_ticket_that_came_early_is_dropped(patch: Patch) -> None:
-    original = Fetcher._return_tickets
+    original = Deliveries.give_back
 
     def drop(
-        self: Fetcher, by_id: dict[str, Delivery], catch: Catch, finished: list[Delivery]
+        self: Deliveries, tickets: Mapping[str, Delivery], catch: Catch, finished: list[Delivery]
     ) -> None:
-        original(self, by_id, replace(catch, early={}), finished)
+        original(self, tickets, replace(catch, early={}), finished)
 
-    patch.setattr(Fetcher, "_return_tickets", drop)
+    patch.setattr(Deliveries, "give_back", drop)
 
 
 @bug

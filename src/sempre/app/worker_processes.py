@@ -4,7 +4,8 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from mmap import mmap
 from threading import Thread
 from types import FrameType
@@ -76,18 +77,21 @@ def work(
         logger.error("this worker process ends, to be replaced: %s", reason)
         wishes.make()
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        wishes.make(app.clock.elapsed())
-
     # First of all: what comes after takes its time, and a signal may come meanwhile.
-    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with _heard_signals(app, wishes):
         insist = _insistence(app, wishes, leash, accepted)
         # Before anything is forked: a store may bring threads along.
         if app.can_fork and not insist.await_store():
             return 0
-        options = {"queues": queues, "concurrency": concurrency, "forks": app.can_fork}
-        running = Running(app, **options, begun=begun, insist=insist, leash=leash)
+        running = Running(
+            app,
+            queues=queues,
+            concurrency=concurrency,
+            forks=app.can_fork,
+            begun=begun,
+            insist=insist,
+            leash=leash,
+        )
         worker = running.begin().worker
         if worker is not None:
             worker.leave = leave
@@ -97,11 +101,23 @@ def work(
         first = wishes.next()
         logger.info("this worker takes no more work and waits for what it runs")
         _end(running, wishes, first)
+    return 0
+
+
+@contextmanager
+def _heard_signals(app: "Sempre", wishes: Wishes) -> Iterator[None]:
+    """Take SIGTERM and SIGINT as wishes to stop; close the application in the end."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        wishes.make(app.clock.elapsed())
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
         app.close()
-    return 0
 
 
 def _insistence(

@@ -13,7 +13,7 @@ from typing import TypeVar
 from sempre.app import ScheduleHandle, Sempre
 from sempre.cli.failing import Code, Failure
 from sempre.cli.printing import Output, talk
-from sempre.cli.store_choice import Choice, refuse_absent
+from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
 from sempre.cli.times import shown, zone_of
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
@@ -22,7 +22,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.points import read_in_zone
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
-from sempre.urls import file_of, masked, open_store
+from sempre.urls import open_store
 
 __all__ = ["Desk", "desk"]
 
@@ -114,10 +114,7 @@ def _refuse_unready(url: str) -> None:
     try:
         _ = store.uuid
     except StoreGone as error:
-        # What is shown of a server's URL has no account and no options.
-        place = f" --store {masked(url)}" if file_of(url) else ", with the same --store"
-        advice = f"sempre db upgrade{place}"
-        raise Failure(str(error), code=Code.UNREACHABLE, advice=advice) from error
+        raise Failure(str(error), code=Code.UNREACHABLE, advice=upgrade_of(url)) from error
     finally:
         store.close()
 

@@ -61,7 +61,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry(
             "trust",
             f"{COMMANDS}.trusting:trust_folder",
-            "Trust the store that pyproject.toml here names.",
+            "Trust the store, or the application, that pyproject.toml here names.",
         ),
     ),
 }

@@ -19,7 +19,7 @@ from sempre.cli.finding import USUAL, command_path, configured, find_app
 from sempre.config import Settings, read_settings
 from sempre.urls import file_of, masked
 
-__all__ = ["Choice", "choose_store", "refuse_absent"]
+__all__ = ["Choice", "choose_store", "refuse_absent", "upgrade_of"]
 
 ENVIRONMENT = ("SEMPRE_STORE", "SEMPRE_STORE_FILE")
 
@@ -81,6 +81,15 @@ def refuse_absent(choice: Choice) -> None:
         raise Failure(message, code=Code.UNREACHABLE, advice=advice)
 
 
+def upgrade_of(url: str) -> str:
+    """Return the command that sets a store up, as it is typed.
+
+    What is shown of a server's URL has no account and no options, so that it cannot be repeated.
+    """
+    place = f" --store {masked(url)}" if file_of(url) else ", with the same --store"
+    return f"sempre db upgrade{place}"
+
+
 def _of_app(named: str, broker: str | None) -> Choice:
     # What the user's code prints while it is imported is no part of the command's answer.
     with redirect_stdout(sys.stderr):
@@ -105,4 +114,4 @@ def _hint(choice: Choice, path: Path) -> tuple[str, str]:
         return "", f"{command_path()} -A {files[0].relative_to(Path.cwd()).as_posix()}"
     if choice.app:
         return "Workers set it up when they start.", f"sempre worker {choice.app}"
-    return "", f"sempre db upgrade --store {masked(choice.settings.store)}"
+    return "", upgrade_of(choice.settings.store)

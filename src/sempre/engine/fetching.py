@@ -11,13 +11,13 @@ before it, if that is more than two sweeps, so that nothing waits for ever.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sempre.domain.values import changed
 from sempre.engine.agenda import NEARLY, NEVER, Agenda
 from sempre.engine.claiming import Catch, Claims, Started
 from sempre.engine.core import Engine
-from sempre.engine.early import EarlyTickets
+from sempre.engine.deliveries import REFUSED_LOOK, Deliveries, seconds_until
 from sempre.engine.hearing import Hearing
 from sempre.engine.peeks import Peeks
 from sempre.engine.preparing import FRESH
@@ -36,9 +36,7 @@ from sempre.ports.messages import Wanted
 
 __all__ = ["Fetcher"]
 
-FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
-REFUSED_LOOK = 0.1
 DEAF_LOOK = 1.0
 LONGEST_WAIT = 60.0
 # For how long slots come after one-off work if there were none; one that is known to come does not.
@@ -79,8 +77,7 @@ class Fetcher:
         self._emptied = False
         self._follows = False
         self.hearing = Hearing(engine)
-        self._early = EarlyTickets()
-        self._patience = engine.bell.broker.capabilities.precision * 2
+        self._deliveries = Deliveries(engine)
         self._queues = (SCHEDULER_QUEUE, *sorted(wanted.queues))
 
     def expect(self, due_at: datetime | None) -> None:
@@ -105,14 +102,14 @@ class Fetcher:
         elapsed, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
         if self._sweep_at <= elapsed or (dumb and self._agenda.is_due):
             return self._look(session, limit)
-        if in_time := self._early.due(elapsed, limit):
+        if in_time := self._deliveries.early.due(elapsed, limit):
             self._claim(in_time, [], session)
             return 0.0
         if self._behind and not dumb:
             return self._catch_up(session, limit)
         # While the broker rests after a failure, nothing can be asked of it.
         ask_at = max(self.hearing.next, elapsed + self._engine.bell.breaker.rest)
-        points = (self._sweep_at, self._early.next, ask_at)
+        points = (self._sweep_at, self._deliveries.early.next, ask_at)
         due = min(*points, self._agenda.next if dumb else NEVER)
         if dumb and self.preparer.step(due - elapsed):
             return 0.0
@@ -284,7 +281,7 @@ class Fetcher:
             elif isinstance(ticket, WatchdogCall):
                 self._answer_watchdog(delivery, ticket)
             elif isinstance(ticket, Sentinel):
-                self._put_back([delivery], self._engine.bell.horizon.total_seconds())
+                self._deliveries.put_back(delivery, self._engine.bell.horizon.total_seconds())
             elif isinstance(ticket, Probe):
                 self.hearing.hear(delivery.message.lane, ticket.nonce)
                 finished.append(delivery)
@@ -296,42 +293,16 @@ class Fetcher:
         """Claim what tickets speak of, begin it, and only then see to the tickets."""
         catch = self._claims.by_ids(list(tickets), session=session) if tickets else Catch()
         self._take_in(catch)
-        self._return_tickets(tickets, catch, finished)
+        self._deliveries.give_back(tickets, catch, finished)
 
     def _answer_watchdog(self, delivery: Delivery, call: WatchdogCall) -> None:
         """See to the message first: it must outlive the pass."""
         self._watchdog.answer(delivery, call)
         self._called()
 
-    def _return_tickets(
-        self, by_id: dict[str, Delivery], catch: Catch, finished: list[Delivery]
-    ) -> None:
-        now = self._engine.time.now()
-        for key, delivery in by_id.items():
-            if key in catch.early:
-                self._keep_or_put_back(key, delivery, _seconds_until(catch.early[key], now))
-            elif key in catch.unroutable:
-                self._put_back([delivery], FOREIGN_DELAY)
-            elif key in catch.refused:
-                # In hand: a broker may count in whole seconds, and this row is late already.
-                self._early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
-            else:
-                finished.append(delivery)
-        if finished:
-            self._engine.bell.tell(lambda broker: broker.acknowledge(finished))
-
-    def _keep_or_put_back(self, key: str, delivery: Delivery, wait: float) -> None:
-        if wait <= self._patience:
-            self._early.keep(key, delivery, until=self._engine.clock.elapsed() + wait)
-        else:
-            self._put_back([delivery], wait)
-
-    def _put_back(self, deliveries: list[Delivery], delay: float) -> None:
-        self._engine.bell.tell(lambda broker: broker.put_back(deliveries, delay=delay))
-
     def _note(self, due_at: datetime) -> bool:
         """Look no later than when this is due; False if we would look by then anyway."""
-        wait = _seconds_until(due_at, self._engine.time.now())
+        wait = seconds_until(due_at, self._engine.time.now())
         wait = max(wait, BLOCKED_LOOK) if self._blocked and not wait else wait
         return self._agenda.add(wait, due_at)
 
@@ -348,7 +319,3 @@ class Fetcher:
         if catch.born:
             self._engine.bell.ring(catch.born, self._engine.time.now())
         return len(catch.started)
-
-
-def _seconds_until(instant: datetime, now: datetime) -> float:
-    return max(0.0, (instant - now) / timedelta(seconds=1))

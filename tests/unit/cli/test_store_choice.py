@@ -82,7 +82,7 @@ def test_code_that_only_a_file_names_is_imported_once_its_folder_is_trusted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(Path("config").absolute()))
-    Path("chosen_jobs.py").write_text("raise SystemExit('imported')\n")
+    Path("chosen_jobs.py").write_text("raise RuntimeError('imported')\n")
     Path("pyproject.toml").write_text('[tool.sempre]\napp = "chosen_jobs"\n')
 
     refused = sempre("list")

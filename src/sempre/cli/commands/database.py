@@ -5,7 +5,7 @@ import click
 from sempre.cli.failing import Code, Failure
 from sempre.cli.options import answering, choosing
 from sempre.cli.printing import Output, talk
-from sempre.cli.store_choice import choose_store, refuse_absent
+from sempre.cli.store_choice import choose_store, refuse_absent, upgrade_of
 from sempre.errors import Refused, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.store import Store
 from sempre.urls import masked, open_store
@@ -65,7 +65,7 @@ def status(output: Output, *, store: str | None, app: str | None) -> None:
     else:
         output.line(f"error {masked(url)}: {trouble}")
         if isinstance(trouble, StoreGone):
-            talk("  try: sempre db upgrade, with the same --store")
+            talk(f"  try: {upgrade_of(url)}")
     raise click.exceptions.Exit(Code.UNHEALTHY)
 
 

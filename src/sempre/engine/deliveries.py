@@ -1,0 +1,72 @@
+"""Deliveries: what becomes of the tickets that a broker has delivered, once their rows were read.
+
+A ticket whose row was claimed, or is gone, is acknowledged. One that came early, or whose claim was
+refused, is kept in hand for a moment or put back. One of an unknown job is left to other workers.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from sempre.engine.claiming import Catch
+from sempre.engine.core import Engine
+from sempre.engine.early import EarlyTickets
+from sempre.ports.broker import Delivery
+
+__all__ = ["REFUSED_LOOK", "Deliveries", "seconds_until"]
+
+FOREIGN_DELAY = 5.0
+REFUSED_LOOK = 0.1
+"""After how many seconds a claim that others have refused is tried again."""
+
+
+class Deliveries:
+    """The tickets of one worker.
+
+    Attributes:
+        early: those in hand, to be claimed in a moment.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Begin with none."""
+        self._engine = engine
+        self._patience = engine.bell.broker.capabilities.precision * 2
+        self.early = EarlyTickets()
+
+    def give_back(
+        self, tickets: Mapping[str, Delivery], catch: Catch, finished: list[Delivery]
+    ) -> None:
+        """Keep, put back or acknowledge tickets, by what became of their executions.
+
+        Args:
+            tickets: by the id of their execution.
+            catch: what became of the executions.
+            finished: other deliveries, which are acknowledged.
+        """
+        now = self._engine.time.now()
+        for key, delivery in tickets.items():
+            if key in catch.early:
+                self._keep_or_put_back(key, delivery, seconds_until(catch.early[key], now))
+            elif key in catch.unroutable:
+                self.put_back(delivery, FOREIGN_DELAY)
+            elif key in catch.refused:
+                # In hand: a broker may count in whole seconds, and this row is late already.
+                self.early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
+            else:
+                finished.append(delivery)
+        if finished:
+            self._engine.bell.tell(lambda broker: broker.acknowledge(finished))
+
+    def put_back(self, delivery: Delivery, delay: float) -> None:
+        """Let the broker deliver a message again after so many seconds."""
+        self._engine.bell.tell(lambda broker: broker.put_back([delivery], delay=delay))
+
+    def _keep_or_put_back(self, key: str, delivery: Delivery, wait: float) -> None:
+        if wait <= self._patience:
+            self.early.keep(key, delivery, until=self._engine.clock.elapsed() + wait)
+        else:
+            self.put_back(delivery, wait)
+
+
+def seconds_until(instant: datetime, now: datetime) -> float:
+    """Return how many seconds are left until an instant; 0 once it has passed."""
+    return max(0.0, (instant - now) / timedelta(seconds=1))
