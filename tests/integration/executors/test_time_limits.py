@@ -40,7 +40,7 @@ def test_a_child_ends_at_its_limit_though_no_thread_of_its_worker_can_run(worker
     told = [worker.outcome() for _ in wanted]
     assert {each["id"] for each in told} == wanted
     assert {each["ended"] for each in told} == {"timed out"}
-    assert {each["error"] for each in told} == {"timed out after 0:00:02"}
+    assert {each["error"] for each in told} == {"timed out after 2s"}
     assert worker.run("echo", value=1)["result"] == 1
     assert worker.is_silent
     assert worker.ask("stuck") == 0

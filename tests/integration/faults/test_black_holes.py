@@ -65,7 +65,8 @@ def test_every_operation_ends_if_the_server_falls_silent_when_it_should_decide(
     backend: Backend, store: Store, hasty: Store, proxy: Proxy
 ) -> None:
     answered = []
-    for name, act in operations(store).items():
+    # An upgrade only reads a store that is set up: there is no commit to wait for.
+    for name, act in (each for each in operations(store).items() if each[0] != "upgrade"):
         wait_for(hasty)
         proxy.obey(backend.silence_at_the_end())
         if not is_unavailable(act, hasty) or not proxy.rule.fired.is_set():

@@ -146,7 +146,7 @@ class Dialect(Protocol):
         ...
 
     def glance(self, work: Callable[[Transaction], T]) -> T:
-        """Run work of one statement that changes no row, on any state; as cheap as can be."""
+        """Run statements that change no row, each on any state; as cheap as can be."""
         ...
 
     def write(self, work: Callable[[Transaction], T]) -> T:

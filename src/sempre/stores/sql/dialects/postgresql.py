@@ -140,7 +140,7 @@ class Postgresql:
         return self._transact(READ, work)
 
     def glance(self, work: Callable[[Transaction], T]) -> T:
-        """Run work of one statement, in one round trip unless a pooler stands between."""
+        """Run each statement by itself, in one round trip unless a pooler stands between."""
         return self._transact(ALONE, work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
@@ -262,7 +262,7 @@ class Postgresql:
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Lend a connection, but none that was opened before another was found lost or silent."""
-        left = self._connect_after
+        left, failures = self._connect_after, self._attempts.failures
         while True:
             patience = min(LOOKS_AFTER, left) if self._weaker is None else left
             try:
@@ -273,14 +273,18 @@ class Postgresql:
                     connection.close()
             except PoolTimeout:
                 left -= patience
-                self._check_attempts(is_over=left <= 0)
+                self._check_attempts(failures, is_over=left <= 0)
             except PoolClosed:
                 message = f"the store in {self._place} is closed; open another one."
                 raise StoreRefused(message) from None
 
-    def _check_attempts(self, *, is_over: bool) -> None:
-        """Raise why no connection was opened, or that all are in use for too long."""
-        if self._attempts.error is not None:
+    def _check_attempts(self, failures: int, *, is_over: bool) -> None:
+        """Raise why no connection was opened, or that all are in use for too long.
+
+        An attempt that failed before the caller asked says nothing about the server as it is now.
+        """
+        is_new = self._attempts.failures > failures or is_over
+        if self._attempts.error is not None and is_new:
             raise explained(self._attempts.error, self._place) from None
         if is_over:
             raise StoreUnavailable(

@@ -28,11 +28,13 @@ class Attempts:
 
     Attributes:
         error: what the driver said of the last attempt; None if it succeeded or there was none.
+        failures: how many attempts have failed.
     """
 
     def __init__(self) -> None:
         """Begin without an attempt."""
         self.error: psycopg.Error | None = None
+        self.failures = 0
 
     def recorded(self) -> type[Connection]:
         """Return a class of connections whose attempts are recorded here."""
@@ -45,6 +47,7 @@ class Attempts:
                     made = super().connect(*arguments, **options)
                 except psycopg.Error as error:
                     attempts.error = error
+                    attempts.failures += 1
                     raise
                 attempts.error = None
                 return made
