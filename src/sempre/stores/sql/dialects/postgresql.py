@@ -31,7 +31,7 @@ try:
     import psycopg
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-    from sempre.stores.sql.dialects.postgresql_address import describe
+    from sempre.stores.sql.dialects.postgresql_address import describe, driver_options
     from sempre.stores.sql.dialects.postgresql_callers import PostgresqlCallers
     from sempre.stores.sql.dialects.postgresql_connection import (
         Connection,
@@ -342,10 +342,3 @@ def _settings(limit: int) -> str:
         "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
         "SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan"
     )
-
-
-def driver_options() -> tuple[str, ...]:
-    """Return the options of a URL that the driver knows, those of accounts and TLS first."""
-    first = ("user", "password", "host", "port", "sslmode", "sslrootcert", "connect_timeout")
-    known = [each.keyword.decode() for each in psycopg.pq.Conninfo.get_defaults()]
-    return (*first, *sorted({*known} - {*first}))

@@ -1,4 +1,4 @@
-"""Where a PostgreSQL database is, without its password, and the encoding spoken with it."""
+"""The address of a PostgreSQL database: what is shown of it, its options, and the encoding."""
 
 from itertools import cycle
 
@@ -7,7 +7,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sempre.errors import StoreRefused
 
-__all__ = ["ENCODING", "describe"]
+__all__ = ["ENCODING", "describe", "driver_options"]
 
 ENCODING = "UTF8"
 """The encoding of every connection and of the database: others lack most characters."""
@@ -29,3 +29,10 @@ def describe(conninfo: str) -> str:
     # One port is the port of every host.
     places = (f"{host}:{port or 5432}" for host, port in zip(hosts, cycle(ports), strict=False))
     return f"PostgreSQL at {','.join(places)}/{known.get('dbname', '')}"
+
+
+def driver_options() -> tuple[str, ...]:
+    """Return the options of a URL that the driver knows, those of accounts and TLS first."""
+    first = ("user", "password", "host", "port", "sslmode", "sslrootcert", "connect_timeout")
+    known = [each.keyword.decode() for each in psycopg.pq.Conninfo.get_defaults()]
+    return (*first, *sorted({*known} - {*first}))
