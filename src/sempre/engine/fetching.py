@@ -36,6 +36,7 @@ from sempre.ports.messages import Wanted
 
 __all__ = ["Fetcher"]
 
+_Tickets = dict[str, Delivery]
 FOREIGN_DELAY = 5.0
 BLOCKED_LOOK = 1.0
 REFUSED_LOOK = 0.1
@@ -105,7 +106,7 @@ class Fetcher:
         if self._sweep_at <= elapsed or (dumb and self._agenda.is_due):
             return self._look(session, limit)
         if in_time := self._early.due(elapsed, limit):
-            self._claim(in_time, [], session)
+            self._claim(in_time, None, session)
             return 0.0
         if self._behind and not dumb:
             return self._catch_up(session, limit)
@@ -250,7 +251,7 @@ class Fetcher:
         bell, began = self._engine.bell, self._engine.clock.elapsed()
         # Of the store as it is: one that is set up again has lanes of its own.
         lanes = [bell.lane(queue) for queue in self._queues]
-        # One that has failed is only tried: whether it answers is to be known at once.
+        # A broker that has failed is tried without waiting.
         patience = 0.0 if bell.breaker.is_open else wait
         deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=patience))
         if deliveries is None:
@@ -287,8 +288,8 @@ class Fetcher:
                 finished.append(delivery)
         self._claim(by_id, finished, session)
 
-    def _claim(self, tickets: dict[str, Delivery], finished: list[Delivery], session: str) -> None:
-        """Claim what tickets speak of, begin it, and only then see to the tickets."""
+    def _claim(self, tickets: _Tickets, finished: list[Delivery] | None, session: str) -> None:
+        """Claim what tickets speak of, and begin it; None are finished if they were in hand."""
         catch = self._claims.by_ids(list(tickets), session=session) if tickets else Catch()
         self._take_in(catch)
         self._return_tickets(tickets, catch, finished)
@@ -298,15 +299,15 @@ class Fetcher:
         self._watchdog.answer(delivery, call)
         self._called()
 
-    def _return_tickets(
-        self, by_id: dict[str, Delivery], catch: Catch, finished: list[Delivery]
-    ) -> None:
-        now = self._engine.time.now()
+    def _return_tickets(self, by_id: _Tickets, catch: Catch, others: list[Delivery] | None) -> None:
+        now, was_in_hand, finished = self._engine.time.now(), others is None, others or []
         for key, delivery in by_id.items():
             if key in catch.early:
                 self._keep_or_put_back(key, delivery, _seconds_until(catch.early[key], now))
             elif key in catch.unroutable:
                 self._put_back([delivery], FOREIGN_DELAY)
+            elif key in catch.refused and was_in_hand:
+                self._put_back([delivery], BLOCKED_LOOK)
             elif key in catch.refused:
                 # In hand: a broker may count in whole seconds, and this row is late already.
                 self._early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
