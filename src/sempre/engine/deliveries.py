@@ -15,6 +15,7 @@ from sempre.ports.broker import Delivery
 __all__ = ["REFUSED_LOOK", "Deliveries", "seconds_until"]
 
 FOREIGN_DELAY = 5.0
+REFUSED_DELAY = 1.0
 REFUSED_LOOK = 0.1
 """After how many seconds a claim that others have refused is tried again."""
 
@@ -31,6 +32,8 @@ class Deliveries:
         self._engine = engine
         self._patience = engine.bell.broker.capabilities.precision * 2
         self.early = EarlyTickets()
+        # The executions whose claim was refused, and whose tickets are in hand for that reason.
+        self._refused: set[str] = set()
 
     def give_back(
         self, tickets: Mapping[str, Delivery], catch: Catch, finished: list[Delivery]
@@ -49,9 +52,9 @@ class Deliveries:
             elif key in catch.unroutable:
                 self.put_back(delivery, FOREIGN_DELAY)
             elif key in catch.refused:
-                # In hand: a broker may count in whole seconds, and this row is late already.
-                self.early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
+                self._try_again(key, delivery)
             else:
+                self._refused.discard(key)
                 finished.append(delivery)
         if finished:
             self._engine.bell.tell(lambda broker: broker.acknowledge(finished))
@@ -59,6 +62,19 @@ class Deliveries:
     def put_back(self, delivery: Delivery, delay: float) -> None:
         """Let the broker deliver a message again after so many seconds."""
         self._engine.bell.tell(lambda broker: broker.put_back([delivery], delay=delay))
+
+    def _try_again(self, key: str, delivery: Delivery) -> None:
+        """Keep a ticket whose claim was refused; the second time, let the broker deliver it again.
+
+        In hand at first: a broker may count in whole seconds, and the row is late already. Then by
+        the broker: the session may be the one that is refused, and another worker has its own.
+        """
+        if key in self._refused:
+            self._refused.discard(key)
+            self.put_back(delivery, REFUSED_DELAY)
+        else:
+            self._refused.add(key)
+            self.early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
 
     def _keep_or_put_back(self, key: str, delivery: Delivery, wait: float) -> None:
         if wait <= self._patience:

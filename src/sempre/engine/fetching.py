@@ -249,7 +249,7 @@ class Fetcher:
         bell, began = self._engine.bell, self._engine.clock.elapsed()
         # Of the store as it is: one that is set up again has lanes of its own.
         lanes = [bell.lane(queue) for queue in self._queues]
-        # One that has failed is only tried: whether it answers is to be known at once.
+        # A broker that has failed is tried without waiting.
         patience = 0.0 if bell.breaker.is_open else wait
         deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=patience))
         if deliveries is None:
