@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
-from sempre.engine.tickets import Ticket
+from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Broker, Message
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker, StillClock
@@ -25,6 +25,7 @@ __all__ = [
     "test_a_slot_whose_schedule_is_disabled_after_the_reading_is_not_begun",
     "test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_a_few_queries",
     "test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_its_ticket",
+    "test_a_ticket_that_is_refused_again_goes_back_to_the_broker",
 ]
 
 READINGS = {"candidates", "due"}
@@ -93,6 +94,11 @@ def _put_ticket(worker: DrivenWorker, row: Execution) -> None:
     bell = worker.engine.bell
     body = Ticket(worker.engine.store.uuid, row.id).to_text()
     bell.broker.put([Message(bell.lane(row.snapshot.queue), body)])
+
+
+def _tickets(broker: ForgetfulBroker, lane: str) -> list[str]:
+    """Return the tickets that wait in a lane, and that nobody has in hand."""
+    return [body for body in broker.bodies(lane) if isinstance(read_ticket(body), Ticket)]
 
 
 def _begun(worker: DrivenWorker, clock: StillClock, *, turns: int) -> list[str]:
@@ -185,6 +191,25 @@ def test_a_refused_ticket_is_kept_and_tried_again_soon(store: Store) -> None:
     assert worker.turn() == []
     clock.move(SOON)
     assert [each.id for each in worker.turn()] == [row.id]
+
+
+def test_a_ticket_that_is_refused_again_goes_back_to_the_broker(store: Store) -> None:
+    """The session may be the one that is refused: then a ticket in hand helps nobody."""
+    shop, clock, broker = Workshop(store), StillClock(), ForgetfulBroker()
+    meddler = _Meddler(shop)
+    worker = shop.worker(broker=broker, clock=clock)
+    assert worker.turn() == []
+    [row] = shop.due().rows
+    lane = worker.engine.bell.lane(row.snapshot.queue)
+    meddler.refusals = 100
+    _put_ticket(worker, row)
+
+    assert worker.turn() == []
+    assert not _tickets(broker, lane)
+    clock.move(SOON)
+    assert worker.turn() == []
+
+    assert len(_tickets(broker, lane)) == 1
 
 
 def test_a_refused_sweep_queries_the_store_again_soon(store: Store) -> None:
