@@ -81,8 +81,9 @@ class Judge:
             self._judge_row(operation, now, before, after)
             self.book.note_row(identity, before, after)
         schedules = self._store.changed_schedules()
-        self.book.judge(rows, schedules, self._store.new_ranges(), (now, self.latest))
         doubt = operation.program.stage.is_clock_in_doubt()
+        clock = (now, self.latest)
+        self.book.judge(rows, schedules, self._store.new_ranges(), clock, doubt=doubt)
         self._policies.judge(rows, schedules, self.latest, doubt=doubt)
         self._trace(operation, rows)
 

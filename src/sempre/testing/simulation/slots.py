@@ -75,10 +75,17 @@ class SlotBook:
         schedules: Sequence[ScheduleChange],
         ranges: Sequence[SlotRange],
         clock: tuple[datetime, datetime],
+        *,
+        doubt: bool = False,
     ) -> None:
         """Check whatever the changes of one operation can have broken.
 
-        It is given what the store's clock shows, and the latest that it ever showed.
+        Args:
+            rows: of executions that have changed.
+            schedules: that have changed.
+            ranges: that are new.
+            clock: what the store's clock shows, and the latest that it ever showed.
+            doubt: whether the clock may have been set since the operation was planned.
         """
         now, latest = clock
         for identity, before, after in schedules:
@@ -86,7 +93,9 @@ class SlotBook:
             if before and after and before.definition.grid != after.definition.grid:
                 self._regridded.add(identity)
             if after is not None and before is not None and before.cursor > after.cursor:
-                self._judge_return(before, after, own, now)
+                # A return goes back to the now by which it was planned.
+                planned_at = min(now, after.cursor) if doubt else now
+                self._judge_return(before, after, own, planned_at)
             elif after is not None:
                 self._judge_cursor(before, after, own, latest)
         touched = {identity for identity, _, _ in schedules}
