@@ -18,6 +18,8 @@ __all__ = ["Acknowledged", "Exchange", "FaultyBroker"]
 
 LONGEST_KEPT = 5.0
 MOST_CHECKS = 3
+# For how long a process that stood still may keep a ticket whose claim was refused.
+TRIED_AGAIN = 1.0
 DELAYS = (0.5, 2.0, 10.0, 60.0)
 # After how many seconds those who listen to a deaf broker find out that it delivers again.
 DEAF = 0.5
@@ -38,6 +40,7 @@ class _Held:
     body: str
     since: float
     checks: int = 0
+    noticed: float | None = None
 
 
 class _OpenBroker(MemoryBroker):
@@ -215,11 +218,15 @@ class FaultyBroker:
         One that came a little early may be kept until it is due and a hand is free, for which the
         next few steps have to see.
         """
-        oldest = self._program.stage.time.seconds - LONGEST_KEPT
-        old = [each for each in self.unfinished.values() if each.since < oldest]
+        now = self._program.stage.time.seconds
+        old = [each for each in self.unfinished.values() if each.since < now - LONGEST_KEPT]
         for each in old:
             each.checks += 1
-        left = [each.body for each in old if each.checks > MOST_CHECKS]
+            each.noticed = now if each.noticed is None else each.noticed
+        late = [
+            each for each in old if each.noticed is not None and each.noticed < now - TRIED_AGAIN
+        ]
+        left = [each.body for each in late if each.checks > MOST_CHECKS]
         if left:
             raise Broken(f"{self._program.name} reserved and let lie: {', '.join(left)}")
 

@@ -238,8 +238,10 @@ class WorkerProcess(Client):
             self.stage.timeline.call(self.loops["settler"])
 
     def _checked_for_spinning(self, rest: float) -> float:
-        """Raise if the fetcher comes back again and again, waits for nothing and finds nothing."""
-        at = self.stage.time.now, len(self.premises.judge.starts), self.broker.received
+        """Raise if the fetcher comes back again and again, and waits for and decides nothing."""
+        judge = self.premises.judge
+        decided = sum(map(len, judge.book.decided.values()))
+        at = self.stage.time.now, len(judge.starts) + decided, self.broker.received
         self._spins = self._spins + 1 if at == self._spun_at else 0
         self._spun_at = at
         if self._spins > MOST_SPINS:
