@@ -215,20 +215,17 @@ class FaultyBroker:
     def check_finished(self) -> None:
         """Raise if a message was reserved and long after neither acknowledged nor put back.
 
-        One that came a little early may be kept until it is due and a hand is free, for which the
-        next few steps have to see.
+        One that came a little early, or whose claim was refused, may be kept for a moment and until
+        a hand is free, for which the next few steps have to see; of several, in their order.
         """
         now = self._program.stage.time.seconds
-        old = [each for each in self.unfinished.values() if each.since < now - LONGEST_KEPT]
-        for each in old:
-            each.checks += 1
-            each.noticed = now if each.noticed is None else each.noticed
-        late = [
-            each for each in old if each.noticed is not None and each.noticed < now - TRIED_AGAIN
-        ]
-        left = [each.body for each in late if each.checks > MOST_CHECKS]
-        if left:
-            raise Broken(f"{self._program.name} reserved and let lie: {', '.join(left)}")
+        first = min(self.unfinished.values(), key=lambda each: each.since, default=None)
+        if first is None or first.since >= now - LONGEST_KEPT:
+            return
+        first.checks += 1
+        first.noticed = now if first.noticed is None else first.noticed
+        if first.checks > MOST_CHECKS and first.noticed < now - TRIED_AGAIN:
+            raise Broken(f"{self._program.name} reserved and let lie: {first.body}")
 
     def _check_written(self, messages: Sequence[Message]) -> None:
         for message in messages:
