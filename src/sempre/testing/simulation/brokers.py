@@ -212,14 +212,15 @@ class FaultyBroker:
     def check_finished(self) -> None:
         """Raise if a message was reserved and long after neither acknowledged nor put back.
 
-        One that came a little early may be kept until it is due and a hand is free, for which the
-        next few steps have to see.
+        One that came a little early, or whose claim was refused, may be kept for a moment and until
+        a hand is free, for which the next few steps have to see: one step for each that is kept.
         """
         oldest = self._program.stage.time.seconds - LONGEST_KEPT
         old = [each for each in self.unfinished.values() if each.since < oldest]
         for each in old:
             each.checks += 1
-        left = [each.body for each in old if each.checks > MOST_CHECKS]
+        most = MOST_CHECKS + len(self.unfinished)
+        left = [each.body for each in old if each.checks > most]
         if left:
             raise Broken(f"{self._program.name} reserved and let lie: {', '.join(left)}")
 
