@@ -213,13 +213,13 @@ class FaultyBroker:
         """Raise if a message was reserved and long after neither acknowledged nor put back.
 
         One that came a little early, or whose claim was refused, may be kept for a moment and until
-        a hand is free, for which the next few steps have to see: one step for each that is kept.
+        a hand is free, for which the next few steps have to see: one step more for each other one.
         """
         oldest = self._program.stage.time.seconds - LONGEST_KEPT
         old = [each for each in self.unfinished.values() if each.since < oldest]
         for each in old:
             each.checks += 1
-        most = MOST_CHECKS + len(self.unfinished)
+        most = MOST_CHECKS + len(self.unfinished) - 1
         left = [each.body for each in old if each.checks > most]
         if left:
             raise Broken(f"{self._program.name} reserved and let lie: {', '.join(left)}")
