@@ -213,16 +213,14 @@ class FaultyBroker:
         """Raise if a message was reserved and long after neither acknowledged nor put back.
 
         One that came a little early, or whose claim was refused, may be kept for a moment and until
-        a hand is free, for which the next few steps have to see: one step more for each other one.
+        a hand is free, for which the next few steps have to see; of several, in their order.
         """
-        oldest = self._program.stage.time.seconds - LONGEST_KEPT
-        old = [each for each in self.unfinished.values() if each.since < oldest]
-        for each in old:
-            each.checks += 1
-        most = MOST_CHECKS + len(self.unfinished) - 1
-        left = [each.body for each in old if each.checks > most]
-        if left:
-            raise Broken(f"{self._program.name} reserved and let lie: {', '.join(left)}")
+        first = min(self.unfinished.values(), key=lambda each: each.since, default=None)
+        if first is None or first.since >= self._program.stage.time.seconds - LONGEST_KEPT:
+            return
+        first.checks += 1
+        if first.checks > MOST_CHECKS:
+            raise Broken(f"{self._program.name} reserved and let lie: {first.body}")
 
     def _check_written(self, messages: Sequence[Message]) -> None:
         for message in messages:
