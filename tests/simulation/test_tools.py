@@ -156,6 +156,7 @@ def test_what_is_reserved_and_let_lie_is_noticed() -> None:
     world.pass_for(10)
     for _ in range(3):
         broker.check_finished()
+    world.pass_for(2)
 
     with pytest.raises(Broken, match="let lie"):
         broker.check_finished()
