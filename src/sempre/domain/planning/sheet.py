@@ -94,6 +94,16 @@ class Plan:
         """Whether it starts an execution, which needs a session and a fence: only a claim does."""
         return any(change.after.state is State.RUNNING for change in self.changes)
 
+    def is_overtaken(self, now: datetime) -> bool:
+        """Whether it brings a cursor back from the future, and that is no longer the future.
+
+        The store's clock may have been set forth since the plan was made. A store refuses the plan
+        then: a cursor that lies in the past never goes back.
+        """
+        if self.base is None or self.retracts_after is None:
+            return False
+        return self.base.cursor <= now
+
 
 class Sheet:
     """A plan being written: the schedule and its rows, as they will be so far."""

@@ -63,6 +63,8 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
         return False
     if any(each.is_rescue and is_held(tables, each.before, now) for each in plan.changes):
         return False
+    if plan.is_overtaken(now):
+        return False
     _carry_out(tables, order, now)
     return True
 

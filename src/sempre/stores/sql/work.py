@@ -73,6 +73,7 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
         done = desk.is_done(order)
         stands = not order.plan.has_start and decisions.stand(order.plan)
         stands = stands and not any(each.before.session in alive for each in _rescues(order))
+        stands = stands and not _is_overtaken(order, transaction)
         if not done and stands and desk.fits(order):
             desk.put(order, transaction)
             desk.note_losses(order, transaction)
@@ -80,6 +81,12 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
         answers.append(done)
     desk.write(transaction)
     return answers
+
+
+def _is_overtaken(order: Order, transaction: Transaction) -> bool:
+    """Tell whether a cursor is to come back from what is the past by now; few plans ask for now."""
+    plan = order.plan
+    return plan.retracts_after is not None and plan.is_overtaken(transaction.now)
 
 
 def _living(transaction: Transaction, orders: Sequence[Order]) -> frozenset[str]:

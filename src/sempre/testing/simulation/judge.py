@@ -82,8 +82,7 @@ class Judge:
             self.book.note_row(identity, before, after)
         schedules = self._store.changed_schedules()
         doubt = operation.program.stage.is_clock_in_doubt()
-        clock = (now, self.latest)
-        self.book.judge(rows, schedules, self._store.new_ranges(), clock, doubt=doubt)
+        self.book.judge(rows, schedules, self._store.new_ranges(), (now, self.latest))
         self._policies.judge(rows, schedules, self.latest, doubt=doubt)
         self._trace(operation, rows)
 

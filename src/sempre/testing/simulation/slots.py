@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.schedule import AHEAD, Schedule
+from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.grids.grid import following
 from sempre.stores.memory.tables import Tables
@@ -75,8 +75,6 @@ class SlotBook:
         schedules: Sequence[ScheduleChange],
         ranges: Sequence[SlotRange],
         clock: tuple[datetime, datetime],
-        *,
-        doubt: bool = False,
     ) -> None:
         """Check whatever the changes of one operation can have broken.
 
@@ -85,17 +83,14 @@ class SlotBook:
             schedules: that have changed.
             ranges: that are new.
             clock: what the store's clock shows, and the latest that it ever showed.
-            doubt: whether the clock may have been set since the operation was planned.
         """
-        now, latest = clock
+        _, latest = clock
         for identity, before, after in schedules:
             own = [each for each in ranges if each.schedule_id == identity]
             if before and after and before.definition.grid != after.definition.grid:
                 self._regridded.add(identity)
             if after is not None and before is not None and before.cursor > after.cursor:
-                # A return goes back to the now by which it was planned.
-                planned_at = min(now, after.cursor) if doubt else now
-                self._judge_return(before, after, own, planned_at)
+                self._judge_return(before, after, own, clock)
             elif after is not None:
                 self._judge_cursor(before, after, own, latest)
         touched = {identity for identity, _, _ in schedules}
@@ -128,13 +123,18 @@ class SlotBook:
             self._decide(after, passed, ranges)
 
     def _judge_return(
-        self, before: Schedule, after: Schedule, ranges: Sequence[SlotRange], now: datetime
+        self,
+        before: Schedule,
+        after: Schedule,
+        ranges: Sequence[SlotRange],
+        clock: tuple[datetime, datetime],
     ) -> None:
         """5 and 6: a cursor goes back from the future only, and what was decided up to now stays.
 
         What ran meanwhile counts for its slot when that comes; all other slots are open again.
         """
-        if before.cursor <= now + AHEAD or after.cursor > now:
+        now, latest = clock
+        if before.cursor <= now or after.cursor > latest:
             raise Broken(f"5: the cursor of {after.name} went back to {after.cursor}")
         decided = self.decided[after.id]
         for slot in [each for each in decided if each > after.cursor]:

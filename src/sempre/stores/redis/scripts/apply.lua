@@ -25,12 +25,18 @@ local function is_locked(order, token)
     return holder and holder ~= token
 end
 
+-- A cursor comes back only from what is still the future.
+local function is_overtaken(order)
+    return order.retracts_after ~= "" and order.cursor <= now
+end
+
 local token, switches, answers = argument(), nil, {}
 for place = 1, number() do
     local order = read_order()
     local done = is_done(order)
     switches = switches or (order.decides ~= "" and switches_off())
     local stands = not has_start(order) and decision_stands(switches or {}, order)
+    stands = stands and not is_overtaken(order)
     local waits = not done and is_locked(order, token)
     if not done and not waits and stands and not takes_from_living(order) and fits(order) then
         carry_out(order)

@@ -35,6 +35,7 @@ from sempre.testing.contracts.store.builders import (
 
 __all__ = [
     "test_a_cursor_in_the_future_goes_back_and_what_it_passed_over_is_to_come",
+    "test_a_cursor_that_is_no_longer_in_the_future_does_not_go_back",
     "test_a_schedule_that_gave_up_slots_in_the_future_is_astray",
     "test_a_schedule_that_is_ahead_is_doubtful",
     "test_what_ran_in_the_future_keeps_its_slot",
@@ -141,6 +142,19 @@ def test_a_cursor_in_the_future_goes_back_and_what_it_passed_over_is_to_come(
     assert _astray(store) == []
     assert store.doubtful(after="", limit=10).value.doubtful == ()
     assert _came_back(store).is_empty
+
+
+def test_a_cursor_that_is_no_longer_in_the_future_does_not_go_back(store: Store) -> None:
+    """The clock may have been set forth again since the return was planned."""
+    due_schedule(store)
+    before = view_of(store)
+    moment = Moment(before.schedule.cursor - HOUR, TZDATA)
+
+    plan = plan_reconcile(before.schedule, before.rows, moment, passed=())
+
+    assert plan.retracts_after is not None
+    assert store.apply([order_of(plan)]) == [False]
+    assert view_of(store).schedule == before.schedule
 
 
 def test_what_ran_in_the_future_keeps_its_slot(store: Store) -> None:
