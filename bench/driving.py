@@ -153,11 +153,11 @@ def await_marks(
     return marks
 
 
-def read_marks(path: Path) -> list[float]:
-    """Return when jobs started, the first first."""
+def read_marks(path: Path, *, sort: bool = True) -> list[float]:
+    """Return what jobs noted: by default when they started, the first first."""
     found = array.array("d")
     found.frombytes(path.read_bytes())
-    return sorted(found)
+    return sorted(found) if sort else list(found)
 
 
 def last_words(log: Path) -> str:

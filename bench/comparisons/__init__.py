@@ -12,6 +12,7 @@ from bench.comparisons import (
     recovery,
     recurring,
     starting,
+    steady,
     waking,
 )
 from bench.measuring import Comparison
@@ -37,6 +38,7 @@ COMPARISONS: dict[str, Callable[[Place], Comparison]] = {
     "idle-1k": partial(recurring.idle, 1_000),
     "idle-10k": partial(recurring.idle, 10_000),
     "idle-100k": partial(recurring.idle, 100_000),
+    "steady": steady.steady,
     "recovery": recovery.recovery,
     "passes": growth.passes,
     "idling": growth.idling,

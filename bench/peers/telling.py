@@ -28,13 +28,17 @@ def told(name: str, usual: Any = None) -> Any:  # noqa: ANN401 - whatever JSON c
     return _TOLD.get(name, usual)
 
 
-def mark() -> None:
-    """Note that a job starts now: about two microseconds, and the same for every contestant."""
+def mark(value: float | None = None) -> None:
+    """Note that a job starts now: about two microseconds, and the same for every contestant.
+
+    Args:
+        value: what is noted; the time by default.
+    """
     descriptor = _FILES.get(os.getpid())
     if descriptor is None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         descriptor = _FILES[os.getpid()] = os.open(told("marks"), flags, 0o644)
-    os.write(descriptor, struct.pack("d", time()))
+    os.write(descriptor, struct.pack("d", time() if value is None else value))
 
 
 def say(**facts: float) -> None:
