@@ -43,25 +43,17 @@ __all__ = [
     "current",
 ]
 
-# Imported when they are first asked for: most programs need a part of them only, and
-# `sempre --help` none.
-_HOMES = {
-    "AsyncJob": "sempre.app",
-    "Call": "sempre.app",
-    "Cron": "sempre.grids",
-    "Event": "sempre.engine.events",
-    "Every": "sempre.grids",
-    "Grid": "sempre.grids",
-    "Happened": "sempre.engine.events",
-    "Job": "sempre.app",
-    "Receipt": "sempre.app",
-    "Retry": "sempre.domain.policies",
-    "Sempre": "sempre.app",
-    "SempreError": "sempre.errors",
-    "Skip": "sempre.errors",
-    "Unique": "sempre.domain.unique",
-    "current": "sempre.executors.current",
-}
+# Where the public names are, from the lowest layer up. Each module is imported when a name of it is
+# first used: `sempre --help` needs none.
+_HOMES = (
+    "sempre.errors",
+    "sempre.grids",
+    "sempre.domain.policies",
+    "sempre.domain.unique",
+    "sempre.engine.events",
+    "sempre.executors.current",
+    "sempre.app",
+)
 
 
 def __dir__() -> list[str]:
@@ -69,11 +61,12 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        value = globals()[name] = import_module("importlib.metadata").version("sempre")
-        return value
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(home), name)
+    if name == "__version__":
+        value: object = import_module("importlib.metadata").version("sempre")
+    else:
+        homes = map(import_module, _HOMES)
+        value = next(getattr(home, name) for home in homes if name in home.__all__)
+    globals()[name] = value
     return value

@@ -10,18 +10,18 @@ from sempre.clock import SystemClock
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Plan
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import (
     Attempt,
     Birth,
     Cancelled,
     Candidate,
+    Enqueued,
     ExecutionQuery,
     Order,
     Page,
     Pass,
     Reading,
-    Receipt,
     Report,
     Session,
     Settled,
@@ -44,7 +44,7 @@ class FencesByAttempt(MemoryStore):
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         found = super().claim(orders, session=session)
-        return [each and changed(each, fence=each.attempt) for each in found]
+        return [each and copy_with(each, fence=each.attempt) for each in found]
 
 
 class ClaimsEarly(MemoryStore):
@@ -119,7 +119,9 @@ class LetsZombiesSettle(MemoryStore):
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         for each in settlements:
             row = self._tables.executions[each.execution.id]
-            self._tables.put(changed(each.plan.changes[0].after, fence=row.fence, session=session))
+            self._tables.put(
+                copy_with(each.plan.changes[0].after, fence=row.fence, session=session)
+            )
         return [Settled.DONE] * len(settlements)
 
 
@@ -174,7 +176,7 @@ class TrustsItsClock(MemoryStore):
 class ChecksThenInserts(MemoryStore):
     """Looks for a duplicate in one step and inserts in another."""
 
-    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         unique, keyed = dict(self._tables.unique), dict(self._tables.keyed)
         receipts = []
         for work in works:
@@ -199,7 +201,7 @@ class PurgesBySlot(MemoryStore):
         rows = list(self._tables.executions.values())
         for row in rows:
             if row.state is State.SKIPPED and row.run_at < before:
-                self._tables.put(changed(row, state=State.SUPERSEDED))
+                self._tables.put(copy_with(row, state=State.SUPERSEDED))
         return super().purge(before=before, limit=limit)
 
 
@@ -212,7 +214,7 @@ class RoundsToMilliseconds(MemoryStore):
     def _rounded(self, birth: Birth) -> Birth:
         cursor = birth.schedule.cursor
         coarse = cursor.replace(microsecond=cursor.microsecond // 1000 * 1000)
-        return replace(birth, schedule=changed(birth.schedule, cursor=coarse))
+        return replace(birth, schedule=copy_with(birth.schedule, cursor=coarse))
 
 
 class ComparesWithoutCase(MemoryStore):

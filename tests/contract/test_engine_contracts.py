@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from sempre.domain.execution import Execution
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.ports.broker import Delivery
@@ -52,7 +52,7 @@ class FencesAnew(MemoryStore):
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         found = super().claim(orders, session=session)
-        same = [each and changed(each, fence=1) for each in found]
+        same = [each and copy_with(each, fence=1) for each in found]
         for each in same:
             if each is not None:
                 self._tables.put(each)
@@ -84,7 +84,7 @@ def as_it_came(_holdings: object, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def never_fair(_fetcher: object, **_: object) -> bool:
+def never_fair(_turns: object, _kind: object) -> bool:
     """Go by priority alone."""
     return False
 
@@ -147,7 +147,7 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew",
     ),
     (
-        "sempre.engine.fetching.Fetcher._is_fair",
+        "sempre.engine.kind_turns.KindTurns.is_turn_of_oldest",
         never_fair,
         "test_a_slot_of_low_priority_begins_though_urgent_ones_wait",
     ),

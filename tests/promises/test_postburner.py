@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sempre import Cron, Every, Sempre
-from sempre.app.schedules import ScheduleHandle
+from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.brokers.store import StoreBroker
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
@@ -49,13 +49,13 @@ def hour(number: int) -> datetime:
     return NOON + timedelta(hours=number)
 
 
-def schedule_on(app: Sempre, grid: Grid, **options: Any) -> ScheduleHandle:  # noqa: ANN401
+def schedule_on(app: Sempre, grid: Grid, **options: Any) -> StoredSchedule:  # noqa: ANN401
     app.add("bill", grid, lambda: None, **options)
     app.sync()
     return app.schedule("bill")
 
 
-def unstarted(app: Sempre, *, started: bool = False) -> ScheduleHandle:
+def unstarted(app: Sempre, *, started: bool = False) -> StoredSchedule:
     """Write a schedule without executions past the engine, as a crash or a person would."""
     definition = define(job="bill", grid=Every("1h"))
     schedule = Schedule(
@@ -70,7 +70,7 @@ def unstarted(app: Sempre, *, started: bool = False) -> ScheduleHandle:
     return app.schedule("bill")
 
 
-def live(schedule: ScheduleHandle) -> list[Execution]:
+def live(schedule: StoredSchedule) -> list[Execution]:
     return [row for row in schedule.executions() if row.is_live]
 
 

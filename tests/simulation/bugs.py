@@ -14,18 +14,21 @@ from sempre.domain.planning import Plan, claiming, plan_crash
 from sempre.domain.planning.sheet import Change, Sheet
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine import sweeping
 from sempre.engine.bell import Bell
 from sempre.engine.breaker import Breaker
-from sempre.engine.claiming import Catch, Started
+from sempre.engine.claims import Catch, Started
 from sempre.engine.core import Engine, born_by
 from sempre.engine.deliveries import Deliveries
-from sempre.engine.fetching import Fetcher
+from sempre.engine.fetcher import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.pass_turn import PassTurn
 from sempre.engine.settling import Settler
+from sempre.engine.store_source import StoreSource
 from sempre.engine.sweeping import Sweeper
+from sempre.engine.ticket_source import TicketSource
+from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog import Watchdog
 from sempre.engine.worker import Worker
 from sempre.errors import StoreUnavailable
@@ -60,21 +63,20 @@ def a_ticket_that_came_early_is_dropped(patch: Patch) -> None:
 
 @bug
 def nobody_sweeps(patch: Patch) -> None:
-    original = Fetcher._look
+    original = StoreSource._run_scan
 
-    def look(self: Fetcher, session: str, limit: int) -> float:
+    def scan(self: StoreSource, session: str, limit: int, **given: bool) -> None:
         if self._engine.bell.is_dumb:
-            return original(self, session, limit)
+            original(self, session, limit, **given)
         self._sweep_at = self._engine.clock.elapsed() + 15
-        return 0.0
 
-    patch.setattr(Fetcher, "_look", look)
+    patch.setattr(StoreSource, "_run_scan", scan)
 
 
 @bug
 def a_successor_is_neither_rung_nor_expected(patch: Patch) -> None:
-    original = Fetcher._take_in
-    patch.setattr(Fetcher, "_take_in", lambda self, catch: original(self, replace(catch, born=[])))
+    original = Fetcher._begin
+    patch.setattr(Fetcher, "_begin", lambda self, catch: original(self, replace(catch, born=[])))
 
 
 @bug
@@ -83,7 +85,7 @@ def a_successor_is_not_written(patch: Patch) -> None:
 
     def order(self: Engine, plan: Plan) -> Order:
         kept = () if plan.has_start else plan.creates
-        return original(self, changed(plan, creates=kept))
+        return original(self, copy_with(plan, creates=kept))
 
     patch.setattr(Engine, "order", order)
 
@@ -109,7 +111,7 @@ def a_settle_does_not_look_at_the_fence(patch: Patch) -> None:
         changes = settlement.plan.changes
         if current is None or current.state is not State.RUNNING or not changes:
             return original(tables, settlement, session, now)
-        tables.put(changed(changes[0].after, fence=current.fence))
+        tables.put(copy_with(changes[0].after, fence=current.fence))
         return Settled.DONE
 
     patch.setattr(work, "settle", settle)
@@ -117,18 +119,21 @@ def a_settle_does_not_look_at_the_fence(patch: Patch) -> None:
 
 @bug
 def a_ticket_is_let_go_of_before_its_claim(patch: Patch) -> None:
-    original = Fetcher._open
+    original = TicketSource._open
 
-    def opened(self: Fetcher, deliveries: Sequence[Delivery], session: str) -> None:
+    def opened(self: TicketSource, deliveries: Sequence[Delivery], session: str) -> None:
         self._engine.bell.tell(lambda broker: broker.acknowledge(deliveries))
         original(self, deliveries, session)
 
-    patch.setattr(Fetcher, "_open", opened)
+    patch.setattr(TicketSource, "_open", opened)
 
 
 @bug
 def the_watchdogs_message_is_not_put_back(patch: Patch) -> None:
-    patch.setattr(Fetcher, "_answer_watchdog", lambda self, _delivery, _call: self._called())
+    def call(self: TicketSource, _delivery: Delivery, _call: WatchdogCall) -> None:
+        self._call_watchdog()
+
+    patch.setattr(TicketSource, "_answer_watchdog", call)
 
 
 @bug
@@ -182,7 +187,7 @@ def what_could_not_be_settled_is_forgotten(patch: Patch) -> None:
 @bug
 def the_attempt_is_the_fence(patch: Patch) -> None:
     def hand_over(tables: Tables, row: Execution, session: str) -> Execution:
-        tables.put(changed(row, session=session, fence=row.attempt))
+        tables.put(copy_with(row, session=session, fence=row.attempt))
         return tables.leased(tables.executions[row.id])
 
     patch.setattr(work, "_hand_over", hand_over)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sempre.engine.bell import Bell
-from sempre.engine.claiming import Catch, Claims
-from sempre.engine.fetching import Fetcher
+from sempre.engine.claims import Catch, Claims
+from sempre.engine.store_source import StoreSource
 from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.ports.broker import Delivery
@@ -41,15 +41,14 @@ def a_broker_that_delivers_nothing_is_believed(patch: Patch) -> None:
 
 @bug
 def a_sweep_takes_one_slot_of_a_schedule(patch: Patch) -> None:
-    look = Fetcher._look
+    scan = StoreSource._run_scan
 
-    def look_once(self: Fetcher, session: str, limit: int) -> float:
-        rest = look(self, session, limit)
-        self._behind = False
-        return rest
+    def scan_once(self: StoreSource, session: str, limit: int, **given: bool) -> None:
+        scan(self, session, limit, **given)
+        self._is_behind = False
 
-    patch.setattr(Fetcher, "_look", look_once)
-    patch.setattr(Fetcher, "unblock", lambda _self: None)
+    patch.setattr(StoreSource, "_run_scan", scan_once)
+    patch.setattr(StoreSource, "unblock", lambda _self: False)
 
 
 @bug

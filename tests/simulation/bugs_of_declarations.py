@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sempre.app import deploying
-from sempre.app.schedules import ScheduleHandle
+from sempre.app.schedules import deploy as deploying
+from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.domain import declaration
 from tests.simulation.bugs import Patch, bug
 
@@ -17,7 +17,7 @@ def a_deploy_disables_what_a_newer_release_declares(patch: Patch) -> None:
     ) -> list[str]:
         names = [each.name for each in survey.gone if each.definition.enabled]
         for name in names:
-            ScheduleHandle(self._engine, name, actor="code").disable()
+            StoredSchedule(self._engine, name, actor="code").disable()
         return names
 
     patch.setattr(deploying.Deploy, "_prune", prune)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sempre.app import schedule_handle
+from sempre.app.schedules import stored_schedule
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
     Moment,
@@ -25,10 +25,10 @@ from sempre.domain.planning.sheet import Sheet
 from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
-from sempre.domain.values import changed
-from sempre.engine.claiming import Catch, Claims
+from sempre.domain.values import copy_with
+from sempre.engine.claims import Catch, Claims
 from sempre.engine.core import Engine
-from sempre.engine.preparing import Judged
+from sempre.engine.prefetch import Judged
 from sempre.ports.messages import Order
 from sempre.stores.memory.tables import Tables
 from tests.simulation.bugs import Patch, bug
@@ -51,7 +51,7 @@ def the_successor_is_written_after_the_claim(patch: Patch) -> None:
     order, start = Engine.order, Claims._start
 
     def without(self: Engine, plan: Plan) -> Order:
-        return order(self, changed(plan, creates=()) if plan.has_start else plan)
+        return order(self, copy_with(plan, creates=()) if plan.has_start else plan)
 
     def and_then(self: Claims, judged: Sequence[Judged], catch: Catch, session: str) -> None:
         start(self, judged, catch, session)
@@ -160,7 +160,7 @@ def enabling_what_is_enabled_moves_the_cursor(patch: Patch) -> None:
         reconcile(sheet)
         return sheet.plan()
 
-    patch.setattr(schedule_handle, "plan_enable", enable)
+    patch.setattr(stored_schedule, "plan_enable", enable)
 
 
 @bug
@@ -170,7 +170,7 @@ def overlap_is_judged_by_the_slot_and_not_by_when_it_is_due(patch: Patch) -> Non
     def judge(
         row: Execution, others: list[Execution], now: datetime
     ) -> tuple[claiming.Verdict, str]:
-        return original(changed(row, due_at=row.run_at), others, now)
+        return original(copy_with(row, due_at=row.run_at), others, now)
 
     patch.setattr(claiming, "_judge_overlap", judge)
 
@@ -180,7 +180,7 @@ def the_deadline_is_counted_from_the_slot_and_not_from_when_it_is_due(patch: Pat
     original = claiming._is_past_deadline
 
     def is_past(row: Execution, now: datetime) -> bool:
-        return original(changed(row, due_at=row.run_at), now)
+        return original(copy_with(row, due_at=row.run_at), now)
 
     patch.setattr(claiming, "_is_past_deadline", is_past)
 
@@ -227,7 +227,7 @@ def tolerance_counts_for_nothing(patch: Patch) -> None:
     def last(
         schedule: Schedule, row: Execution, others: list[Execution], now: datetime
     ) -> datetime | None:
-        strict = changed(schedule.definition, tolerance=timedelta(0))
-        return original(changed(schedule, definition=strict), row, others, now)
+        strict = copy_with(schedule.definition, tolerance=timedelta(0))
+        return original(copy_with(schedule, definition=strict), row, others, now)
 
     patch.setattr(claiming, "last_dropped", last)

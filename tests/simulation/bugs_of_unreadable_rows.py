@@ -8,7 +8,7 @@ from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Unreadable
-from sempre.engine.claiming import Claims
+from sempre.engine.claims import Claims
 from sempre.ports.messages import Candidate, Reading, View
 from sempre.testing.unreadable import BlindStore
 from tests.simulation.bugs import Patch, bug

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sempre.app.creating import Declared
+from sempre.app.schedules.creation import Declared
 from sempre.domain.definition import define
 from sempre.grids import Every
 from tests.simulation.worlds import SmallWorld

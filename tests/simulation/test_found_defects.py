@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sempre.app.creating import Declared
+from sempre.app.schedules.creation import Declared
 from sempre.domain.definition import define
 from sempre.domain.states import Kind, State
-from sempre.engine.early import EarlyTickets
+from sempre.engine.early_tickets import EarlyTickets
 from sempre.grids import Every
 from sempre.ports.broker import Delivery, Message
 from sempre.testing.simulation.judge import Judge

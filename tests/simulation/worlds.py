@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from sempre.app.creating import Declared
-from sempre.app.declaring import Declarations
-from sempre.app.schedules import ScheduleHandle, Schedules
+from sempre.app.declarations import Declarations
+from sempre.app.schedules.catalog import Schedules
+from sempre.app.schedules.creation import Declared
+from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.config import Settings
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
@@ -43,10 +44,10 @@ class SmallWorld(World):
         self.stage.faults = Faults()
         self.premises.script = lambda _run: QUICK
 
-    def create(self, name: str = "bill", *, every: int = 60, **policies: object) -> ScheduleHandle:
+    def create(self, name: str = "bill", *, every: int = 60, **policies: object) -> StoredSchedule:
         definition = define(job="bill", grid=Every(every), **policies)
         Schedules(self.person.engine).create_many([Declared(name, definition)])
-        return ScheduleHandle(self.person.engine, name)
+        return StoredSchedule(self.person.engine, name)
 
     def declare(self, *declared: Declared, release: int, owner: str | None = None) -> None:
         """Let code of a release start that declares schedules."""
@@ -72,7 +73,7 @@ class SmallWorld(World):
 
         self.exchange.inner.reserve = reserved  # type: ignore[method-assign]
 
-    def edit_at_every_reading(self, handle: ScheduleHandle) -> None:
+    def edit_at_every_reading(self, handle: StoredSchedule) -> None:
         """Let a person edit a schedule whenever a worker has read a row of it that is due."""
 
         def hear(operation: Operation) -> None:

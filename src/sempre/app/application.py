@@ -1,49 +1,59 @@
 """The application object: declares jobs and schedules, operates them, starts workers."""
 
 import logging
-import os
-from collections.abc import Iterable
-from getpass import getuser
-from typing import Any, Unpack, cast
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overload
 
-from sempre.app.declaring import Declarations
-from sempre.app.deploying import Synced
-from sempre.app.embedding import Embedded
-from sempre.app.hooks import Hooks
-from sempre.app.jobs import Call, Job
-from sempre.app.middleware import Middleware
+from sempre.app.composition import Composition, current_user
+from sempre.app.declarations import Declarations
+from sempre.app.enqueue.enqueuer import Enqueuer
+from sempre.app.enqueue.receipt import Receipt
+from sempre.app.event_listeners import add_listener
+from sempre.app.jobs import AsyncJob, Call, Job
+from sempre.app.middleware import AroundEnqueue, AroundPerform, Gate, Middleware
 from sempre.app.options import (
+    DeclarationOptions,
+    Duration,
+    EnqueueOptions,
+    GridOptions,
+    JobOptions,
     ScheduleOptions,
     SettingOptions,
 )
-from sempre.app.registration import Registration
-from sempre.app.running import Running
-from sempre.app.schedules import ScheduleHandle, Schedules
-from sempre.app.sending import Sends
-from sempre.app.switches import SwitchHandle, declared_tags, target_of
-from sempre.app.travelling import TimeTraveller
-from sempre.app.worker_processes import start_processes
+from sempre.app.process.embedded_worker import Embedded
+from sempre.app.process.worker_processes import start_processes
+from sempre.app.process.worker_threads import Running
+from sempre.app.registry import Decorator, Registry
+from sempre.app.schedules.catalog import Schedules
+from sempre.app.schedules.deploy import Synced
+from sempre.app.schedules.stored_schedule import StoredSchedule
+from sempre.app.switches import StoredSwitch, target_of
+from sempre.app.transactions.transaction_block import transaction
 from sempre.clock import Clock, SystemClock
 from sempre.config import Settings, read_settings
-from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
-from sempre.engine.events import Events
+from sempre.engine.events import Events, Happened, Listener
 from sempre.engine.watchdog import Watchdog
 from sempre.errors.wording import counted
 from sempre.grids.grid import Grid
-from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
 from sempre.ports.executor import Task
 from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
-from sempre.urls import masked, open_broker, open_store
+
+if TYPE_CHECKING:
+    from sempre.testing.travel import TimeTravel
 
 __all__ = ["Sempre"]
 
-PLACES = ("store", "broker")
+P = ParamSpec("P")
+R = TypeVar("R")
+_PLACES = ("store", "broker")
 
 
-class Sempre(Registration, Sends, Hooks, TimeTraveller):
+class Sempre:
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")
@@ -78,72 +88,174 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         self.events = Events(clock)
         self.middleware = Middleware()
         self.declarations = Declarations()
-        self.clock = clock or SystemClock()
-        self._given_store = None if isinstance(store, str) else store
-        self._given_broker = None if isinstance(broker, str) else broker
-        self._engine: tuple[int, Engine] | None = None
+        self.composition = Composition(
+            self.settings,
+            store=None if isinstance(store, str) else store,
+            broker=None if isinstance(broker, str) else broker,
+            clock=clock or SystemClock(),
+            events=self.events,
+        )
+        self._registry = Registry(self)
         self._narrated = False
 
     def __repr__(self) -> str:
-        """Show store, broker and how much is declared; never a password."""
-        given, settings = self._given_store, self.settings
-        store = type(given).__name__ if given is not None else masked(settings.store)
-        bell = self._given_broker
-        broker = type(bell).__name__ if bell is not None else masked(settings.broker)
+        """Show store, broker and the number of declarations; never a password."""
         jobs, schedules = len(self.declarations.tasks), len(self.declarations.schedules)
-        place = f"{store}, broker {broker}" if broker else store
-        return f"<Sempre {place}: {counted(jobs, 'job')}, {counted(schedules, 'schedule')}>"
+        declared = f"{counted(jobs, 'job')}, {counted(schedules, 'schedule')}"
+        return f"<Sempre {self.composition.place}: {declared}>"
 
     @classmethod
     def with_settings(cls, settings: Settings) -> "Sempre":
         """Return an application that declares nothing, with the settings of another one."""
-        others = {name: value for name, value in vars(settings).items() if name not in PLACES}
-        options = cast("SettingOptions", others)
-        return cls(settings.store, broker=settings.broker or None, **options)
+        options = {key: each for key, each in vars(settings).items() if key not in _PLACES}
+        given = cast("SettingOptions", options)
+        return cls(settings.store, broker=settings.broker or None, **given)
+
+    # Declaring
+
+    @overload
+    def job(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> AsyncJob[P, R]: ...
+    @overload
+    def job(self, function: Callable[P, R], /) -> Job[P, R]: ...
+    @overload
+    def job(self, **options: Unpack[JobOptions]) -> Decorator: ...
+    def job(  # type: ignore[misc]  # mypy does not see that **options takes every option
+        self, function: Callable[..., Any] | None = None, /, **options: object
+    ) -> object:
+        """Register a function under a name, by default its own."""
+        if function is not None:
+            return self._registry.add_job(function, options)
+        return lambda given: self._registry.add_job(given, options)
+
+    def every(
+        self,
+        interval: Duration | int,
+        unit: str | None = None,
+        *,
+        anchor: datetime | str | None = None,
+        **options: Unpack[GridOptions],
+    ) -> Decorator:
+        """Register a function and run it at anchor + N * interval."""
+        return self._registry.every(interval, unit, anchor, options)
+
+    def cron(self, text: str, **options: Unpack[GridOptions]) -> Decorator:
+        """Register a function and run it on a cron grid."""
+        return self._registry.cron(text, options)
+
+    def add(
+        self,
+        name: str,
+        grid: Grid,
+        call: Call[Any] | Job[..., Any] | Callable[[], Any],
+        **options: Unpack[DeclarationOptions],
+    ) -> None:
+        """Declare a schedule of a job with its arguments, or of a function without any."""
+        self._registry.add_schedule(name, grid, call, options)
+
+    @overload
+    def on(self, listener: Listener, /) -> Listener: ...
+    @overload
+    def on(self, *names: Happened) -> Callable[[Listener], Listener]: ...
+    def on(self, *names: Happened | Listener) -> Listener | Callable[[Listener], Listener]:
+        """Call a function when one of the named events happens; at every event without a name.
+
+            @app.on(Happened.FAILED)
+            def alert(event: Event) -> None: ...
+
+        An error of the function is logged; the function is called again at the next event.
+
+        Raises:
+            InvalidInput: there is no event of that name.
+        """
+        return add_listener(self.events, names)
+
+    def around_enqueue(self, function: AroundEnqueue) -> AroundEnqueue:
+        """Put a generator function around every batch of enqueues; see `sempre.app.middleware`."""
+        return self.middleware.around_enqueue(function)
+
+    def around_perform(self, function: AroundPerform) -> AroundPerform:
+        """Put a generator function around every run; see `sempre.app.middleware`."""
+        return self.middleware.around_perform(function)
+
+    def gate(self, function: Gate) -> Gate:
+        """Ask a function before every enqueue and run, such as that of a feature-flag service.
+
+        It gets a job's name and arguments, and returns a reason to refuse the work, or None. That
+        work is rejected, or its run is skipped; but a run that a person has triggered goes on.
+        """
+        return self.middleware.add_gate(function)
 
     @property
-    def has_url(self) -> bool:
-        """Whether the store was named by a URL, so that other processes can open it."""
-        return self._given_store is None
+    def tasks(self) -> dict[str, Task]:
+        """The registered jobs by name, with the middleware around them."""
+        return self.middleware.wrap_all(self.declarations.tasks, self.declarations.done)
+
+    @property
+    def queues(self) -> frozenset[str]:
+        """The queues that the code declares, `default` among them: those that a worker serves."""
+        return self.declarations.queues
+
+    # Enqueuing
+
+    def enqueue_many(
+        self,
+        calls: Iterable[Call[Any] | Job[..., Any]],
+        *,
+        spread: Duration | None = None,
+        **options: Unpack[EnqueueOptions],
+    ) -> list[Receipt[Any]]:
+        """Enqueue many calls, a thousand in one round trip, as an iterator yields them.
+
+        Args:
+            calls: jobs with their arguments: `job.bind(...)`.
+            spread: the length of time over which their starts are spread, evenly.
+            options: as for `job.options(...)`.
+
+        Returns:
+            A receipt for each, in order. If the store fails, the thousands before stay enqueued,
+            unless they joined a transaction of the caller.
+        """
+        batches = Enqueuer(self, options, spread=spread).enqueue_many(calls)
+        return [receipt for batch in batches for receipt in batch]
+
+    def transaction(self, connection: object) -> AbstractContextManager[None]:
+        """Return a block that commits at its end, or rolls back if it raises, and then rings.
+
+        Work enqueued in the block commits with the caller's rows. See `sempre.app.transactions`.
+        """
+        return transaction(self, connection)
+
+    def queue_name(self, queue: str = "default") -> str:
+        """Return the name that a queue of this store has on its broker; on Beanstalkd, its tube."""
+        return self.engine.bell.lane(queue)
 
     # Operating
 
     @property
     def engine(self) -> Engine:
         """The engine of this process, made and set up when it is first needed."""
-        if self._engine is None or self._engine[0] != os.getpid():
-            self._engine = os.getpid(), self._compose()
-        return self._engine[1]
+        return self.composition.engine
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of this process; on virtual time, the virtual one."""
+        return self.composition.clock
 
     @property
     def schedules(self) -> Schedules:
         """All schedules of the store."""
-        return Schedules(self.engine, actor=_actor(), tasks=self.declarations.tasks)
+        return Schedules(self.engine, actor=current_user(), tasks=self.declarations.tasks)
 
     @property
     def watchdog(self) -> Watchdog:
         """The watchdog: its message on the broker and its pass."""
         return Watchdog(self.engine)
 
-    @property
-    def tasks(self) -> dict[str, Task]:
-        """The registered jobs by name, with the middleware around them."""
-        declared = self.declarations
-        return {
-            name: self.middleware.wrapped(task, declared.done.get(name))
-            for name, task in declared.tasks.items()
-        }
-
-    @property
-    def queues(self) -> frozenset[str]:
-        """The queues that the code declares, `default` among them: what a worker serves."""
-        return self.declarations.queues
-
-    def schedule(self, name: str) -> ScheduleHandle:
-        """Return one schedule of the store, to be looked at or operated."""
+    def schedule(self, name: str) -> StoredSchedule:
+        """Return one schedule of the store, to be read or operated."""
         return self.schedules[name]
 
-    def switch(self, named: str | Job[..., Any]) -> SwitchHandle:
+    def switch(self, named: str | Job[..., Any]) -> StoredSwitch:
         """Return a switch: `app.switch("provisioning").off("incident 42", until="2h")`.
 
         Args:
@@ -151,35 +263,30 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
                 `tag:NAME`, `pair:JOB` or `all`.
 
         Raises:
-            NamingError: nothing that is declared is called so.
+            NamingError: no declared job or tag has that name.
         """
         name = f"job:{named.name}" if isinstance(named, Job) else named
-        tags = declared_tags(self.declarations)
-        target = target_of(name, jobs=self.declarations.tasks, tags=tags)
-        return SwitchHandle(lambda: self.engine, target, actor=_actor())
+        target = target_of(name, jobs=self.declarations.tasks, tags=self.declarations.tags)
+        return StoredSwitch(lambda: self.engine, target, actor=current_user())
 
     def create_schedules(
         self,
         wanted: Iterable[tuple[str, Grid, Call[Any] | Job[..., Any]]],
         **options: Unpack[ScheduleOptions],
     ) -> list[bool]:
-        """Create schedules at run time, in bulk, each with its first execution.
-
-        Returns:
-            For each whether it was created: False where the name is taken.
-        """
-        return self.schedules.create_many(self.declared_alike(wanted, options))
+        """Create schedules in bulk, each with its first execution; False where a name is taken."""
+        return self.schedules.create_many(self._registry.declared_alike(wanted, options))
 
     def sync(self) -> Synced:
         """Bring the store to what this code declares; workers do it when they start.
 
-        What a deploy disables, enables again or finds orphaned is logged.
+        Schedules that a deploy disables, enables again or finds orphaned are logged.
         """
         self.narrate()
         return self.declarations.sync(self.engine)
 
     def narrate(self) -> None:
-        """Log what happens under the logger `sempre`; workers do it when they start."""
+        """Log events under the logger `sempre`; workers do it when they start."""
         if not self._narrated:
             self._narrated = True
             self.events.listen(Narrator(self.clock))
@@ -196,11 +303,10 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
     ) -> Running:
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
-        It installs no signal handlers and never ends its host: if the store is down, the context is
-        entered all the same, and the worker begins once the store answers. Any number of processes
-        may do so at once on a shared store: each slot is run by one of them. It serves every queue
-        that the code declares by now, unless `queues` names others. A burst runs only what is due;
-        `wait_until_exhausted` waits for that.
+        The worker installs no signal handlers and never ends its host: if the store is down, the
+        worker begins once the store answers. Any number of processes may run one on a shared store:
+        one of them runs each slot. It serves `queues`, by default every queue that the code
+        declares by now. A burst runs only what is due; `wait_until_exhausted` waits for its end.
         """
         return Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
 
@@ -212,12 +318,11 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         concurrency: int = 8,
         processes: int = 1,
     ) -> Running | None:
-        """Start workers and wait until they are asked to stop; or return a handle at once.
+        """Start workers and wait until they are asked to stop; or return the worker at once.
 
-        With `join` the workers run in child processes that are started again if they crash. A
-        memory store cannot be shared with children: then the worker runs in this process. They
-        serve every queue that the code declares, unless `queues` names others. What happens is
-        logged; to stderr, if the program has not set logging up.
+        With `join` the workers run in child processes that are started again if they crash; with a
+        memory store, which children cannot share, the worker runs in this process. They serve
+        `queues`, by default every declared queue. Logs go to stderr, unless logging is set up.
         """
         if not logging.getLogger().handlers:
             configure_logs("text")
@@ -226,34 +331,17 @@ class Sempre(Registration, Sends, Hooks, TimeTraveller):
         start_processes(self, queues=queues, concurrency=concurrency, processes=processes)
         return None
 
+    def testing(self, start: datetime | str, *, call_jobs: bool = True) -> "TimeTravel":
+        """Return this application on virtual time: `with app.testing("2026-03-29 00:00Z") as t:`.
+
+        Args:
+            start: the first instant; without a zone, in the time zone of the application.
+            call_jobs: whether jobs are called; if not, each run succeeds without a call.
+        """
+        from sempre.testing.travel import TimeTravel  # noqa: PLC0415 - only tests need it
+
+        return TimeTravel(self, start, call_jobs=call_jobs)
+
     def close(self) -> None:
-        """Give back every connection of this process."""
-        if self._engine and self._engine[0] == os.getpid():
-            self._engine[1].bell.broker.close()
-            self._engine[1].store.close()
-        self._engine = None
-
-    @property
-    def can_fork(self) -> bool:
-        """Whether child processes can open the same store: not if it lives in this one."""
-        by_url = self._given_store is None and self._given_broker is None
-        return by_url and open_store(self.settings.store).capabilities.shared
-
-    # How
-
-    def _compose(self) -> Engine:
-        store = self._given_store or open_store(self.settings.store)
-        store.upgrade()
-        url = "" if self._given_store else self.settings.store
-        broker = self._given_broker or open_broker(self.settings.broker, store_url=url, store=store)
-        bell = Bell(
-            store, broker, horizon=self.settings.horizon, clock=self.clock, events=self.events
-        )
-        return Engine(store, bell, self.settings, self.clock, self.events, tzdata_version())
-
-
-def _actor() -> str:
-    try:
-        return getuser()
-    except (KeyError, OSError):
-        return ""
+        """Close every connection of this process."""
+        self.composition.close()

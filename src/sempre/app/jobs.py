@@ -2,24 +2,23 @@
 
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
-from sempre.app.options import (
-    CronPairOptions,
-    EveryPairOptions,
-    PairOptions,
-    Sending,
-    SendOptions,
-)
-from sempre.app.receipts import Receipt
+from sempre.app.enqueue.receipt import Receipt
+from sempre.app.options import CronPairOptions, EnqueueOptions, EveryPairOptions
 from sempre.domain.arguments import Json, check_arguments
 from sempre.domain.redaction import redacted
 from sempre.domain.unique import Unique
 from sempre.errors import ArgumentsError, InvalidInput, PolicyError, nearest
 from sempre.ports.executor import Task
 
-__all__ = ["AsyncJob", "Call", "Job", "Sender", "check_unique", "is_async"]
+if TYPE_CHECKING:
+    from sempre.app.enqueue.enqueuer import Enqueuer
+    from sempre.app.registry import Registry
+
+__all__ = ["AsyncJob", "Call", "Job", "check_unique", "is_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,42 +27,24 @@ Q = TypeVar("Q", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class Call(Generic[R]):
-    """A job with its arguments, checked: what a schedule runs, or an enqueue asks for."""
+    """A job with its checked arguments, for a schedule or an enqueue."""
 
     job: "Job[..., R]"
     args: dict[str, Json]
 
     def __repr__(self) -> str:
-        """Show the job and its arguments, without secrets."""
+        """Show the job and its arguments, with secrets masked."""
         return f"<Call of {self.job.name} with {redacted(self.args, self.job.task.redact)!r}>"
-
-
-class Sender(Protocol):
-    """What puts a call in: the application."""
-
-    def send(self, call: Call[R], sending: Sending) -> Receipt[R]:
-        """Put one call in as an execution of its own."""
-        ...
-
-    def joins(self, sending: Sending) -> bool:
-        """Tell whether a call would become part of a transaction of the caller's own."""
-        ...
-
-    def pair(
-        self, job: "Job[..., Any]", query: Callable[..., object], options: PairOptions
-    ) -> None:
-        """Declare the query that derives which runs of a job should exist."""
-        ...
 
 
 class Job(Generic[P, R]):
     """A registered function. Calling it runs it here and now, as if it were not registered."""
 
-    def __init__(self, task: Task, sender: Sender, sending: Sending | None = None) -> None:
+    def __init__(self, task: Task, registry: "Registry", enqueuer: "Enqueuer") -> None:
         """Wrap a function; applications make these, see `Sempre.job`."""
         self.task = task
-        self._sender = sender
-        self._sending = sending or Sending()
+        self._registry = registry
+        self._enqueuer = enqueuer
         self._signature = _checked_signature(task)
         self._defaults = _stored_defaults(self._signature)
         self._plain = _plain_parameters(self._signature)
@@ -74,7 +55,7 @@ class Job(Generic[P, R]):
 
     @property
     def name(self) -> str:
-        """The name under which it is registered."""
+        """The name under which the job is registered."""
         return self.task.name
 
     def __repr__(self) -> str:
@@ -90,37 +71,39 @@ class Job(Generic[P, R]):
         """Return the job with its arguments.
 
         Raises:
-            ArgumentsError: they do not fit its signature, or are no JSON.
+            ArgumentsError: the arguments do not fit the signature, or are not JSON.
         """
         return self.called(args, kwargs)
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Receipt[R]:
-        """Put it in as a piece of work of its own, besides any schedule.
+        """Enqueue one execution of the job, besides those of its schedules.
 
         A duplicate of unique work, or work that a switch rejects, is a receipt and no error.
 
         Raises:
-            ArgumentsError: the arguments do not fit its signature, or are no JSON.
-            StoreUnavailable: nobody knows whether it was put in.
-            TransactionError: it cannot be part of the transaction given by `options(tx=...)`.
+            ArgumentsError: the arguments do not fit the signature, or are not JSON.
+            StoreUnavailable: whether the execution was written is unknown.
+            TransactionError: the execution cannot join the transaction of `options(tx=...)`.
         """
-        return self._sender.send(self.called(args, kwargs), self._sending)
+        return self._enqueuer.enqueue(self.called(args, kwargs))
 
     async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Receipt[R]:
         """Do as `enqueue` does without blocking the event loop.
 
-        Within a transaction of the caller's own it does block: a connection stays in its thread.
+        Within a transaction of the caller it does block: a connection stays in its thread.
         """
         call = self.called(args, kwargs)
-        if self._sender.joins(self._sending):
-            return self._sender.send(call, self._sending)
-        import asyncio  # noqa: PLC0415 - most programs that import us have no loop
+        if self._enqueuer.joins_transaction:
+            return self._enqueuer.enqueue(call)
+        import asyncio  # noqa: PLC0415 - most programs that import Sempre have no loop
 
-        return await asyncio.to_thread(self._sender.send, call, self._sending)
+        return await asyncio.to_thread(self._enqueuer.enqueue, call)
 
-    def options(self, **options: Unpack[SendOptions]) -> "Job[P, R]":
+    def options(self, **options: Unpack[EnqueueOptions]) -> "Job[P, R]":
         """Return the same job, whose `enqueue` goes by these options."""
-        return type(self)(self.task, self._sender, Sending(**options))
+        chosen = copy(self)
+        chosen._enqueuer = self._enqueuer.with_options(options)  # noqa: SLF001 - of its own class
+        return chosen
 
     @overload
     def pair(self, **options: Unpack[EveryPairOptions]) -> Callable[[Q], Q]: ...
@@ -133,10 +116,10 @@ class Job(Generic[P, R]):
             def pending_databases():
                 return connection.execute("SELECT id FROM databases WHERE state = 'pending'")
 
-        It is run by workers on a schedule `pair:<job>`, every so often or on a cron
-        (`cron="*/5 9-17 * * *", timezone="Europe/Rome"`), and puts in what is missing: unique, in
-        bulk, in bounded memory. It may return or yield calls, tuples, mappings or single values;
-        a cursor, a select of SQLAlchemy, a queryset of Django; or the text of an SQL query.
+        Workers run the query on a schedule `pair:<job>`, by an interval or a cron text
+        (`cron="*/5 9-17 * * *", timezone="Europe/Rome"`), and enqueue what is missing: unique, in
+        bulk, in bounded memory. The query returns or yields calls, tuples, mappings or single
+        values; or returns a cursor, a select of SQLAlchemy, a queryset of Django or SQL text.
 
         Do not use a pair for work that cannot be derived from state (an e-mail that no row asks
         for), for a job that is not idempotent, or if its state is spread over several databases.
@@ -144,13 +127,13 @@ class Job(Generic[P, R]):
         """
 
         def declare(query: Q) -> Q:
-            self._sender.pair(self, query, cast("PairOptions", options))
+            self._registry.add_pair(self, query, options)
             return query
 
         return declare
 
     def called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call[R]:
-        """Do as `bind` does for arguments that no type checker has seen."""
+        """Do as `bind` does, for arguments that no type checker has checked."""
         if not args and not kwargs and self._needs_nothing:
             return Call(self, {})
         if self._plain is not None and not kwargs and len(args) == len(self._plain):
@@ -168,22 +151,22 @@ class Job(Generic[P, R]):
         return Call(self, check_arguments(named))
 
     def complete(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return arguments together with the defaults of those that were left out."""
+        """Return arguments with the defaults of those that were left out."""
         return {**self._defaults, **args} if self._defaults else args
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of its parameters, in order."""
+        """The names of the parameters, in order."""
         return tuple(self._signature.parameters)
 
     def takes(self, name: str) -> bool:
-        """Tell whether it can be called with an argument of this name."""
+        """Return whether the job takes an argument of this name."""
         parameters = self._signature.parameters.values()
         return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 class AsyncJob(Job[P, R]):
-    """A registered `async def`. Calling it gives the coroutine, to be awaited."""
+    """A registered `async def`. Calling it returns the coroutine, to be awaited."""
 
     def __call__(  # type: ignore[override]
         self, *args: P.args, **kwargs: P.kwargs
@@ -199,7 +182,7 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
 
 
 def _checked_signature(task: Task) -> inspect.Signature:
-    """Return the signature of a job, whose arguments must have names."""
+    """Return the signature of a job; refuse parameters without names."""
     signature = inspect.signature(task.function)
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
@@ -210,14 +193,14 @@ def _checked_signature(task: Task) -> inspect.Signature:
 
 
 def _plain_parameters(signature: inspect.Signature) -> tuple[str, ...] | None:
-    """Return the parameters by whose places alone a call can be read; None if it takes more."""
+    """Return the parameters, if all can be given by position and by name; else None."""
     parameters = signature.parameters.values()
     plain = all(each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters)
     return tuple(signature.parameters) if plain else None
 
 
 def _stored_defaults(signature: inspect.Signature) -> dict[str, Json]:
-    """Return the defaults of a signature that could have been given as arguments."""
+    """Return the defaults of a signature that are valid arguments."""
     defaults: dict[str, Json] = {}
     for parameter in signature.parameters.values():
         if parameter.default is not parameter.empty:
@@ -229,7 +212,7 @@ def _stored_defaults(signature: inspect.Signature) -> dict[str, Json]:
 
 
 def check_unique(job: Job[..., Any], unique: Unique | None) -> None:
-    """Refuse to go by arguments that a job does not take."""
+    """Refuse uniqueness by arguments that a job does not take."""
     for name in unique.by if unique else ():
         if not job.takes(name):
             hint = nearest(name, job.parameters)
@@ -237,5 +220,5 @@ def check_unique(job: Job[..., Any], unique: Unique | None) -> None:
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Tell whether a function is an `async def`."""
+    """Return whether a function is an `async def`."""
     return inspect.iscoroutinefunction(inspect.unwrap(function))

@@ -1,8 +1,8 @@
 """Middleware: the user's code around every enqueue and every run, and gates before both.
 
-Each is a generator function with one `yield`: what stands before it happens before, what stands
-after it afterwards, and what is raised in between is raised there. It may catch it, and it may
-raise instead: `Skip("reason")` before the `yield` ends a run without calling the job.
+Each is a generator function with one `yield`: the code before the `yield` runs before, the code
+after it afterwards. An error in between is raised at the `yield`, where the function may catch it.
+`Skip("reason")`, raised before the `yield`, ends a run without calling the job.
 
     @app.around_perform
     def timed(run: Current) -> Iterator[None]:
@@ -12,7 +12,7 @@ raise instead: `Skip("reason")` before the `yield` ends a run without calling th
         finally:
             histogram(run.job, perf_counter() - began)
 
-Those that were declared first are the outermost. A gate is asked for a reason to refuse work:
+The function that was declared first is the outermost. A gate returns a reason to refuse work:
 
     @app.gate
     def flags(job: str, args: Mapping[str, Json]) -> str | None:
@@ -35,37 +35,40 @@ from sempre.ports.executor import Task
 __all__ = ["AroundEnqueue", "AroundPerform", "Gate", "Middleware"]
 
 AroundEnqueue = Callable[[Sequence[Call[Any]]], Iterator[None]]
-"""Called with the calls that are put in together."""
+"""Called with the calls that are enqueued together."""
 AroundPerform = Callable[[Current], Iterator[None]]
 """Called with the run, in the thread, task or child process where the job is called."""
 Gate = Callable[[str, Mapping[str, Json]], str | None]
-"""Called with a job's name and arguments; returns why it must not be put in or run, or None."""
+"""Called with a job's name and arguments; returns a reason to refuse the work, or None."""
 
 
 class Middleware:
-    """What an application does around enqueue and perform."""
+    """The user's code around the enqueues and runs of an application."""
 
     def __init__(self) -> None:
-        """Begin with nothing around them."""
+        """Begin without any."""
         self._enqueues: list[Callable[..., AbstractContextManager[None]]] = []
         self._performs: list[Callable[..., AbstractContextManager[None]]] = []
         self._gates: list[Gate] = []
 
-    def around_enqueue(self, function: AroundEnqueue) -> None:
+    def around_enqueue(self, function: AroundEnqueue) -> AroundEnqueue:
         """Put a generator function around every batch of enqueues."""
         self._enqueues.append(contextmanager(function))
+        return function
 
-    def around_perform(self, function: AroundPerform) -> None:
+    def around_perform(self, function: AroundPerform) -> AroundPerform:
         """Put a generator function around every run."""
         self._performs.append(contextmanager(function))
+        return function
 
-    def add_gate(self, gate: Gate) -> None:
+    def add_gate(self, gate: Gate) -> Gate:
         """Ask a function before every enqueue and every run."""
         self._gates.append(gate)
+        return gate
 
     @contextmanager
     def enqueuing(self, calls: Sequence[Call[Any]]) -> Iterator[None]:
-        """Be around the enqueue of some calls."""
+        """Run the middleware around the enqueue of some calls."""
         with ExitStack() as stack:
             for around in self._enqueues:
                 stack.enter_context(around(calls))
@@ -73,21 +76,26 @@ class Middleware:
 
     @property
     def has_gates(self) -> bool:
-        """Whether anybody is asked at all."""
+        """Whether there is any gate."""
         return bool(self._gates)
 
     def refusal(self, job: str, args: Mapping[str, Json]) -> str:
-        """Return why a gate refuses a call; an empty text if none does."""
+        """Return the reason of the first gate that refuses a call; empty if none does."""
         answers = (gate(job, args) for gate in self._gates)
         return next((answer for answer in answers if answer), "")
 
-    def wrapped(self, task: Task, done: Callable[..., Any] | None = None) -> Task:
-        """Return a task whose function has everything around it.
+    def wrap_all(
+        self, tasks: Mapping[str, Task], done: Mapping[str, Callable[..., Any]]
+    ) -> dict[str, Task]:
+        """Return tasks by name, each with the middleware around its function.
 
         Args:
-            task: as it was registered.
-            done: tells from the arguments of the job whether its work is no longer needed.
+            tasks: as they were registered.
+            done: by job, returns from its arguments whether the work is no longer needed.
         """
+        return {name: self._wrap(task, done.get(name)) for name, task in tasks.items()}
+
+    def _wrap(self, task: Task, done: Callable[..., Any] | None) -> Task:
         if not self._performs and not self._gates and done is None:
             return task
         call = task.function

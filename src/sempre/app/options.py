@@ -1,7 +1,6 @@
-"""The options of jobs and schedules, typed, so that a type checker knows a misspelt one."""
+"""The options of jobs, schedules and settings, typed: a type checker finds a misspelt one."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Required, TypedDict
 
@@ -13,6 +12,7 @@ __all__ = [
     "CronPairOptions",
     "DeclarationOptions",
     "Duration",
+    "EnqueueOptions",
     "EveryPairOptions",
     "FunctionOptions",
     "GridOptions",
@@ -20,8 +20,6 @@ __all__ = [
     "PairOptions",
     "PolicyOptions",
     "ScheduleOptions",
-    "SendOptions",
-    "Sending",
     "SettingOptions",
     "UniqueOption",
     "WorkOptions",
@@ -35,9 +33,9 @@ UniqueOption = bool | Sequence[str] | Unique
 
 
 class WorkOptions(TypedDict, total=False):
-    """What jobs and schedules have in common; docs/concepts/schedules.md explains each.
+    """Options that jobs and schedules share; docs/concepts/schedules.md explains each.
 
-    Given to a job, they hold for all of its runs; a schedule's own value overrides, and its own
+    Those of a job hold for all of its runs. A schedule's own value overrides the job's, but its
     tags are added to those of the job.
     """
 
@@ -50,15 +48,15 @@ class WorkOptions(TypedDict, total=False):
 
 
 class FunctionOptions(TypedDict, total=False):
-    """How a job's function is registered and run, whoever asks for it.
+    """How a job's function is registered and run, on a schedule or enqueued.
 
-    name: under which it is registered; by default the function's own.
+    name: of the job; by default that of the function.
     isolation: "thread" (default for def), "async" (for async def) or "process", a child per run.
     memory: the most memory a child process may have, as bytes or text such as "512MB".
     redact: whole names, such as "iban" or "card_*": their values are masked in results, errors and
-        notes of progress before those are stored. Arguments are stored as they are, and masked
-        where they are shown.
-    unique: of which work there may be one at a time, among what is put in by itself.
+        notes of progress before these are stored. Arguments are stored as given, and masked where
+        they are shown.
+    unique: which enqueued work may exist once at a time.
     """
 
     name: str
@@ -96,7 +94,8 @@ class ScheduleOptions(WorkOptions, PolicyOptions, total=False):
 class DeclarationOptions(ScheduleOptions, total=False):
     """What `app.add` takes besides a name, a grid and a call.
 
-    adopt: takes the schedule over if another owner has its name; by default as `Sempre(adopt=)`.
+    adopt: whether the schedule is taken over if another owner has its name; by default as
+        `Sempre(adopt=)`.
     """
 
     adopt: bool
@@ -114,17 +113,17 @@ class GridOptions(WorkOptions, FunctionOptions, PolicyOptions, total=False):
 class PairOptions(WorkOptions, PolicyOptions, total=False):
     """What `job.pair` takes besides its rule and the options of its schedule.
 
-    spread: over how long the starts of what it finds are spread.
-    batch: how many are read and put in at a time; by default 1000.
-    shards: among how many schedules the finding is divided; the query then takes `shard`, a number
-        from 0 on, and perhaps `shards`.
-    done: called with the arguments of the job before each run of it; true if the work is no longer
-        needed, which is then skipped.
-    contract: a second query, for everything that is unfinished for longer than `slo`; what it finds
-        and the first one does not is reported as uncovered.
-    slo: how long that is; the contract is called with it, as a timedelta, if it takes `slo`.
-    database: where SQL is run: a SQLAlchemy engine, or a function that returns a new connection;
-        by default the store's own database.
+    spread: the length of time over which the starts of found runs are spread.
+    batch: how many runs are read and enqueued at a time; by default 1000.
+    shards: the number of schedules among which the query is divided; the query then takes `shard`,
+        a number from 0 on, and perhaps `shards`.
+    done: called with the arguments of the job before each of its runs; if it returns true, the work
+        is no longer needed and the run is skipped.
+    contract: a second query, for everything unfinished for longer than `slo`; what the contract
+        finds and the first query does not is reported as uncovered.
+    slo: passed to the contract as a timedelta, if it takes `slo`.
+    database: where SQL text runs: a SQLAlchemy engine, or a function that returns a new connection;
+        by default the database of the store.
     """
 
     spread: Duration | None
@@ -150,14 +149,14 @@ class CronPairOptions(PairOptions, total=False):
     timezone: str
 
 
-class SendOptions(TypedDict, total=False):
-    """How a call is put in, by `job.options(...)` and `app.enqueue_many(...)`.
+class EnqueueOptions(TypedDict, total=False):
+    """How calls are enqueued, for `job.options(...)` and `app.enqueue_many(...)`.
 
-    delay: how long from now on it waits.
-    at: from which instant on it may start; a delay is counted from there.
-    queue, priority: instead of those of the job.
-    unique: instead of that of the job; False for none.
-    tx: a transaction of the caller's own, with which it commits or is rolled back.
+    delay: how long the start waits, counted from `at` or from now.
+    at: the instant from which the call may start.
+    queue, priority: override those of the job.
+    unique: overrides that of the job; False for none.
+    tx: a transaction of the caller, with which the execution commits or rolls back.
     """
 
     delay: Duration | None
@@ -166,18 +165,6 @@ class SendOptions(TypedDict, total=False):
     priority: int | None
     unique: UniqueOption | None
     tx: object
-
-
-@dataclass(frozen=True)
-class Sending:
-    """How a call is put in, as given; nothing said means now, as the job is declared."""
-
-    delay: Duration | None = None
-    at: datetime | str | None = None
-    queue: str | None = None
-    priority: int | None = None
-    unique: UniqueOption | None = None
-    tx: object = None
 
 
 class SettingOptions(TypedDict, total=False):

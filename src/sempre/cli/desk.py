@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from sempre.app import ScheduleHandle, Sempre
+from sempre.app import Sempre, StoredSchedule
 from sempre.cli.failing import Code, Failure
 from sempre.cli.printing import Output, talk
 from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
@@ -64,7 +64,7 @@ class Desk:
         """Return the one value that was asked for; UnreadableRow if it cannot be read here."""
         return self.app.engine.read_one(reading)
 
-    def handles(self, names: Iterable[str]) -> list[ScheduleHandle]:
+    def handles(self, names: Iterable[str]) -> list[StoredSchedule]:
         """Return schedules by name; NotFound, before anything is changed, if one is missing."""
         handles = [self.app.schedule(name) for name in dict.fromkeys(names)]
         for handle in handles:

@@ -94,7 +94,7 @@ def _of_app(named: str, broker: str | None) -> Choice:
     # What the user's code prints while it is imported is no part of the command's answer.
     with redirect_stdout(sys.stderr):
         app = find_app(named).app
-    if not app.has_url:
+    if not app.composition.has_url:
         message = f"the application {named} has a store without a URL; --store names one."
         advice = f"{command_path()} --store sqlite:///jobs.db"
         raise Failure(message, code=Code.USAGE, advice=advice)

@@ -35,7 +35,7 @@ from sempre.domain.planning.sheet import Moment, Plan
 from sempre.domain.planning.verbs import plan_disable, plan_edit
 from sempre.domain.rules import write_rules
 from sempre.domain.schedule import Schedule
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors.owners import OwnedByAnother, OwnedName
 
 __all__ = ["declaration_of", "plan_declare", "plan_prune", "plan_refuse"]
@@ -137,7 +137,7 @@ def _declaring(schedule: Schedule, plan: Plan, text: str) -> Plan:
     """
     after = plan.schedule or schedule
     said = {"declared": text, "revision": schedule.revision + 1}
-    return changed(plan, schedule=changed(after, **said))
+    return copy_with(plan, schedule=copy_with(after, **said))
 
 
 def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:

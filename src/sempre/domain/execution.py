@@ -6,7 +6,7 @@ from typing import Any
 
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, Kind, Reason, State, check_transition
-from sempre.domain.values import changed, made
+from sempre.domain.values import build, copy_with
 
 __all__ = ["Draft", "Execution", "SlotRange", "key_of"]
 
@@ -45,7 +45,7 @@ class Draft:
 
     def born(self, identity: str, now: datetime) -> "Execution":
         """Return the execution with an id and a time of birth."""
-        return made(Execution, id=identity, created_at=now, **vars(self), **_UNTRIED)
+        return build(Execution, id=identity, created_at=now, **vars(self), **_UNTRIED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ class Execution(Draft):
     def to(self, state: State, **changes: Any) -> "Execution":
         """Return it in another state; IllegalTransition if the table has no such way."""
         check_transition(self.state, state)
-        return changed(self, state=state, **changes)
+        return copy_with(self, state=state, **changes)
 
 
 # What an execution has more than its draft, until it is first started.

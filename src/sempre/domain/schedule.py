@@ -7,7 +7,7 @@ from operator import itemgetter
 from sempre.domain.arguments import are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.values import made
+from sempre.domain.values import build
 
 __all__ = ["AHEAD", "Pause", "Schedule"]
 
@@ -108,7 +108,7 @@ class Schedule:
         declared = self.definition
         if known is not None and self._is_told_by(known):
             return known
-        return made(
+        return build(
             Snapshot,
             name=self.name,
             revision=self.revision,

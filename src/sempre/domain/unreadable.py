@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors import SempreError, UnreadableRow
 
 __all__ = ["Table", "Unreadable", "read_each", "unreadable"]
@@ -68,7 +68,7 @@ class Unreadable:
 
     def hides(self, identity: str) -> "Unreadable":
         """Return the same row as the reason why another one is left out of an answer."""
-        return changed(self, hidden=identity)
+        return copy_with(self, hidden=identity)
 
 
 REMEDY = "Upgrade Sempre and tzdata in this process; workers that can read the row serve it."

@@ -2,14 +2,14 @@
 
 from typing import Any, TypeVar
 
-__all__ = ["changed", "made"]
+__all__ = ["build", "copy_with"]
 
 T = TypeVar("T")
 # Of a frozen class there is no other way to set anything.
 _set = object.__setattr__
 
 
-def changed(value: T, **fields: Any) -> T:
+def copy_with(value: T, **fields: Any) -> T:
     """Return a copy of a frozen dataclass with some fields set; TypeError for an unknown field.
 
     As `dataclasses.replace`, but it does not run the constructor again, which would cost more
@@ -25,10 +25,10 @@ def changed(value: T, **fields: Any) -> T:
     return copy
 
 
-def made(kind: type[T], /, **fields: Any) -> T:
+def build(kind: type[T], /, **fields: Any) -> T:
     """Return a frozen dataclass of all its fields; TypeError if their number is another one.
 
-    As its constructor, which costs several times as much, and with the same limits as `changed`.
+    As its constructor, which costs several times as much, and with the same limits as `copy_with`.
     """
     value = object.__new__(kind)
     _set(value, "__dict__", fields)

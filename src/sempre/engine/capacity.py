@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from threading import Condition, Lock
 
 from sempre.clock import Clock
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 
 __all__ = ["FEW", "MOST_PARKED", "MOST_UNRECORDED", "Capacity"]
 

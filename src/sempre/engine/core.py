@@ -10,7 +10,7 @@ from sempre.config import Settings
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning import Moment, Plan
 from sempre.domain.states import LIVE, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events, Happened
 from sempre.engine.ids import new_id
@@ -127,7 +127,7 @@ class Engine:
         if not plan.creates:
             return Order(plan)
         if not self.bell.carries:
-            plan = changed(plan, creates=self.told(plan.creates))
+            plan = copy_with(plan, creates=self.told(plan.creates))
         now = self.time.now()
         return Order(plan, tuple([new_id(now) for _ in plan.creates]))
 
@@ -136,7 +136,7 @@ class Engine:
         if self.bell.carries:
             return tuple(drafts)
         told = [
-            changed(draft, state=State.SCHEDULED) if draft.state is State.PENDING else draft
+            copy_with(draft, state=State.SCHEDULED) if draft.state is State.PENDING else draft
             for draft in drafts
         ]
         return tuple(told)

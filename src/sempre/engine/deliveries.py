@@ -7,9 +7,9 @@ refused, is kept in hand for a moment or put back. One of an unknown job is left
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from sempre.engine.claiming import Catch
+from sempre.engine.claims import Catch
 from sempre.engine.core import Engine
-from sempre.engine.early import EarlyTickets
+from sempre.engine.early_tickets import EarlyTickets
 from sempre.ports.broker import Delivery
 
 __all__ = ["REFUSED_LOOK", "Deliveries", "seconds_until"]

@@ -6,7 +6,7 @@ from threading import Event
 
 from sempre.engine.settling import Finished
 
-__all__ = ["Ends"]
+__all__ = ["SETTLE_WAIT", "Ends"]
 
 SETTLE_WAIT = 0.02
 SETTLE_BATCH = 1000

@@ -25,7 +25,7 @@ from typing import Any
 
 from sempre.clock import Clock
 from sempre.config import Settings
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from sempre.engine.core import Engine, Told
 from sempre.engine.heartbeat_line import Line, WorkerEnd, new_line
 from sempre.engine.sessions import Heart

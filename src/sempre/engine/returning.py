@@ -7,7 +7,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Moment, Plan, plan_reconcile
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine.core import Engine
 from sempre.ports.messages import ExecutionQuery
 
@@ -57,4 +57,4 @@ def _rows_after(engine: Engine, schedule: Schedule, now: datetime) -> list[Execu
         found += page.items
         if not page.after:
             return found
-        query = changed(query, after=page.after)
+        query = copy_with(query, after=page.after)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sempre.config import Settings
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from sempre.engine.crew import Crew
 from sempre.engine.settling import Finished
 from sempre.ports.executor import Ended, Outcome, Run

@@ -17,7 +17,7 @@ from sempre.domain.planning import (
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.domain.states import State
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
 from sempre.errors import StoreError, UnknownGrid

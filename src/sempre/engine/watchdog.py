@@ -12,10 +12,10 @@ from datetime import timedelta
 from secrets import token_hex
 
 from sempre.domain.arguments import Json
-from sempre.engine.ahead import pages
 from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
+from sempre.engine.page_prefetch import pages
 from sempre.engine.pass_report import Report
 from sempre.engine.reconciling import Reconciled, Reconciler
 from sempre.engine.retention import Retention

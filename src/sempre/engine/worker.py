@@ -10,12 +10,12 @@ from functools import partial
 from threading import Event
 
 from sempre.engine.capacity import Capacity
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from sempre.engine.core import Engine
 from sempre.engine.crew import Crew
-from sempre.engine.ends import Ends
+from sempre.engine.ends import SETTLE_WAIT, Ends
 from sempre.engine.events import Happened
-from sempre.engine.fetching import Fetcher
+from sempre.engine.fetcher import Fetcher
 from sempre.engine.holding import Holdings
 from sempre.engine.identity import Identity
 from sempre.engine.loops import REST_AFTER_ERROR, Loops
@@ -116,7 +116,7 @@ class Worker:
             self._give_back_unknown()
         limit = self.capacity.wait_for_hand(patience)
         if not limit:
-            self.fetcher.hear()
+            self.fetcher.drain_wake_ups()
             return 0.0
         try:
             return self.fetcher.step(session=self.heart.session, limit=limit)
@@ -129,7 +129,7 @@ class Worker:
         limit = self.capacity.wait_for_hand(REST_AFTER_ERROR)
         if not limit:
             return 0.0
-        if self.fetcher.look(session=self.heart.session, limit=limit):
+        if self.fetcher.scan(session=self.heart.session, limit=limit):
             return 0.0
         if self.capacity.is_idle and self._finished.empty() and not self._unsettled:
             self.exhausted.set()
@@ -137,7 +137,10 @@ class Worker:
 
     def settle(self, *, wait: float = 0.0) -> float:
         """Record what has ended, in one batch; return how long to rest before the next."""
-        self._unsettled += self._finished.gather(wait, lambda: not self.capacity.is_idle)
+        fetcher, capacity = self.fetcher, self.capacity
+        self._unsettled += self._finished.gather(
+            wait, lambda: not capacity.is_idle or fetcher.expects_start_within(SETTLE_WAIT)
+        )
         if not self._unsettled:
             return 0.0
         session = self._unsettled[0].started.execution.session
@@ -147,16 +150,15 @@ class Worker:
         self.capacity.recorded(_ended(batch) - _ended(left))
         self._holdings.let_go(each.started.execution for each in batch)
         self._holdings.take(each.started.execution for each in left)
+        self.fetcher.note_settled(batch, left)
         self._unsettled = [*left, *others]
         self._note_stuck()
-        if any(each.started.schedule for each in batch):
-            self.fetcher.unblock()
         return 0.0
 
     def maintain(self) -> float:
         """Take back what the dead hold, run the pass if it is due, see to the message."""
         if self._sweeper.step():
-            self.fetcher.look_now()
+            self.fetcher.scan_now()
         called, self._called = self._called, False
         if called or self._turn.has_come(self.heart.tick):
             self.watchdog.perform()
@@ -333,7 +335,7 @@ class Worker:
         self._give_up("the store is gone")
         self.identity.renew(found, fence=self._holdings.highest)
         self.watchdog.note_renewal()
-        self.fetcher.look_now()
+        self.fetcher.scan_now()
         return 0.0
 
     def _give_up(self, reason: str) -> None:

@@ -16,8 +16,8 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
-from sempre.ports.enqueuing import Alike, Backoff, Receipt, Unique, Work
 from sempre.ports.looking import Attempt, ExecutionQuery, Page, Report, Rollup, ScheduleQuery
+from sempre.ports.work import Alike, Backoff, Enqueued, UniqueKey, Work
 
 __all__ = [
     "Alike",
@@ -26,12 +26,12 @@ __all__ = [
     "Birth",
     "Cancelled",
     "Candidate",
+    "Enqueued",
     "ExecutionQuery",
     "Order",
     "Page",
     "Pass",
     "Reading",
-    "Receipt",
     "Report",
     "Rollup",
     "ScheduleQuery",
@@ -42,7 +42,7 @@ __all__ = [
     "Success",
     "Switch",
     "Tick",
-    "Unique",
+    "UniqueKey",
     "Unreadable",
     "View",
     "Waiting",

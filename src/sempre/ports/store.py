@@ -25,11 +25,11 @@ from sempre.ports.messages import (
     Birth,
     Cancelled,
     Candidate,
+    Enqueued,
     Order,
     Page,
     Pass,
     Reading,
-    Receipt,
     Report,
     Session,
     Settled,
@@ -195,7 +195,7 @@ class Store(History, Protocol):
         """
         ...
 
-    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in, in one round trip. A duplicate is a receipt, not an error.
 
         Uniqueness holds under races, by the mode that the newcomer asks for. A switch that rejects

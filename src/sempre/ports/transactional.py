@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from sempre.domain.arguments import Json
-from sempre.ports.messages import Receipt, Work
+from sempre.ports.messages import Enqueued, Work
 
 __all__ = ["Effects", "Transactional"]
 
@@ -52,7 +52,7 @@ class Effects(Protocol):
 class Transactional(Protocol):
     """What a store promises besides, if its capabilities say that it is transactional."""
 
-    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Receipt]:
+    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in through a transaction that the caller has begun and will end.
 
         As `enqueue`: the work is there once the caller has committed, and never if not. Who wants

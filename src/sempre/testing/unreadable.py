@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Table, Unreadable
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Candidate, Page, Reading, View, Wanted
 from sempre.stores.exclusive_claims import Planner
 from sempre.stores.memory import MemoryStore
@@ -58,7 +58,7 @@ class BlindStore:
             known = [row.id for row in self._single()] if ids is None else ids
             asked = [each for each in known if each not in blind]
         taken = self._store.take(wanted, session=session, ids=asked)
-        return changed(taken, unreadable=tuple(passed))
+        return copy_with(taken, unreadable=tuple(passed))
 
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sempre import Job, Sempre
-from sempre.app.worker_processes import work
+from sempre.app.process.worker_processes import work
 
 __all__ = ["Marking", "main"]
 

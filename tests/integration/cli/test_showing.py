@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sempre import Cron, Every, Retry
-from sempre.app import ScheduleHandle
+from sempre.app import StoredSchedule
 from sempre.domain.definition import define
 from sempre.domain.schedule import Schedule
 from sempre.ports.messages import Birth
@@ -98,7 +98,7 @@ def old_schedule(shop: Shop, name: str, **options: Any) -> None:  # noqa: ANN401
     ],
 )
 def test_slots_that_passed_without_a_row_are_listed_under_their_state(
-    shop: Shop, state: str, options: dict[str, Any], verb: Callable[[ScheduleHandle], object]
+    shop: Shop, state: str, options: dict[str, Any], verb: Callable[[StoredSchedule], object]
 ) -> None:
     old_schedule(shop, "old", **options)
     verb(shop.app.schedule("old"))

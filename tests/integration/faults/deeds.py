@@ -15,14 +15,14 @@ from sempre.grids import Every
 from sempre.ports.messages import (
     Birth,
     Cancelled,
+    Enqueued,
     ExecutionQuery,
-    Receipt,
     ScheduleQuery,
     Session,
     Settled,
     Settlement,
     Switch,
-    Unique,
+    UniqueKey,
     View,
 )
 from sempre.ports.store import Store
@@ -178,8 +178,8 @@ def _settle_too_late(store: Store) -> Deed:
 
 
 def _enqueue(store: Store) -> Deed:
-    works = [work_of(store), work_of(store, unique=Unique(new_id()))]
-    receipts = [Receipt(work.execution.id) for work in works]
+    works = [work_of(store), work_of(store, unique=UniqueKey(new_id()))]
+    receipts = [Enqueued(work.execution.id) for work in works]
     return _same(lambda each: each.enqueue(works), receipts)
 
 

@@ -19,7 +19,7 @@ from threading import Event
 from typing import Any
 
 from sempre import Cron, Every, Sempre, current
-from sempre.app.worker_processes import work
+from sempre.app.process.worker_processes import work
 from sempre.clock import SystemClock
 from sempre.engine.events import Event as Told
 from tests.integration.fleet.effects import Effects

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sempre.app.worker_processes import YOUNG
+from sempre.app.process.worker_processes import YOUNG
 from tests.integration.fleet.crew import eventually
 
 PROGRAM = """

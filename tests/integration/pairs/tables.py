@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sempre import Sempre
-from sempre.app.pairs import Query
+from sempre.app.pairs.pair import Query
 from sempre.domain.pair import Scan
 from sempre.domain.states import Kind
 from sempre.executors.current import Current, running

@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from sempre.app.sources import Source
+from sempre.app.pairs.sources import Source
 from tests.architecture.source import ROOT
 from tests.integration.fleet.crew import eventually
 from tests.integration.pairs.tables import BIG, derive, fill, index

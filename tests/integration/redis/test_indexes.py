@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from sempre.domain.planning import plan_backfill, plan_delete
-from sempre.ports.messages import Switch, Unique
+from sempre.ports.messages import Switch, UniqueKey
 from sempre.stores.redis import RedisStore
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -44,7 +44,7 @@ def test_nothing_is_left_of_what_is_over_and_purged(store: RedisStore, server: R
         retention=DAY,
     )
     store.switch(Switch("stop", "job:mail", "hold"), off=True)
-    ids = [enqueued(store, unique=Unique(f"key-{number}")) for number in range(4)]
+    ids = [enqueued(store, unique=UniqueKey(f"key-{number}")) for number in range(4)]
     store.switch(Switch("stop", "job:mail"), off=False)
     for row in store.take(wanted(limit=2), session=session).value:
         store.cancel([row.id])

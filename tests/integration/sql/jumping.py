@@ -3,8 +3,8 @@
 from collections import Counter
 from datetime import timedelta
 
-from sempre.app.creating import Declared
-from sempre.app.schedules import Schedules
+from sempre.app.schedules.catalog import Schedules
+from sempre.app.schedules.creation import Declared
 from sempre.brokers.store import StoreBroker
 from sempre.config import Settings
 from sempre.domain.definition import define

@@ -50,7 +50,7 @@ from sempre.ports.messages import (
     Settlement,
     Switch,
     Tick,
-    Unique,
+    UniqueKey,
     View,
     Wanted,
     Work,
@@ -412,8 +412,8 @@ class SideBySide:
             state=choose([State.PENDING, State.SCHEDULED]),
         )
         key = choose(["k1", "k2"])
-        period = Unique(key, "period", timedelta(seconds=40))
-        return Work(row, choose([None, Unique(key), Unique(key, "live"), period]))
+        period = UniqueKey(key, "period", timedelta(seconds=40))
+        return Work(row, choose([None, UniqueKey(key), UniqueKey(key, "live"), period]))
 
     def wanted(self, limit: int) -> Wanted:
         jobs = self.random.choice([JOBS, JOBS[:2]])

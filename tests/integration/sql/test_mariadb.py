@@ -14,7 +14,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
 from sempre.errors import PolicyError, StoreError, StoreRefused, StoreUnavailable
-from sempre.ports.messages import Cancelled, ExecutionQuery, Session, Unique, Wanted, Work
+from sempre.ports.messages import Cancelled, ExecutionQuery, Session, UniqueKey, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb import Mariadb
@@ -47,7 +47,7 @@ def dialect(url: str) -> Iterator[Mariadb]:
     opened.close()
 
 
-def piece(number: int, unique: Unique | None = None) -> Work:
+def piece(number: int, unique: UniqueKey | None = None) -> Work:
     row = Execution(
         id=f"p{number}",
         kind=Kind.ENQUEUED,
@@ -126,7 +126,7 @@ def test_of_those_who_want_one_unique_key_one_has_it(store: SqlStore) -> None:
     receipts = []
 
     def enqueue(number: int) -> None:
-        receipts.extend(store.enqueue([piece(number, Unique("key"))]))
+        receipts.extend(store.enqueue([piece(number, UniqueKey("key"))]))
 
     at_once(*[lambda number=number: enqueue(number) for number in range(8)])
 
@@ -139,7 +139,7 @@ def test_keys_differ_by_case_accents_and_spaces_at_their_end(store: SqlStore) ->
     keys = ["key", "KEY", "kéy", "key ", "k" * 499 + "😀", "k" * 100_000]
 
     receipts = store.enqueue(
-        [piece(number, Unique(key)) for number, key in enumerate([*keys, *keys])]
+        [piece(number, UniqueKey(key)) for number, key in enumerate([*keys, *keys])]
     )
 
     assert [receipt.created for receipt in receipts] == [True] * 6 + [False] * 6

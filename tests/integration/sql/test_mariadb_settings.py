@@ -7,7 +7,7 @@ import pymysql  # type: ignore[import-untyped]
 import pytest
 
 from sempre.errors import StoreError
-from sempre.ports.messages import Alike, Unique, Work
+from sempre.ports.messages import Alike, UniqueKey, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb import Mariadb
@@ -55,7 +55,8 @@ def test_a_batch_larger_than_a_packet_is_split(mariadb: str) -> None:
         blank = work_of(store).execution
         alike = Alike(blank, {new_id(): {"text": text} for _ in range(50)})
         unique = [
-            work_of(store, args={"text": text}, unique=Unique(str(number))) for number in range(50)
+            work_of(store, args={"text": text}, unique=UniqueKey(str(number)))
+            for number in range(50)
         ]
 
         receipts = [*store.enqueue(alike), *store.enqueue(unique)]
@@ -84,7 +85,7 @@ def test_one_row_larger_than_a_packet_is_refused_with_the_remedy(mariadb: str) -
     with globally(mariadb, max_allowed_packet=PACKET), store_on(mariadb) as store:
         work = work_of(store, args={"text": "x" * 2 * PACKET})
 
-        for works in ([work], [Work(work.execution, Unique("one"))]):
+        for works in ([work], [Work(work.execution, UniqueKey("one"))]):
             with pytest.raises(StoreError, match="SET GLOBAL max_allowed_packet"):
                 store.enqueue(works)
 
@@ -128,7 +129,7 @@ def test_the_settings_of_a_callers_connection_are_left_alone_and_mean_nothing(
         connection = store.connect()
         assert isinstance(connection, pymysql.Connection)
         connection.query(limits)
-        works = [work_of(store, unique=Unique(key)) for key in "abc"]
+        works = [work_of(store, unique=UniqueKey(key)) for key in "abc"]
         for work in works[1:]:
             store.enqueue([work])
 

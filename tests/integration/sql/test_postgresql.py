@@ -14,9 +14,9 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning import Moment, plan_claim
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
-from sempre.ports.messages import ExecutionQuery, Order, Session, Unique, Wanted, Work
+from sempre.ports.messages import ExecutionQuery, Order, Session, UniqueKey, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import (
@@ -124,7 +124,7 @@ def test_a_next_row_whose_slot_is_taken_keeps_no_other_slot_from_starting(
 ) -> None:
     orders = on_time(store, "abc")
     before, taken = orders[1].plan.changes[0].before, orders[1].plan.creates[0]
-    row = changed(before, id="in the way", run_at=taken.run_at, due_at=taken.due_at)
+    row = copy_with(before, id="in the way", run_at=taken.run_at, due_at=taken.due_at)
     dialect.write(lambda transaction: load_executions(transaction, [row], {}))
 
     begun = store.claim(orders, session=session_of(store))
@@ -144,7 +144,7 @@ def test_a_beat_is_one_statement_in_one_transaction(
     assert asked == ["BEGIN", "SET", "WITH", "COMMIT"]
 
 
-def piece(number: int, unique: Unique | None = None) -> Work:
+def piece(number: int, unique: UniqueKey | None = None) -> Work:
     row = Execution(
         id=f"p{number}",
         kind=Kind.ENQUEUED,
@@ -206,7 +206,7 @@ def test_of_those_who_want_one_unique_key_one_has_it(store: SqlStore) -> None:
     receipts = []
 
     def enqueue(number: int) -> None:
-        receipts.extend(store.enqueue([piece(number, Unique("key"))]))
+        receipts.extend(store.enqueue([piece(number, UniqueKey("key"))]))
 
     at_once(*[lambda number=number: enqueue(number) for number in range(8)])
 

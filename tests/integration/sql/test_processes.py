@@ -14,7 +14,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Every
 from sempre.ports.messages import Birth, ExecutionQuery, Work
 from sempre.stores.sql import SqlStore
@@ -55,7 +55,7 @@ def set_up(path: Path) -> SqlStore:
             snapshot=schedule.snapshot(),
             schedule_id=schedule.id,
         )
-        births.append(Birth(changed(schedule, next_run_at=slot), (row,)))
+        births.append(Birth(copy_with(schedule, next_run_at=slot), (row,)))
     assert all(store.create(births))
     store.enqueue([piece(number, now) for number in range(PIECES)])
     return store

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sempre import Job, Sempre, current
-from sempre.app.worker_processes import work
+from sempre.app.process.worker_processes import work
 from sempre.domain.arguments import Json
 from sempre.executors.effects import RunEffects
 from sempre.ports.executor import Isolation

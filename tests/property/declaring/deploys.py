@@ -8,7 +8,7 @@ from typing import Literal
 from hypothesis import strategies as st
 
 from sempre import Every, Sempre
-from sempre.app.deploying import Synced
+from sempre.app.schedules.deploy import Synced
 from sempre.brokers.store import StoreBroker
 from sempre.errors import NotFound
 from sempre.ports.store import Store

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sempre.app import Sempre
-from sempre.app.awaiting import Insistence
+from sempre.app.process.wait_for_store import StoreRetry
 from sempre.cli.finding import find_app
 from sempre.clock import SystemClock
 from sempre.config import read_settings
@@ -113,7 +113,7 @@ def test_no_error_of_connecting_shows_a_password(
 ) -> None:
     url = shape.format(scheme=scheme, password=f"{CANARY}%2F{CANARY}", host=HOST)
     with suppress(SempreError):
-        Insistence(url, clock=SystemClock(), asked=lambda _: True).await_store()
+        StoreRetry(url, clock=SystemClock(), is_stopped=lambda _: True).wait_for_store()
     with suppress(SempreError):
         open_broker(url).has_any("lane")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sempre.app.declaring import read_memory
+from sempre.app.tasks import read_memory
 from sempre.config import Settings, read_settings
 from sempre.errors import InvalidInput
 from tests.property.foreign.strategies import any_text

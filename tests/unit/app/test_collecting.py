@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sempre.app.worker_processes import USUAL_YOUNG, YOUNG, _collect_seldom
+from sempre.app.process.worker_processes import USUAL_YOUNG, YOUNG, _collect_seldom
 
 
 @pytest.fixture(autouse=True)

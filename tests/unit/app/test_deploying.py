@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sempre import Every, Sempre
-from sempre.app.deploying import Synced
+from sempre.app.schedules.deploy import Synced
 from sempre.brokers.store import StoreBroker
 from sempre.ports.messages import Session
 from sempre.stores.memory import MemoryStore

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from sempre import Every, Sempre
-from sempre.app.deploying import Synced
+from sempre.app.schedules.deploy import Synced
 from sempre.brokers.store import StoreBroker
 from sempre.errors import PolicyError, StoreRefused
 from sempre.errors.owners import OwnedByAnother

@@ -53,8 +53,8 @@ def test_handles_show_what_they_speak_of_without_reading_the_store(app: Sempre) 
     @app.job
     def bill() -> None: ...
 
-    assert repr(app.schedule("nightly")) == "<ScheduleHandle nightly>"
-    assert repr(app.switch(bill)) == "<SwitchHandle job:bill>"
+    assert repr(app.schedule("nightly")) == "<StoredSchedule nightly>"
+    assert repr(app.switch(bill)) == "<StoredSwitch job:bill>"
     assert repr(app.running(queues=["mail"])) == (
         "<Running: not begun, 1 job, queues mail, 8 at once>"
     )

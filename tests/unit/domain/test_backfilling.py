@@ -15,7 +15,7 @@ from sempre.domain.planning import (
     plan_trigger,
 )
 from sempre.domain.states import Kind
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors import InstantError, Refused
 from tests.unit.domain.builders import Story, at, gap
 
@@ -80,7 +80,7 @@ def test_backfill_leaves_cursor_next_row_and_starts_alone() -> None:
     assert story.schedule == before
     story.succeed(story.claim(story.of_kind(Kind.BACKFILL)[0]))
 
-    assert story.schedule == changed(before, revision=before.revision + 1)
+    assert story.schedule == copy_with(before, revision=before.revision + 1)
 
 
 def test_backfilling_again_does_nothing_while_it_is_under_way_or_done() -> None:

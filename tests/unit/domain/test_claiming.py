@@ -8,7 +8,7 @@ from sempre.domain.planning import Moment, Verdict, plan_claim, plan_delete, pla
 from sempre.domain.planning.plain import plan_plain_start
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from tests.unit.domain.builders import Story, at
 
 
@@ -202,7 +202,7 @@ def test_a_retry_moves_neither_cursor_nor_next_row() -> None:
     assert again.state is State.RUNNING
     assert again.attempt == 2
     assert again.first_started_at == at("12:01")
-    assert story.schedule == changed(before, revision=before.revision + 1)
+    assert story.schedule == copy_with(before, revision=before.revision + 1)
 
 
 def test_a_manual_run_moves_neither_cursor_nor_starts() -> None:
@@ -213,7 +213,7 @@ def test_a_manual_run_moves_neither_cursor_nor_starts() -> None:
     (row,) = story.of_kind(Kind.MANUAL)
     story.claim(row)
 
-    assert story.schedule == changed(before, revision=before.revision + 1)
+    assert story.schedule == copy_with(before, revision=before.revision + 1)
 
 
 def test_manual_runs_that_may_overlap_do_not_stand_in_each_others_way() -> None:

@@ -6,7 +6,7 @@ from sempre.domain.definition import Definition, define
 from sempre.domain.planning import Moment, Plan, plan_edit, plan_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Cron, Every
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Deployed:
     def __init__(self, definition: Definition, release: int = 0) -> None:
         schedule = Schedule(id="s1", name="bill", definition=definition, created_at=NOW, cursor=NOW)
         declared = declaration_of(definition, release)
-        self.schedule = changed(schedule, declared=declared)
+        self.schedule = copy_with(schedule, declared=declared)
         self.rows: list[Execution] = []
         self.superseded = 0
         self._apply(plan_start(self.schedule, (), MOMENT))
@@ -105,7 +105,7 @@ def test_twenty_alternating_restarts_of_old_and_new_code_supersede_once() -> Non
 
 def test_a_schedule_made_at_run_time_is_taken_over_by_code_that_declares_it() -> None:
     deployed = Deployed(hourly())
-    deployed.schedule = changed(deployed.schedule, declared="")
+    deployed.schedule = copy_with(deployed.schedule, declared="")
     deployed.deploy(hourly(priority=7))
     assert deployed.schedule.definition.priority == 7
 

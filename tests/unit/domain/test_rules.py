@@ -8,7 +8,7 @@ from sempre.domain.policies import Retry
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.stores.redis.encoding import instant, stamp
 
 UNTIL = datetime(2026, 3, 29, 1, 2, 3, 456789, tzinfo=UTC)
@@ -51,19 +51,19 @@ SNAPSHOT_TEXT = (
 
 def test_a_definition_is_stored_as_it_always_was() -> None:
     assert write_rules(DEFINITION) == DEFINITION_TEXT
-    assert read_definition(DEFINITION_TEXT) == changed(DEFINITION, args={})
+    assert read_definition(DEFINITION_TEXT) == copy_with(DEFINITION, args={})
 
 
 def test_a_store_may_put_instants_in_its_own_way() -> None:
     text = write_rules(DEFINITION, instant=stamp)
 
     assert text == DEFINITION_TEXT.replace("1774746123456789", '"1001774746123456789"')
-    assert read_definition(text, instant=instant) == changed(DEFINITION, args={})
+    assert read_definition(text, instant=instant) == copy_with(DEFINITION, args={})
 
 
 def test_a_snapshot_is_stored_as_it_always_was() -> None:
     assert write_rules(SNAPSHOT) == SNAPSHOT_TEXT
-    assert read_snapshot(SNAPSHOT_TEXT) == changed(SNAPSHOT, name="", args={}, revision=1)
+    assert read_snapshot(SNAPSHOT_TEXT) == copy_with(SNAPSHOT, name="", args={}, revision=1)
 
 
 def test_of_a_snapshot_what_is_usual_is_not_said_and_means_the_same_for_ever() -> None:
@@ -92,7 +92,7 @@ def test_of_a_snapshot_what_is_usual_is_not_said_and_means_the_same_for_ever() -
 
 def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
     plain = define(job="bill", grid=Cron("@daily"))
-    one_off = changed(SNAPSHOT, grid=None, tags=("eu", "us"))
+    one_off = copy_with(SNAPSHOT, grid=None, tags=("eu", "us"))
 
     assert read_definition(write_rules(plain)).until is None
     assert read_snapshot(write_rules(one_off)).grid is None
@@ -102,7 +102,7 @@ def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
 def test_names_to_redact_are_stored_where_there_are_any() -> None:
     masking = define(job="bill", grid=Cron("@daily"), redact=["iban"])
     plain = define(job="bill", grid=Cron("@daily"))
-    one_off = changed(SNAPSHOT, redact=("iban", "pin"))
+    one_off = copy_with(SNAPSHOT, redact=("iban", "pin"))
 
     assert read_definition(write_rules(masking)).redact == ("iban",)
     assert "redact" not in write_rules(plain)

@@ -3,21 +3,21 @@
 import pytest
 
 from sempre.domain.schedule import Pause
-from sempre.domain.values import changed, made
+from sempre.domain.values import build, copy_with
 from tests.unit.domain.builders import at
 
 
 def test_a_value_made_of_all_its_fields_is_what_its_constructor_makes() -> None:
     fields = {"until": at("12:00"), "note": "rest", "actor": "ann"}
 
-    assert made(Pause, **fields) == Pause(**fields)  # type: ignore[arg-type]
+    assert build(Pause, **fields) == Pause(**fields)  # type: ignore[arg-type]
 
 
 def test_a_value_is_not_made_of_some_of_its_fields() -> None:
     with pytest.raises(TypeError, match="Pause is made of until, note, actor, not of until"):
-        made(Pause, until=None)
+        build(Pause, until=None)
 
 
 def test_a_field_that_does_not_exist_is_not_changed() -> None:
     with pytest.raises(TypeError, match="Pause has no reason"):
-        changed(Pause(), reason="rest")
+        copy_with(Pause(), reason="rest")

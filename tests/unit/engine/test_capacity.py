@@ -7,7 +7,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
 from sempre.engine.capacity import FEW, MOST_PARKED, MOST_UNRECORDED, Capacity
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from tests.unit.engine.test_breaker import Steady
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

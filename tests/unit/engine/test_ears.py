@@ -10,7 +10,7 @@ from sempre.brokers.watch import ThisProcess
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
-from sempre.engine.fetching import Fetcher
+from sempre.engine.fetcher import Fetcher
 from sempre.engine.worker import Crew
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts.engine.driving import DrivenWorker, Hands

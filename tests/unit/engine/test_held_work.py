@@ -8,7 +8,7 @@ import pytest
 from sempre.brokers.store import StoreBroker
 from sempre.config import Settings
 from sempre.domain.execution import Execution
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
@@ -132,7 +132,7 @@ def test_what_is_due_behind_held_work_begins_within_a_beat(night: Night) -> None
 def test_what_was_held_begins_within_a_beat_of_its_release(night: Night) -> None:
     due_schedule(night.store)
     held = enqueued(night.store, due_in=-MINUTE)
-    night.store.switch(changed(HOLD, target="all"), off=True)
+    night.store.switch(copy_with(HOLD, target="all"), off=True)
     night.pass_by(MINUTE)
 
     night.store.switch(HOLD, off=False)

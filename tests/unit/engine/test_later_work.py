@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from sempre import Sempre
 from sempre.brokers.store import StoreBroker
-from sempre.engine.claiming import Started
-from sempre.engine.fetching import Fetcher
+from sempre.engine.claims import Started
+from sempre.engine.fetcher import Fetcher
 from sempre.ports.messages import Session, Wanted
 from sempre.stores.memory import MemoryStore
 from tests.unit.app.conftest import Hand

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine import watchdog
 from sempre.ports.messages import Birth, View
 from sempre.stores.memory import MemoryStore
@@ -17,7 +17,7 @@ def write(shop: Workshop, number: int, minutes: int) -> None:
     draft = draft_schedule(shop.bare, f"billing-{number}", grid=shop.hourly())
     slot = shop.ago(-minutes)
     fields = {"id": f"{number:036}", "started": True, "cursor": shop.now, "next_run_at": slot}
-    schedule = changed(draft, **fields)
+    schedule = copy_with(draft, **fields)
     row = row_of(View(schedule), slot, tzdata=OLD)
     assert shop.bare.create([Birth(schedule, (row,))]) == [True]
 

@@ -9,7 +9,7 @@ import pytest
 from sempre import Cron, Sempre
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine import pass_report, watchdog
 from sempre.engine.pass_report import Report
 from sempre.ports.messages import Reading, View
@@ -40,14 +40,14 @@ class HarmedStore(MemoryStore):
     def supersede_rows(self, schedule: Schedule) -> None:
         """End the next row, with nothing in the schedule that tells of it."""
         for row in list(self._tables.rows_of(schedule.id)):
-            self._tables.put(changed(row, state=State.SUPERSEDED))
+            self._tables.put(copy_with(row, state=State.SUPERSEDED))
 
     def move_row(self, schedule: Schedule) -> datetime:
         """Place the next row and what the schedule says of it where the grid has no slot."""
         [row] = self._tables.rows_of(schedule.id)
         moved = row.run_at + timedelta(seconds=1)
-        self._tables.put(changed(row, run_at=moved, due_at=moved))
-        self._tables.schedules[schedule.id] = changed(schedule, next_run_at=moved)
+        self._tables.put(copy_with(row, run_at=moved, due_at=moved))
+        self._tables.schedules[schedule.id] = copy_with(schedule, next_run_at=moved)
         return moved
 
     def pass_due(self, **report: object) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sempre import Sempre
 from sempre.brokers.store import StoreBroker
 from sempre.domain.states import State
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from sempre.engine.events import Event, Happened
 from sempre.engine.settling import Finished, Settler
 from sempre.errors import StoreUnavailable

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from sempre.app.deploying import is_orphan, known_jobs
+from sempre.app.schedules.deploy import is_orphan, known_jobs
 from sempre.cli.desk import Desk
 from sempre.cli.examining import MOST, RECENTLY, Facts, problems_of
 from sempre.cli.failing import Code

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import click
 
-from sempre.app import ScheduleHandle
+from sempre.app import StoredSchedule
 from sempre.cli.desk import Desk
 from sempre.cli.failing import Code
 from sempre.cli.options import operating
@@ -24,7 +24,7 @@ from sempre.ports.messages import Attempt
 
 __all__ = ["disable", "enable", "pause", "resume", "run", "skip", "unskip"]
 
-Verb = Callable[[ScheduleHandle], bool]
+Verb = Callable[[StoredSchedule], bool]
 
 
 @click.command
@@ -137,7 +137,7 @@ def _perform(desk: Desk, names: Sequence[str], verb: Verb, done: str) -> None:
         desk.output.json({"schedules": answers})
 
 
-def _tell_slot(desk: Desk, handle: ScheduleHandle, done: str, slot: datetime) -> None:
+def _tell_slot(desk: Desk, handle: StoredSchedule, done: str, slot: datetime) -> None:
     row = handle.row
     if desk.output.as_json:
         answer = {"name": row.name, "slot": as_json(slot), "next_run_at": as_json(row.next_run_at)}
@@ -147,7 +147,7 @@ def _tell_slot(desk: Desk, handle: ScheduleHandle, done: str, slot: datetime) ->
     desk.output.line(f"{done} {row.name} {shown}{_next(desk, handle)}")
 
 
-def _next(desk: Desk, handle: ScheduleHandle) -> str:
+def _next(desk: Desk, handle: StoredSchedule) -> str:
     row = handle.row
     if row.next_run_at is None:
         return ", no next slot"

@@ -2,7 +2,7 @@
 
 import click
 
-from sempre.app.switches import SwitchHandle, target_of
+from sempre.app.switches import StoredSwitch, target_of
 from sempre.cli.desk import Desk
 from sempre.cli.options import operating
 from sempre.cli.printing import talk
@@ -59,7 +59,7 @@ def switches(desk: Desk) -> None:
         talk("nothing is killed.")
 
 
-def _handle(desk: Desk, named: str) -> SwitchHandle:
+def _handle(desk: Desk, named: str) -> StoredSwitch:
     """Return the switch of a target; the known jobs are those of schedules and of workers."""
     schedules = list(desk.app.schedules)
     sessions = desk.read(desk.store.sessions())
@@ -70,7 +70,7 @@ def _handle(desk: Desk, named: str) -> SwitchHandle:
     return desk.app.switch(target)
 
 
-def _tell(desk: Desk, switch: SwitchHandle, did: str) -> None:
+def _tell(desk: Desk, switch: StoredSwitch, did: str) -> None:
     if desk.output.as_json:
         state = switch.state
         told = None if state is None else _as_json(state)

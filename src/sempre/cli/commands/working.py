@@ -6,7 +6,7 @@ from typing import Any, cast
 import click
 
 from sempre.app import Sempre
-from sempre.app.worker_processes import work
+from sempre.app.process.worker_processes import work
 from sempre.cli.failing import Code
 from sempre.cli.finding import Found, find_app
 from sempre.cli.printing import talk
@@ -100,7 +100,7 @@ def dev(
         talk(f"changed {name}")
     _tell_next(found.app)
     _tell_unserved(found.app, queues)
-    if found.app.can_fork:
+    if found.app.composition.can_fork:
         # The worker forks before it has threads or connections, so nothing may be open by then.
         found.app.close()
     work(found.app, queues=queues, concurrency=concurrency)

@@ -18,7 +18,7 @@ from sempre.domain.planning.slots import GRID_ERRORS, advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.domain.switch import Switch, held_by
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 
 __all__ = ["Claim", "Verdict", "plan_claim", "weigh_claim"]
 
@@ -89,7 +89,7 @@ def weigh_claim(
     given = {"decides": row.id, "stopped_by": stopped_by}
     if schedule is None:
         plan = Plan(changes=(_decided(row, verdict, reason, moment.now),))
-        return Claim(verdict, changed(plan, **given), reason)
+        return Claim(verdict, copy_with(plan, **given), reason)
     sheet = Sheet(schedule, [*others, row], moment)
     if verdict is Verdict.START:
         _make_room(sheet, row, others)
@@ -100,7 +100,7 @@ def weigh_claim(
         _count_start(sheet, row)
     if sheet.schedule.cursor != schedule.cursor or sheet.schedule.has_reached_limit:
         reconcile(sheet)
-    return Claim(verdict, changed(sheet.plan(), **given), reason)
+    return Claim(verdict, copy_with(sheet.plan(), **given), reason)
 
 
 def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] | None:

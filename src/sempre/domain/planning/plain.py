@@ -15,7 +15,7 @@ from sempre.domain.planning.slots import GRID_ERRORS, due_at
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed, made
+from sempre.domain.values import build, copy_with
 from sempre.grids.grid import following
 
 __all__ = ["PlainStart", "find_plain_start", "plan_plain_birth", "plan_plain_start"]
@@ -45,7 +45,7 @@ class PlainStart(NamedTuple):
         """Return what has to happen at an instant."""
         row = self.row
         is_plain = len(self.creates) == 1 and self.creates[0].snapshot is row.snapshot
-        return made(
+        return build(
             Plan,
             base=self.base,
             schedule=self.schedule,
@@ -72,7 +72,7 @@ def find_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plai
             return None
         slot = _slot_after(row.run_at, schedule)
         moved = {"cursor": row.run_at, "starts": schedule.starts + 1, "next_run_at": slot}
-        after = changed(schedule, **moved, broken="", ended=slot is None)
+        after = copy_with(schedule, **moved, broken="", ended=slot is None)
         creates = _next_row(after, moment, known=row.snapshot)
     except GRID_ERRORS:
         return None
@@ -98,7 +98,7 @@ def plan_plain_birth(schedule: Schedule, moment: Moment, *, actor: str = "") -> 
     try:
         slot = _slot_after(schedule.cursor, schedule)
         begun = {"started": True, "revision": schedule.revision + 1, "next_run_at": slot}
-        after = changed(schedule, **begun, broken="", ended=slot is None)
+        after = copy_with(schedule, **begun, broken="", ended=slot is None)
         return Plan(schedule, after, (), _next_row(after, moment, actor=actor))
     except GRID_ERRORS:
         return None
@@ -133,7 +133,7 @@ def _next_row(
     slot = schedule.next_run_at
     if slot is None:
         return ()
-    draft = made(
+    draft = build(
         Draft,
         kind=Kind.SCHEDULED,
         run_at=slot,

@@ -14,7 +14,7 @@ from sempre.domain.planning.sheet import Change, Moment, Plan, Sheet
 from sempre.domain.planning.slots import GRID_ERRORS, due_at, first_eligible
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 
 __all__ = ["drift_of", "plan_reconcile", "reconcile"]
 
@@ -83,7 +83,7 @@ def _place_next_row(sheet: Sheet, *, heeds_stamps: bool) -> None:
             sheet.move(row, State.SUPERSEDED, drift[row.id] or Reason.DRIFT)
     if kept is not None and heeds_stamps and _is_newer(sheet.tzdata, kept.tzdata):
         # It lies where newer zones have it too: nobody has to look at it for that again.
-        sheet.note(Change(kept, changed(kept, tzdata=sheet.tzdata)))
+        sheet.note(Change(kept, copy_with(kept, tzdata=sheet.tzdata)))
     if kept is None and slot is not None:
         sheet.create(slot, due_at=due_at(sheet.schedule, slot, now=sheet.now))
     run_at = kept.run_at if kept else slot

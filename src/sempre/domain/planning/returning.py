@@ -11,7 +11,7 @@ from datetime import datetime
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.sheet import Sheet
 from sempre.domain.states import Reason, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.grid import Grid
 
 __all__ = ["come_back"]
@@ -43,7 +43,7 @@ def _up_to(now: datetime, passed: Iterable[SlotRange], grid: Grid) -> Iterator[S
             # From its first slot, since not every grid can be asked from any instant.
             rest = grid.passed(each.first, now)
             last, count = (rest.last, rest.count + 1) if rest else (each.first, 1)
-            yield changed(each, last=last, count=min(count, each.count))
+            yield copy_with(each, last=last, count=min(count, each.count))
 
 
 def _was_given_up(row: Execution) -> bool:

@@ -12,7 +12,7 @@ from sempre.domain.planning.sheet import Change, Moment, Plan
 from sempre.domain.planning.verbs import plan_pause
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors.wording import written_instant
 
 __all__ = [
@@ -164,12 +164,12 @@ def _unknown(
 def _ended_at(instant: datetime, row: Execution, plan: Plan) -> Plan:
     """Return a plan by which the row's attempt ended at an instant."""
     ended = [
-        Change(each.before, changed(each.after, finished_at=instant))
+        Change(each.before, copy_with(each.after, finished_at=instant))
         if each.before.id == row.id
         else each
         for each in plan.changes
     ]
-    return changed(plan, changes=tuple(ended))
+    return copy_with(plan, changes=tuple(ended))
 
 
 def _and_hold(

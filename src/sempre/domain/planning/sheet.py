@@ -13,7 +13,7 @@ from sempre.domain.execution import Draft, Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 
 __all__ = ["TICK", "Change", "Moment", "Plan", "Sheet"]
 
@@ -125,7 +125,7 @@ class Sheet:
 
     def update(self, **changes: Any) -> None:
         """Set fields of the schedule."""
-        self.schedule = changed(self.schedule, **changes)
+        self.schedule = copy_with(self.schedule, **changes)
 
     def move(self, row: Execution, state: State, reason: str = "", **changes: Any) -> None:
         """End an execution, or what is left of its waiting, and stamp it with the time."""

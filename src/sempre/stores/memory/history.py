@@ -7,7 +7,7 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import ENDS, Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery, Waiting
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
@@ -119,7 +119,7 @@ def finish_pass(
     known = maintenance(tables, now)
     if known.holder == holder:
         due_at = known.due_at if due_in is None else now + due_in
-        done = changed(known, due_at=due_at, finished_at=now, report=dict(report))
+        done = copy_with(known, due_at=due_at, finished_at=now, report=dict(report))
         tables.maintenance = done
 
 

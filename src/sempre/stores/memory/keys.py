@@ -7,13 +7,13 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning.coalescing import coalesce, is_next_try
 from sempre.domain.planning.sheet import Change
 from sempre.domain.states import State
-from sempre.ports.messages import Order, Unique
+from sempre.ports.messages import Order, UniqueKey
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["coalesced", "failures_before", "forget_key", "hold_key", "in_the_way"]
 
 
-def in_the_way(tables: Tables, unique: Unique, now: datetime, besides: str = "") -> str:
+def in_the_way(tables: Tables, unique: UniqueKey, now: datetime, besides: str = "") -> str:
     """Return the execution that forbids another one of a key; an empty text if there is none."""
     newest = tables.executions.get(tables.unique.get(unique.key, ""))
     if unique.mode == "period":
@@ -36,7 +36,7 @@ def failures_before(tables: Tables, key: str) -> tuple[int, datetime | None]:
     return 0 if over else tables.streaks.get(key, 0), None
 
 
-def hold_key(tables: Tables, unique: Unique, identity: str) -> None:
+def hold_key(tables: Tables, unique: UniqueKey, identity: str) -> None:
     """Let an execution that is put in be the newest of its key."""
     tables.streaks[unique.key] = failures_before(tables, unique.key)[0]
     tables.unique[unique.key] = identity

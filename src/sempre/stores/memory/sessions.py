@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Tick, Wanted
 from sempre.stores.memory import history, work
 from sempre.stores.memory.switches import active_switches
@@ -17,7 +17,7 @@ def tick(tables: Tables, session: str, wanted: Wanted, until: datetime, now: dat
     """Renew a session that is known, and tell it what it has to know."""
     known = tables.sessions.get(session)
     if known:
-        tables.sessions[session] = changed(known, leased_until=until)
+        tables.sessions[session] = copy_with(known, leased_until=until)
     running = work.running_under(tables, session)
     asked = (row.id for row in running if tables.cancelled.get(row.id) == row.fence)
     return Tick(
@@ -43,5 +43,5 @@ def shorten(tables: Tables, until: datetime) -> int:
     leases = [(each, each.leased_until) for each in tables.sessions.values()]
     long = [each for each, lease in leases if lease is not None and lease > until]
     for each in long:
-        tables.sessions[each.id] = changed(each, leased_until=until)
+        tables.sessions[each.id] = copy_with(each, leased_until=until)
     return len(long)

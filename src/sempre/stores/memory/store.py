@@ -16,19 +16,19 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors import StoreUnavailable
 from sempre.ports.messages import (
     Attempt,
     Birth,
     Cancelled,
     Candidate,
+    Enqueued,
     ExecutionQuery,
     Order,
     Page,
     Pass,
     Reading,
-    Receipt,
     Report,
     Rollup,
     ScheduleQuery,
@@ -161,7 +161,7 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return [work.settle(tables, each, session, now) for each in settlements]
 
-    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in."""
         with self._at_once() as (tables, now):
             return [work.enqueue(tables, each, now) for each in works]
@@ -176,7 +176,7 @@ class MemoryStore:
     def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
         """Begin a session."""
         with self._at_once() as (tables, now):
-            begun = changed(session, started_at=now, leased_until=now + lease)
+            begun = copy_with(session, started_at=now, leased_until=now + lease)
             tables.sessions[session.id] = begun
             return Reading(now, begun)
 
@@ -184,7 +184,7 @@ class MemoryStore:
         """Renew a session and tell it what it has to know."""
         with self._at_once() as (tables, now):
             told = sessions.tick(tables, session, wanted, now + lease, now)
-            return Reading(now, changed(told, store=self.uuid))
+            return Reading(now, copy_with(told, store=self.uuid))
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
         """Keep how far runs have come."""
@@ -267,7 +267,7 @@ class MemoryStore:
             known = history.maintenance(tables, now)
             if not known.is_due(now, every):
                 return None
-            tables.maintenance = changed(known, due_at=now + every, holder=holder)
+            tables.maintenance = copy_with(known, due_at=now + every, holder=holder)
             return tables.maintenance
 
     def finish_pass(
@@ -345,5 +345,5 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             found = switches.in_force(tables, now)
             return Reading(
-                now, [changed(each, rejected=tables.rejections[each.name]) for each in found]
+                now, [copy_with(each, rejected=tables.rejections[each.name]) for each in found]
             )

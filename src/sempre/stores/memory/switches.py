@@ -5,7 +5,7 @@ from datetime import datetime
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Plan
 from sempre.domain.switch import Switch, held_by, stopping
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Candidate
 from sempre.stores.memory.tables import Tables
 
@@ -24,9 +24,9 @@ def turn(tables: Tables, switch: Switch, now: datetime, *, off: bool) -> None:
     tables.rejections.pop(switch.name, None)
     for row in list(tables.executions.values()):
         if row.held_by == switch.name:
-            tables.put(changed(row, held_by=""))
+            tables.put(copy_with(row, held_by=""))
         elif ended and ended.has_held(row, now, _tags(tables, row)):
-            tables.put(changed(row, reason=held_by(switch.name)))
+            tables.put(copy_with(row, reason=held_by(switch.name)))
 
 
 def _tags(tables: Tables, row: Execution) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def candidate(tables: Tables, identity: str, now: datetime) -> Candidate:
     if not found.execution.is_live:
         return found
     tags = found.view.schedule.definition.tags if found.view else ()
-    return changed(found, stopped_by=stopping(switches, found.execution, tags))
+    return copy_with(found, stopped_by=stopping(switches, found.execution, tags))
 
 
 def _is_over(switch: Switch, now: datetime) -> bool:

@@ -13,7 +13,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.sheet import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import (
     Attempt,
     Candidate,
@@ -23,7 +23,7 @@ from sempre.ports.messages import (
     Rollup,
     Session,
     Switch,
-    Unique,
+    UniqueKey,
     View,
 )
 
@@ -47,7 +47,7 @@ class Tables:
     rejections: Counter[str] = field(default_factory=Counter)
     unique: dict[str, str] = field(default_factory=dict)
     streaks: dict[str, int] = field(default_factory=dict)
-    unique_of: dict[str, Unique] = field(default_factory=dict)
+    unique_of: dict[str, UniqueKey] = field(default_factory=dict)
     keyed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cancelled: dict[str, int] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Tables:
             return row
         session = self.sessions.get(row.session)
         until = session.leased_until if session else row.started_at
-        return changed(row, leased_until=until)
+        return copy_with(row, leased_until=until)
 
     def put(self, row: Execution) -> None:
         """Write one execution."""

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import (
     Attempt,
     Birth,
     Cancelled,
+    Enqueued,
     Order,
-    Receipt,
     Report,
     Session,
     Settled,
@@ -122,29 +122,29 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
     return Settled.DONE
 
 
-def enqueue(tables: Tables, work: Work, now: datetime) -> Receipt:
+def enqueue(tables: Tables, work: Work, now: datetime) -> Enqueued:
     """Put one piece of work in, or say which one stands in its way."""
     row = work.execution
     if row.id in tables.executions:
-        return Receipt(row.id)
+        return Enqueued(row.id)
     switch = stopping_now(tables, row, now)
     if switch and switch.mode == "reject":
         tables.rejections[switch.name] += 1
-        return Receipt(row.id, created=False, rejected_by=switch.name)
+        return Enqueued(row.id, created=False, rejected_by=switch.name)
     failures = 0
     if work.unique:
         key = work.unique.key
         failures, failed_at = failures_before(tables, key)
         if other := in_the_way(tables, work.unique, now):
-            return Receipt(other, created=False, failures=failures)
+            return Enqueued(other, created=False, failures=failures)
         until = failed_at + work.backoff.wait(failures) if work.backoff and failed_at else None
         if until is not None and until > now:
             newest = tables.unique[key]
-            return Receipt(newest, created=False, failures=failures, waits_until=until)
+            return Enqueued(newest, created=False, failures=failures, waits_until=until)
         hold_key(tables, work.unique, row.id)
     held_by = switch.name if switch else ""
-    tables.put(changed(row, created_at=now, held_by=held_by))
-    return Receipt(row.id, failures=failures)
+    tables.put(copy_with(row, created_at=now, held_by=held_by))
+    return Enqueued(row.id, failures=failures)
 
 
 def report(tables: Tables, reports: Sequence[Report], session: str, now: datetime) -> None:
@@ -154,7 +154,7 @@ def report(tables: Tables, reports: Sequence[Report], session: str, now: datetim
         held = {(row.id, row.fence) for row in running_under(tables, session)}
     for each in reports:
         if (each.execution_id, each.fence) in held:
-            tables.reports[each.execution_id] = changed(each, told_at=now)
+            tables.reports[each.execution_id] = copy_with(each, told_at=now)
 
 
 def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelled:
@@ -240,7 +240,7 @@ def _carry_out(tables: Tables, order: Order, now: datetime) -> None:
 
 def _hand_over(tables: Tables, row: Execution, session: str) -> Execution:
     tables.fence += 1
-    tables.put(changed(row, session=session, fence=tables.fence))
+    tables.put(copy_with(row, session=session, fence=tables.fence))
     return tables.leased(tables.executions[row.id])
 
 

@@ -14,7 +14,7 @@ from sempre.domain.execution import Draft, Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.states import ENDS, Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 
 __all__ = [
@@ -108,7 +108,7 @@ def read_schedule(row: Sequence[str]) -> Schedule:
     return Schedule(
         id=row[0],
         name=row[1],
-        definition=changed(read_definition(row[2], instant=instant), args=json.loads(row[3])),
+        definition=copy_with(read_definition(row[2], instant=instant), args=json.loads(row[3])),
         created_at=instant(row[4]),
         cursor=instant(row[5]),
         revision=int(row[6]),
@@ -205,7 +205,9 @@ def write_changed_execution(row: Execution) -> Fields:
 
 def read_execution(row: Sequence[str]) -> Execution:
     """Return the execution of an id, the fields that `ROW` of rows.lua names, and a lease."""
-    snapshot = changed(read_snapshot(row[8]), name=row[2], revision=int(row[3]), args=_args(row[9]))
+    snapshot = copy_with(
+        read_snapshot(row[8]), name=row[2], revision=int(row[3]), args=_args(row[9])
+    )
     return Execution(
         id=row[0],
         schedule_id=row[1] or None,

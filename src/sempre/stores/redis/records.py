@@ -12,8 +12,8 @@ from sempre.grids.instants import EPOCH, EPOCH_DAY
 from sempre.ports.messages import (
     Attempt,
     Candidate,
+    Enqueued,
     Pass,
-    Receipt,
     Report,
     Rollup,
     Session,
@@ -156,11 +156,11 @@ def read_instant(found: str) -> datetime | None:
     return instant(found) if found else None
 
 
-def read_receipt(found: Sequence[Any]) -> Receipt:
+def read_receipt(found: Sequence[Any]) -> Enqueued:
     """Return what became of a piece of work."""
     identity, created, rejected_by, failures, until = found
     waits_until = instant(until) if until else None
-    return Receipt(identity, created == 1, rejected_by, failures, waits_until)
+    return Enqueued(identity, created == 1, rejected_by, failures, waits_until)
 
 
 def read_tick(found: Sequence[Any]) -> Tick:

@@ -14,11 +14,11 @@ from sempre.ports.messages import (
     Birth,
     Cancelled,
     Candidate,
+    Enqueued,
     Order,
     Page,
     Pass,
     Reading,
-    Receipt,
     Report,
     Session,
     Settled,
@@ -206,7 +206,7 @@ class RedisStore(Looking):
             map(Settled, self._run("settle", [session, *arguments.settlements(settlements)]))
         )
 
-    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in."""
         found = self._run("enqueue", arguments.works(works))
         return list(map(records.read_receipt, found))

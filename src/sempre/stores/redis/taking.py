@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_snapshot
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Reading, Wanted
 from sempre.stores.redis.arguments import listed, wanted_work
 from sempre.stores.redis.decoding import LeftOut, decoded, told_of_execution
@@ -57,7 +57,7 @@ class Taker:
         answers: dict[str, bool] = {}
         past, rest = 0, asked.wanted.limit
         while True:
-            wanted = changed(asked.wanted, limit=rest)
+            wanted = copy_with(asked.wanted, limit=rest)
             told = self._arguments(asked._replace(wanted=wanted), past, answers)
             now, (started, passed, unknown) = self._run("take", told)
             taken += map(read_execution, started)

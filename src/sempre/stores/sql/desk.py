@@ -14,9 +14,9 @@ from sempre.domain.planning.coalescing import coalesce, is_next_try
 from sempre.domain.planning.sheet import Change, Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.instants import microseconds_of
-from sempre.ports.messages import Attempt, Order, Unique
+from sempre.ports.messages import Attempt, Order, UniqueKey
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import Own, load_executions
@@ -50,12 +50,12 @@ class Guard(NamedTuple):
     args: str | None = None
 
     @property
-    def unique(self) -> Unique | None:
+    def unique(self) -> UniqueKey | None:
         """Among which executions it may exist once."""
         if self.unique_key is None or self.unique_mode is None:
             return None
         period = timedelta(microseconds=self.unique_period or 0)
-        return Unique(self.unique_key, self.unique_mode, period)
+        return UniqueKey(self.unique_key, self.unique_mode, period)
 
     def stands(self, before: Execution) -> bool:
         """Tell whether the execution is as a plan found it."""
@@ -153,7 +153,7 @@ class Desk:
                 state = State(self.executions[row.id].state)
                 began = row.started_at or now
                 lost = Attempt(row.id, row.fence, row.session, began, now, state, lost=True)
-                self._attempts.append(changed(lost, error=change.loss))
+                self._attempts.append(copy_with(lost, error=change.loss))
 
     def change(self, row: Execution) -> None:
         """Put down one execution as it will be."""

@@ -17,9 +17,9 @@ from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import ENDS, Kind, State
-from sempre.domain.values import changed, made
+from sempre.domain.values import build, copy_with
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Unique
+from sempre.ports.messages import UniqueKey
 
 __all__ = [
     "KINDS",
@@ -172,10 +172,10 @@ def read_schedule(row: Row) -> Schedule:
     """Return the schedule of a row of `schedule_columns`."""
     definition, pause = read_definition(row[2]), None
     if row[3] != "{}":
-        definition = changed(definition, args=json.loads(row[3]))
+        definition = copy_with(definition, args=json.loads(row[3]))
     if row[9]:
         pause = Pause(until=instant(row[10]), note=row[11], actor=row[12])
-    return made(
+    return build(
         Schedule,
         id=row[0],
         name=row[1],
@@ -202,7 +202,7 @@ STATES = {state.value: state for state in State}
 
 
 def write_execution(
-    row: Execution, own: tuple[str | None, str | None], *, unique: Unique | None = None
+    row: Execution, own: tuple[str | None, str | None], *, unique: UniqueKey | None = None
 ) -> dict[str, Any]:
     """Return the columns of an execution, with the snapshot of its own that it may carry."""
     snapshot = row.snapshot
@@ -253,8 +253,8 @@ def write_changed_execution(row: Execution) -> dict[str, Any]:
 def read_execution(row: Row) -> Execution:
     """Return the execution of a row of `row_columns`."""
     arguments = _read_arguments(row[9])
-    snapshot = changed(read_snapshot(row[8]), name=row[2], revision=row[3], args=arguments)
-    return made(
+    snapshot = copy_with(read_snapshot(row[8]), name=row[2], revision=row[3], args=arguments)
+    return build(
         Execution,
         id=row[0],
         schedule_id=row[1],
@@ -284,22 +284,22 @@ def read_waiting(row: Row) -> Execution:
     """Return the one-off work of a row of `taken_columns`."""
     times = {"first_started_at": instant(row[15]), "started_at": instant(row[16])}
     claim = {"fence": row[18], "session": row[19]}
-    waiting = changed(_BLANK, state=STATES[row[5]], attempt=row[12], **times, **claim)
-    return changed(waiting, **_own_fields(row, _read_arguments(row[8])))
+    waiting = copy_with(_BLANK, state=STATES[row[5]], attempt=row[12], **times, **claim)
+    return copy_with(waiting, **_own_fields(row, _read_arguments(row[8])))
 
 
 def blank_claim(session: str, now: datetime, lease: datetime | None) -> Execution:
     """Return what executions that are claimed together have in common, for `read_taken`."""
     times = {"first_started_at": now, "started_at": now, "leased_until": lease}
-    return changed(_BLANK, state=State.RUNNING, session=session, **times)
+    return copy_with(_BLANK, state=State.RUNNING, session=session, **times)
 
 
 def read_taken(row: Row, args: dict[str, Json], claimed: Execution, fence: int) -> Execution:
     """Return the one-off work of a row of `taken_columns` that has just been claimed."""
-    taken = changed(claimed, fence=fence, attempt=row[12] + 1, **_own_fields(row, args))
+    taken = copy_with(claimed, fence=fence, attempt=row[12] + 1, **_own_fields(row, args))
     if row[15] is None:
         return taken
-    return changed(taken, first_started_at=instant_of(row[15]))
+    return copy_with(taken, first_started_at=instant_of(row[15]))
 
 
 def _own_fields(row: Row, args: dict[str, Json]) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def _own_fields(row: Row, args: dict[str, Json]) -> dict[str, Any]:
     return {
         "id": row[0],
         "due_at": _instant(row[1]),
-        "snapshot": changed(rules, args=args),
+        "snapshot": copy_with(rules, args=args),
         "kind": KINDS[row[4]],
         "run_at": _instant(row[6]),
         "actor": row[9],
@@ -322,7 +322,7 @@ def _own_fields(row: Row, args: dict[str, Json]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _named_snapshot(rules: str, name: str, revision: int) -> Snapshot:
-    return changed(read_snapshot(rules), name=name, revision=revision)
+    return copy_with(read_snapshot(rules), name=name, revision=revision)
 
 
 _EPOCH = instant_of(0)

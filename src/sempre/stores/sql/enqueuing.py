@@ -10,8 +10,8 @@ from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.values import changed
-from sempre.ports.messages import Alike, Receipt, Work
+from sempre.domain.values import copy_with
+from sempre.ports.messages import Alike, Enqueued, Work
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import insert_executions
@@ -37,7 +37,7 @@ def enqueue(
     stops: Stops | None = None,
     *,
     fresh: bool = False,
-) -> list[Receipt]:
+) -> list[Enqueued]:
     """Put one-off work in, or say what stands in its way: by default, any switch that is off.
 
     What is believed to be fresh, and is not, lets the transaction lose a race against itself.
@@ -48,7 +48,7 @@ def enqueue(
         return _put_in(transaction, works, stops)
     for alike in kinds:
         _put_in_alike(transaction, alike, "insert_fresh" if fresh else "insert_alike")
-    return [Receipt(identity) for identity in _ids(works)]
+    return [Enqueued(identity) for identity in _ids(works)]
 
 
 def _kinds(works: Collection[Work]) -> Sequence[Alike]:
@@ -74,13 +74,13 @@ def _ids(works: Collection[Work]) -> Iterable[str]:
 
 def _put_in_alike(transaction: Transaction, alike: Alike, statement: str) -> None:
     """Put in work that nothing stands in the way of: what it has in common is said once."""
-    blank = changed(alike.blank, created_at=transaction.now)
+    blank = copy_with(alike.blank, created_at=transaction.now)
     columns = encoding.write_execution(blank, encoding.write_snapshot(blank.snapshot))
     del columns["id"], columns["args"]
     transaction.run(statement, documents=alike.args, **columns)
 
 
-def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> list[Receipt]:
+def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> list[Enqueued]:
     """Put in what neither a switch nor a unique key stands in the way of, row by row."""
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]
@@ -92,11 +92,11 @@ def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> 
     for work in works:
         row, unique = work.execution, work.unique
         if row.id in known:
-            receipts.append(Receipt(row.id))
+            receipts.append(Enqueued(row.id))
             continue
         switch = stops.stopping(row, tags)
         if switch and switch.mode == "reject":
-            receipts.append(Receipt(row.id, created=False, rejected_by=switch.name))
+            receipts.append(Enqueued(row.id, created=False, rejected_by=switch.name))
             continue
         failures = 0
         if unique:
@@ -106,8 +106,8 @@ def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> 
                 continue
             failures = keys.put_in(key, row, now)
         known.add(row.id)
-        born.append(changed(row, created_at=now, held_by=switch.name if switch else ""))
-        receipts.append(Receipt(row.id, failures=failures))
+        born.append(copy_with(row, created_at=now, held_by=switch.name if switch else ""))
+        receipts.append(Enqueued(row.id, failures=failures))
     insert_executions(transaction, born, uniques)
     keys.write(transaction)
     stops.note_refusals(transaction, receipts)

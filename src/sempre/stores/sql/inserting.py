@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sempre.domain.execution import Execution
-from sempre.ports.messages import Birth, Unique
+from sempre.ports.messages import Birth, UniqueKey
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 
@@ -19,7 +19,7 @@ _Known = dict[tuple[str | None, int], tuple[str, str]]
 def insert_executions(
     transaction: Transaction,
     rows: Sequence[Execution],
-    uniques: Mapping[str, Unique] = MappingProxyType({}),
+    uniques: Mapping[str, UniqueKey] = MappingProxyType({}),
 ) -> None:
     """Insert one-off work, also in a caller's transaction."""
     values = [

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sempre.errors import NotSameDatabase, StoreUnavailable
-from sempre.ports.messages import Receipt, Work
+from sempre.ports.messages import Enqueued, Work
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.switches import Stops, switches_in_force
@@ -18,7 +18,7 @@ logger = logging.getLogger("sempre")
 
 def enqueue_within(
     dialect: Dialect, connection: object, works: Collection[Work], uuid: str
-) -> list[Receipt]:
+) -> list[Enqueued]:
     """Put work in through a caller's transaction, after its connection was proven to lead here."""
     with dialect.callers.joined(connection) as transaction:
         _prove_same(dialect, connection, transaction, uuid)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sempre.domain.execution import Execution
 from sempre.domain.states import LIVE, State
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Receipt, Unique, Work
+from sempre.ports.messages import Enqueued, UniqueKey, Work
 from sempre.stores.sql.dialects import Transaction
 
 __all__ = ["Keys"]
@@ -48,7 +48,7 @@ class Keys:
             if newest:
                 self._newest[key] = holder
 
-    def in_the_way(self, key: str, unique: Unique, now: datetime, besides: str = "") -> str:
+    def in_the_way(self, key: str, unique: UniqueKey, now: datetime, besides: str = "") -> str:
         """Return the execution that forbids another one of a key; an empty text if none does."""
         if unique.mode == "period":
             newest = self._newest.get(key)
@@ -66,16 +66,16 @@ class Keys:
             return newest.failures + 1
         return newest.failures if newest.state in {*LIVE, State.RUNNING} else 0
 
-    def refusal(self, key: str, work: Work, unique: Unique, now: datetime) -> Receipt | None:
+    def refusal(self, key: str, work: Work, unique: UniqueKey, now: datetime) -> Enqueued | None:
         """Return what a piece of work of a key is told that may not be put in; None if it may."""
         failures = self.failures(key)
         if other := self.in_the_way(key, unique, now):
-            return Receipt(other, created=False, failures=failures)
+            return Enqueued(other, created=False, failures=failures)
         newest = self._newest.get(key, _NOBODY)
         if work.backoff is None or newest.state != State.FAILED or newest.finished_at is None:
             return None
         until = instant_of(newest.finished_at) + work.backoff.wait(failures)
-        refused = Receipt(newest.id, created=False, failures=failures, waits_until=until)
+        refused = Enqueued(newest.id, created=False, failures=failures, waits_until=until)
         return refused if until > now else None
 
     def put_in(self, key: str, row: Execution, now: datetime) -> int:

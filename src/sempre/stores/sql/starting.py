@@ -11,7 +11,7 @@ from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Order
 from sempre.stores.sql.dialects import Transaction
@@ -44,7 +44,7 @@ def start_slots(
     until = None if lease is None else instant_of(lease)
     planned = {change.after.id: change.after for order in plain for change in order.plan.changes}
     return {
-        identity: changed(planned[identity], session=session, fence=fence, leased_until=until)
+        identity: copy_with(planned[identity], session=session, fence=fence, leased_until=until)
         for identity, fence, *_ in begun
     }
 

@@ -6,17 +6,17 @@ from itertools import count
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import (
     Birth,
     Cancelled,
     Candidate,
+    Enqueued,
     Order,
     Page,
     Pass,
     Reading,
-    Receipt,
     Report,
     Session,
     Settled,
@@ -177,14 +177,14 @@ class SqlStore(Looking):
         """Record how attempts ended."""
         return self._write(lambda transaction: settling.settle(transaction, settlements, session))
 
-    def enqueue(self, works: Collection[Work]) -> list[Receipt]:
+    def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in."""
         tries = count()
         return self._write_with_switches(
             lambda transaction: enqueue(transaction, works, fresh=next(tries) == 0)
         )
 
-    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Receipt]:
+    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in through a transaction of the caller's."""
         return enqueue_within(self._checked(), connection, works, self.uuid)
 
@@ -208,7 +208,7 @@ class SqlStore(Looking):
         def begin(transaction: Transaction) -> Reading[Session]:
             self._home.check_in(transaction.place)
             now = transaction.now
-            begun = changed(session, started_at=now, leased_until=now + lease)
+            begun = copy_with(session, started_at=now, leased_until=now + lease)
             transaction.run("register_session", **records.write_session(begun))
             return Reading(now, begun)
 

@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeVar
 from sempre.domain.execution import Draft
 from sempre.domain.planning.sheet import Plan
 from sempre.domain.switch import Switch, held_by, stopping
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.instants import microseconds_of
-from sempre.ports.messages import Receipt, Wanted
+from sempre.ports.messages import Enqueued, Wanted
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.encoding import lane, tag_text, tags_within
 from sempre.stores.sql.records import read_switch, write_switch
@@ -82,7 +82,7 @@ class Stops(NamedTuple):
         ids = sorted({row.schedule_id for row in rows if row.schedule_id})
         return {row[0]: tags_within(row[1]) for row in transaction.rows("tags_of", ids=ids)}
 
-    def note_refusals(self, transaction: Transaction, receipts: Iterable[Receipt]) -> None:
+    def note_refusals(self, transaction: Transaction, receipts: Iterable[Enqueued]) -> None:
         """Count what switches have rejected."""
         refused = Counter(each.rejected_by for each in receipts if each.rejected_by)
         for name, count in sorted(refused.items()):
@@ -140,7 +140,7 @@ def switches_in_force(transaction: Transaction) -> list[Switch]:
     over = _over(switches, transaction.now)
     refused = {row[0]: row[1] for row in transaction.rows("all_rejections")} if switches else {}
     return [
-        changed(switch, rejected=refused.get(switch.name, 0))
+        copy_with(switch, rejected=refused.get(switch.name, 0))
         for switch in switches
         if switch not in over
     ]

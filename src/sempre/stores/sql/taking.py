@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_snapshot
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors import ArgumentsError
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Reading, Unreadable, Wanted
@@ -197,6 +197,6 @@ def _hold_stopped(transaction: Transaction, found: Sequence[Row], stops: Stops) 
         raise _CannotRead from error
     stopped = [stops.stopping(row, {}) for row in rows]
     pairs = zip(rows, stopped, strict=True)
-    if held := [changed(row, held_by=switch.name) for row, switch in pairs if switch]:
+    if held := [copy_with(row, held_by=switch.name) for row, switch in pairs if switch]:
         transaction.many("update_execution", map(encoding.write_changed_execution, held))
     return [row for row, switch in zip(found, stopped, strict=True) if switch is None]

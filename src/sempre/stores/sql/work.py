@@ -9,7 +9,7 @@ from datetime import datetime
 from sempre.domain.execution import Execution
 from sempre.domain.planning.sheet import Change
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import (
     Birth,
@@ -147,11 +147,11 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
         due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
         if lease and due and desk.fits(order):
             # Its holder is known from here on: the same order again is found done.
-            started.append(changed(after, session=session, leased_until=lease))
+            started.append(copy_with(after, session=session, leased_until=lease))
             desk.put(order, transaction, started=started[-1])
             desk.note_losses(order, transaction)
     fences = next_fences(transaction, len(started))
-    held = {row.id: changed(row, fence=next(fences)) for row in started}
+    held = {row.id: copy_with(row, fence=next(fences)) for row in started}
     desk.give_fences(held.values())
     desk.write(transaction)
     found = transaction.rows("rows_by_id", ids=own) if own else []

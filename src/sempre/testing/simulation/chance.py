@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sempre.engine import hearing, ids, sessions, watchdog
+from sempre.engine import delivery_tests, ids, sessions, watchdog
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -46,7 +46,7 @@ class Chance(random.Random):
             (ids, "_ORDER", ids._Order()),  # noqa: SLF001 - else a run would go on from the last
             (sessions, "uuid4", self.identity),
             (watchdog, "token_hex", self.token),
-            (hearing, "token_hex", self.token),
+            (delivery_tests, "token_hex", self.token),
         )
         before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
         try:

@@ -22,7 +22,7 @@ from sempre.testing.simulation.stage import Broken, Program
 from sempre.testing.simulation.stores import Operation, WatchedStore
 
 if TYPE_CHECKING:
-    from sempre.ports.messages import Settlement, Unique
+    from sempre.ports.messages import Settlement, UniqueKey
 
 __all__ = ["Judge"]
 
@@ -119,7 +119,7 @@ class Judge:
             if len(taken) > 1 and unique.mode != "period":
                 raise Broken(f"8: of {unique.key} there are {taken}")
 
-    def _judge_period(self, unique: "Unique", row: Execution) -> None:
+    def _judge_period(self, unique: "UniqueKey", row: Execution) -> None:
         before = self._store.tables.executions.get((self._of_key[unique.key] or [""])[-1])
         if before and before.id != row.id and row.created_at < before.created_at + unique.period:
             raise Broken(f"8: of {unique.key}, {row.id} came too soon after {before.id}")

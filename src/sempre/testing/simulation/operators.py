@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sempre.app.creating import Declared
-from sempre.app.declaring import Declarations
-from sempre.app.schedules import ScheduleHandle, Schedules
+from sempre.app.declarations import Declarations
+from sempre.app.schedules.catalog import Schedules
+from sempre.app.schedules.creation import Declared
+from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
@@ -14,7 +15,7 @@ from sempre.domain.states import LIVE, Kind, State
 from sempre.engine.ids import new_id
 from sempre.errors import Contended, InvalidInput, NotFound, Refused
 from sempre.grids.grid import Grid
-from sempre.ports.messages import ExecutionQuery, Switch, Unique, Work
+from sempre.ports.messages import ExecutionQuery, Switch, UniqueKey, Work
 from sempre.testing.simulation.definitions import JOBS, draw_definition, draw_edit, draw_grid
 from sempre.testing.simulation.processes import Client
 from sempre.testing.simulation.stage import Broken
@@ -23,9 +24,9 @@ __all__ = ["Operator"]
 
 EXPECTED = (Refused, NotFound, Contended, InvalidInput)
 UNIQUE = (
-    Unique("once while it waits", "live"),
-    Unique("once while it waits or runs"),
-    Unique("once in half a minute", "period", timedelta(seconds=30)),
+    UniqueKey("once while it waits", "live"),
+    UniqueKey("once while it waits or runs"),
+    UniqueKey("once in half a minute", "period", timedelta(seconds=30)),
 )
 SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 
@@ -91,8 +92,8 @@ class Operator:
         self._client.attempt(attempt)
         self._client.is_dead = False
 
-    def _any(self) -> ScheduleHandle:
-        return ScheduleHandle(self._client.engine, self._chance.choice(self._names), actor="ann")
+    def _any(self) -> StoredSchedule:
+        return StoredSchedule(self._client.engine, self._chance.choice(self._names), actor="ann")
 
     def _definition(self) -> Definition:
         stage = self._client.stage
@@ -133,32 +134,32 @@ class Operator:
         engine = self._client.engine
         declarations.sync(replace(engine, settings=replace(engine.settings, release=release)))
 
-    def _edit(self, schedule: ScheduleHandle) -> None:
+    def _edit(self, schedule: StoredSchedule) -> None:
         changes = draw_edit(self._chance, self._client.stage.store_clock.now())
         schedule.edit(**changes)  # type: ignore[arg-type]  # drawn from what fits
 
-    def _move(self, schedule: ScheduleHandle) -> None:
+    def _move(self, schedule: StoredSchedule) -> None:
         schedule.move_to(self._grid or draw_grid(self._chance))
 
-    def _pause(self, schedule: ScheduleHandle) -> None:
+    def _pause(self, schedule: StoredSchedule) -> None:
         schedule.pause(until=self._chance.choice((None, 30, 300)), note="lunch")
 
-    def _resume(self, schedule: ScheduleHandle) -> None:
+    def _resume(self, schedule: StoredSchedule) -> None:
         schedule.resume()
 
-    def _disable(self, schedule: ScheduleHandle) -> None:
+    def _disable(self, schedule: StoredSchedule) -> None:
         schedule.disable()
 
-    def _enable(self, schedule: ScheduleHandle) -> None:
+    def _enable(self, schedule: StoredSchedule) -> None:
         schedule.enable()
 
-    def _skip(self, schedule: ScheduleHandle) -> None:
+    def _skip(self, schedule: StoredSchedule) -> None:
         following = schedule.next_run_at_times(count=3)
         schedule.skip(self._chance.choice((None, *following)))
         if self._chance.happens(0.5):
             self._unskip(schedule)
 
-    def _unskip(self, schedule: ScheduleHandle) -> None:
+    def _unskip(self, schedule: StoredSchedule) -> None:
         skipped = self._skipped(schedule.name)
         slot = self._chance.choice(skipped or schedule.next_run_at_times(count=3))
         alone = self._client.others_operations
@@ -180,24 +181,24 @@ class Operator:
         skipped = (row.run_at for row in rows if row.state is State.SKIPPED and row.occupies_slot)
         return sorted(slot for slot in skipped if slot > now)
 
-    def _trigger(self, schedule: ScheduleHandle) -> None:
+    def _trigger(self, schedule: StoredSchedule) -> None:
         schedule.trigger()
 
-    def _backfill(self, schedule: ScheduleHandle) -> None:
+    def _backfill(self, schedule: StoredSchedule) -> None:
         now = self._client.stage.store_clock.now()
         schedule.backfill(now - timedelta(seconds=self._chance.choice((20, 60))), now)
 
-    def _delete(self, schedule: ScheduleHandle) -> None:
+    def _delete(self, schedule: StoredSchedule) -> None:
         schedule.delete()
 
-    def _create(self, schedule: ScheduleHandle) -> None:
+    def _create(self, schedule: StoredSchedule) -> None:
         wanted = [Declared(schedule.name, self._definition())]
         Schedules(self._client.engine).create_many(wanted)
 
-    def _reconcile(self, schedule: ScheduleHandle) -> None:
+    def _reconcile(self, schedule: StoredSchedule) -> None:
         schedule.reconcile()
 
-    def _cancel(self, _schedule: ScheduleHandle) -> None:
+    def _cancel(self, _schedule: StoredSchedule) -> None:
         store = self._client.engine.store
         page = store.executions(ExecutionQuery(states=LIVE | {State.RUNNING}, limit=10)).value
         if page.items:

@@ -144,7 +144,7 @@ class WorkerProcess(Client):
         self.worker = SteppedWorker(self.engine, crew, cast("Executor", self.executor))
         # Some prepare whatever comes, as all do on a server where very much comes at once.
         if hands in (1, 8):
-            self.worker.fetcher.preparer.few = 1
+            self.worker.fetcher.store.prefetch.few = 1
         steps = {
             "heart": self._beat,
             "fetcher": self._fetch,
@@ -215,7 +215,7 @@ class WorkerProcess(Client):
         rest = self._checked_for_spinning(max(rest, self.broker.waits or 0.0))
         if not self.has_seen_fault:
             # The wait for a message is still to come, and whoever waits listens.
-            self.worker.fetcher.hearing.listened(until=self.clock.elapsed() + rest)
+            self.worker.fetcher.tickets.tests.listened(until=self.clock.elapsed() + rest)
         return rest
 
     def _settle(self) -> float | None:

@@ -146,7 +146,7 @@ class Journey:
         self.worker.beat()
         session, fetcher = self.worker.heart.session, self.worker.fetcher
         for turn in count():
-            if not fetcher.look(session=session, limit=LOOK):
+            if not fetcher.scan(session=session, limit=LOOK):
                 break
             self._settle(turn)
 

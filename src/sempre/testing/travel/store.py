@@ -18,14 +18,14 @@ from sempre.clock import Clock
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.errors import TransactionError
 from sempre.ports.messages import (
     Candidate,
+    Enqueued,
     ExecutionQuery,
     Page,
     Reading,
-    Receipt,
     Tick,
     Wanted,
     Work,
@@ -156,7 +156,7 @@ class TravelStore(MemoryStore):
     def call_pass(self, at: datetime) -> None:
         """Let the next pass be due no later than this."""
         known = history.maintenance(self._travel, at)
-        self._travel.maintenance = changed(known, due_at=min(known.due_at, at))
+        self._travel.maintenance = copy_with(known, due_at=min(known.due_at, at))
 
     def file_away(self) -> None:
         """Take out of the way what has ended and matters to no plan any more."""
@@ -198,7 +198,7 @@ class TravelStore(MemoryStore):
             tables.of_schedule[row.schedule_id].discard(row.id)
             key = row.schedule_id, row.snapshot.revision
             # One for all rows of a schedule, or a year of them would take far more memory.
-            row = changed(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
+            row = copy_with(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
         filed = self._by_id[row.id] = _filed(row)
         self._file.append(filed)
 
@@ -224,7 +224,7 @@ class TravelStore(MemoryStore):
         past = [Candidate(_unfiled(self._by_id[each])) for each in ids if each in self._by_id]
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
-    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Receipt]:  # noqa: ARG002 - whatever it is
+    def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:  # noqa: ARG002 - whatever it is
         """Put one-off work in, whether or not the caller's transaction is committed."""
         return self.enqueue(works)
 
@@ -292,7 +292,7 @@ class TravelStore(MemoryStore):
                 yield _unfiled(filed)
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
-        return changed(wanted, queues=wanted.queues | self._travel.queues)
+        return copy_with(wanted, queues=wanted.queues | self._travel.queues)
 
 
 def _turn(candidate: Candidate) -> tuple[int, datetime, str]:

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Self
 from sempre.app.application import Sempre
 from sempre.app.jobs import Job
 from sempre.app.options import Duration
-from sempre.app.schedules import Schedules
+from sempre.app.schedules.catalog import Schedules
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.errors import InstantError, InvalidInput, NotFound, Refused, nearest
@@ -65,7 +65,7 @@ class TimeTravel:
         if self._begun:
             raise Refused("a journey is made once; ask app.testing(...) for another one.")
         with ExitStack() as stay:
-            stay.enter_context(self._app.working_on(self._journey.engine))
+            stay.enter_context(self._app.composition.working_on(self._journey.engine))
             self._begun = True
             stay.callback(self._journey.executor.close)
             self._journey.begin()
@@ -193,7 +193,7 @@ class TimeTravel:
     # How
 
     def _move(self, move: Callable[[], None]) -> None:
-        if self._busy or not self._app.is_working_on(self._journey.engine):
+        if self._busy or not self._app.composition.is_working_on(self._journey.engine):
             what = "a job cannot travel" if self._busy else "the journey is not under way"
             raise Refused(f"{what}; travel inside `with app.testing(...)`, outside of jobs.")
         self._busy = True

@@ -5,7 +5,7 @@
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from sempre.app.schedules import ScheduleHandle
+from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.domain.states import State
 from sempre.engine.events import Happened
 from sempre.grids import Every, Grid
@@ -143,7 +143,7 @@ def test_a_verb_that_finds_the_grid_broken_says_so(store: Store) -> None:
     worker = shop.worker()
 
     with _Mood():
-        ScheduleHandle(worker.engine, "billing").edit(priority=7)
+        StoredSchedule(worker.engine, "billing").edit(priority=7)
 
     assert _told(worker, Happened.SCHEDULE_BROKEN) == ["billing"]
     [live] = [each for each in shop.rows() if each.is_live]

@@ -5,8 +5,8 @@
 from typing import Any
 
 from sempre.app.application import Sempre
-from sempre.app.creating import Declared
-from sempre.app.schedules import Schedules
+from sempre.app.schedules.catalog import Schedules
+from sempre.app.schedules.creation import Declared
 from sempre.domain.definition import define
 from sempre.domain.states import State
 from sempre.grids import Every

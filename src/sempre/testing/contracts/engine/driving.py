@@ -12,7 +12,7 @@ from sempre.clock import SystemClock
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
-from sempre.engine.claiming import Started
+from sempre.engine.claims import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Event, Happened
 from sempre.engine.worker import Crew, Worker

@@ -50,7 +50,7 @@ class _Listener:
 
     def listen(self, seconds: float) -> None:
         """Let time pass in which the worker listens."""
-        self.worker.fetcher.hearing.listened(until=self.clock.elapsed() + seconds)
+        self.worker.fetcher.tickets.tests.listened(until=self.clock.elapsed() + seconds)
         self.clock.move(seconds)
 
     def told(self) -> list[Happened]:
@@ -115,7 +115,7 @@ def test_a_broker_that_lost_one_ticket_is_not_deaf(store: Store) -> None:
 
     assert listener.told() == []
     assert listener.broker.ready(listener.lane) == []
-    assert listener.worker.fetcher.hearing.next == float("inf")
+    assert listener.worker.fetcher.tickets.tests.next == float("inf")
 
 
 def test_a_probe_that_another_worker_receives_was_heard(store: Store) -> None:
@@ -131,7 +131,7 @@ def test_a_probe_that_another_worker_receives_was_heard(store: Store) -> None:
     assert listener.worker.turn() == []
 
     assert listener.told() == []
-    assert listener.worker.fetcher.hearing.next == float("inf")
+    assert listener.worker.fetcher.tickets.tests.next == float("inf")
 
 
 def test_what_was_due_before_a_worker_listened_says_nothing_of_the_broker(store: Store) -> None:
@@ -145,4 +145,4 @@ def test_what_was_due_before_a_worker_listened_says_nothing_of_the_broker(store:
     assert set(_ids(worker.work_off())) == {row.id, mail}
 
     assert worker.heard(Happened.BROKER_DEAF) == []
-    assert worker.fetcher.hearing.next == float("inf")
+    assert worker.fetcher.tickets.tests.next == float("inf")

@@ -10,7 +10,7 @@ from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from sempre.ports.broker import Broker
 from sempre.ports.executor import Ended
-from sempre.ports.messages import Cancelled, Unique
+from sempre.ports.messages import Cancelled, UniqueKey
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read, work_of
@@ -97,7 +97,7 @@ def test_a_duplicate_is_a_receipt_for_the_one_there_is(store: Store) -> None:
     worker = shop.worker(holding=True)
 
     def put() -> tuple[str, bool]:
-        [receipt] = shop.store.enqueue([work_of(store, unique=Unique("mail:7"))])
+        [receipt] = shop.store.enqueue([work_of(store, unique=UniqueKey("mail:7"))])
         return receipt.id, receipt.created
 
     first, created = put()
@@ -118,7 +118,7 @@ def test_a_retry_whose_key_is_taken_fails_as_coalesced(store: Store) -> None:
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     works = [
-        work_of(store, unique=Unique("mail:7", "live"), retry=Retry(3), args={"number": number})
+        work_of(store, unique=UniqueKey("mail:7", "live"), retry=Retry(3), args={"number": number})
         for number in range(2)
     ]
     assert [each.created for each in shop.store.enqueue(works[:1])] == [True]

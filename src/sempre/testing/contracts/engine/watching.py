@@ -11,7 +11,7 @@ from typing import Any
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine.events import Happened
 from sempre.grids.foreign import ForeignGrid
 from sempre.grids.grid import Grid
@@ -52,15 +52,15 @@ def _write(shop: Workshop, name: str = "billing", **fields: Any) -> Schedule:  #
     """Write a schedule without a row past the engine, as if it had been started."""
     policies = {"grid": fields.pop("grid", shop.hourly())}
     draft = draft_schedule(shop.bare, name, **policies)
-    schedule = changed(draft, **({"started": True, "cursor": shop.now} | fields))
+    schedule = copy_with(draft, **({"started": True, "cursor": shop.now} | fields))
     assert shop.bare.create([Birth(schedule)]) == [True]
     return schedule
 
 
 def _misplaced(shop: Workshop, *, tzdata: str, **fields: object) -> Execution:
     """Write a schedule whose next row lies ten minutes after its slot."""
-    draft = changed(draft_schedule(shop.bare, grid=shop.hourly()), started=True, cursor=shop.now)
-    schedule = changed(draft, next_run_at=shop.ago(-40))
+    draft = copy_with(draft_schedule(shop.bare, grid=shop.hourly()), started=True, cursor=shop.now)
+    schedule = copy_with(draft, next_run_at=shop.ago(-40))
     row = row_of(View(schedule), shop.ago(-40), **({"tzdata": tzdata} | fields))
     assert shop.bare.create([Birth(schedule, (row,))]) == [True]
     return row
@@ -69,9 +69,9 @@ def _misplaced(shop: Workshop, *, tzdata: str, **fields: object) -> Execution:
 def _foreign(shop: Workshop, name: str) -> Execution:
     """Write a schedule on a grid that only another program knows, with a row that is due."""
     grid = ForeignGrid({"grid": "nobody knows", "phase": 3})
-    schedule = changed(draft_schedule(shop.bare, name, grid=grid), started=True)
+    schedule = copy_with(draft_schedule(shop.bare, name, grid=grid), started=True)
     row = row_of(View(schedule), shop.ago(30))
-    written = changed(schedule, next_run_at=row.run_at)
+    written = copy_with(schedule, next_run_at=row.run_at)
     assert shop.bare.create([Birth(written, (row,))]) == [True]
     return row
 
@@ -143,10 +143,10 @@ def test_a_pass_replaces_a_row_that_has_drifted(store: Store) -> None:
     """Though no index shows it: some schedules are looked at each time, whatever they say."""
     shop = Workshop(store)
     schedule = _write(shop, "other")
-    before = row_of(View(changed(schedule, name="billing")), shop.ago(-30))
-    draft = changed(draft_schedule(store, grid=shop.hourly(), priority=7), cursor=shop.now)
-    drifted = changed(draft, started=True, next_run_at=before.run_at)
-    assert store.create([Birth(drifted, (changed(before, schedule_id=drifted.id),))]) == [True]
+    before = row_of(View(copy_with(schedule, name="billing")), shop.ago(-30))
+    draft = copy_with(draft_schedule(store, grid=shop.hourly(), priority=7), cursor=shop.now)
+    drifted = copy_with(draft, started=True, next_run_at=before.run_at)
+    assert store.create([Birth(drifted, (copy_with(before, schedule_id=drifted.id),))]) == [True]
 
     shop.worker().heal()
 
@@ -178,7 +178,7 @@ def test_a_due_row_of_a_broken_grid_still_runs(store: Store) -> None:
     """It has no successor, and the schedule says why."""
     shop = Workshop(store)
     draft = draft_schedule(store, grid=_StuckGrid())
-    schedule = changed(draft, started=True, next_run_at=shop.ago(30))
+    schedule = copy_with(draft, started=True, next_run_at=shop.ago(30))
     row = row_of(View(schedule), shop.ago(30))
     assert store.create([Birth(schedule, (row,))]) == [True]
 
@@ -267,7 +267,7 @@ def test_what_a_pass_did_is_kept_in_the_store(store: Store) -> None:
 def test_what_ended_before_retention_is_gone_and_counted(store: Store) -> None:
     """What ended since stays."""
     shop = Workshop(store)
-    schedule = changed(draft_schedule(store, grid=shop.hourly()), started=True)
+    schedule = copy_with(draft_schedule(store, grid=shop.hourly()), started=True)
     day = 24 * 60
     rows = []
     for days in (40, 31, 29):

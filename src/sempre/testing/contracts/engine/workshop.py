@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sempre.app.application import Sempre
-from sempre.app.schedules import ScheduleHandle
+from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.brokers.store import StoreBroker
 from sempre.clock import Clock, SystemClock
 from sempre.config import Settings
@@ -17,7 +17,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Moment, plan_claim
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
@@ -119,9 +119,9 @@ class Workshop:
         crew = Crew(tasks, frozenset(queues.split()), hands)
         return DrivenWorker(self.engine(**engine), crew, Hands(holding=holding))
 
-    def schedule(self, name: str = "billing", **engine: Any) -> ScheduleHandle:
+    def schedule(self, name: str = "billing", **engine: Any) -> StoredSchedule:
         """Return a schedule as an operator has it in hand."""
-        return ScheduleHandle(self.engine(**engine), name, actor="operator")
+        return StoredSchedule(self.engine(**engine), name, actor="operator")
 
     def app(self, *, broker: Broker | None = None, **settings: Any) -> Sempre:
         """Return an application on the same store."""
@@ -160,7 +160,7 @@ class Workshop:
         """Create a schedule whose last slot waits to be tried again, now; return that row."""
         slot = self.ago(30)
         draft = draft_schedule(self.store, "billing", **({"grid": self.hourly()} | policies))
-        draft = changed(draft, cursor=slot, starts=1)
+        draft = copy_with(draft, cursor=slot, starts=1)
         birth = started(draft, at=self.now)
         times = {"first_started_at": self.ago(29), "started_at": self.ago(29)}
         retry = row_of(

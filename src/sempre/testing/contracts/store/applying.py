@@ -13,7 +13,7 @@ from sempre.domain.planning import (
     plan_trigger,
 )
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Every
 from sempre.ports.messages import Order
 from sempre.ports.store import Store
@@ -95,8 +95,8 @@ def test_a_plan_from_another_revision_is_refused(store: Store) -> None:
 
     fresh = _noted(store, "ahead")
     assert fresh.base is not None
-    ahead = changed(fresh.base, revision=fresh.base.revision + 1)
-    check_refused(store, changed(fresh, base=ahead))
+    ahead = copy_with(fresh.base, revision=fresh.base.revision + 1)
+    check_refused(store, copy_with(fresh, base=ahead))
 
 
 def test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved(
@@ -107,9 +107,9 @@ def test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved(
     plan = _noted(store, "edited")
     assert plan.base is not None
 
-    check_refused(store, changed(plan, base=changed(plan.base, starts=1)))
+    check_refused(store, copy_with(plan, base=copy_with(plan.base, starts=1)))
     moved = plan.base.cursor - timedelta(microseconds=1)
-    check_refused(store, changed(plan, base=changed(plan.base, cursor=moved)))
+    check_refused(store, copy_with(plan, base=copy_with(plan.base, cursor=moved)))
 
     assert store.apply([order_of(plan)]) == [True]
 
@@ -140,7 +140,7 @@ def test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim(store: Store) 
 def test_a_plan_of_an_unknown_schedule_is_refused(store: Store) -> None:
     """A base that does not exist is no base."""
     view = waiting_schedule(store)
-    stranger = changed(view.schedule, id=new_id())
+    stranger = copy_with(view.schedule, id=new_id())
 
     check_refused(store, Plan(stranger, stranger, creates=(draft_of(view, now_of(store)),)))
 
@@ -173,22 +173,22 @@ def test_a_plan_is_refused_if_an_execution_has_another_attempt(store: Store) -> 
     """The same state of another try is another state."""
     row = waiting_schedule(store).rows[0]
 
-    check_refused(store, Plan(changes=(_cancelling(changed(row, attempt=1)),)))
+    check_refused(store, Plan(changes=(_cancelling(copy_with(row, attempt=1)),)))
 
 
 def test_a_plan_is_refused_if_an_execution_has_another_fence(store: Store) -> None:
     """The same attempt under another claim is another claim."""
     row = claimed(store, due_schedule(store).rows[0].id, session_of(store))
 
-    check_refused(store, Plan(changes=(_cancelling(changed(row, fence=row.fence - 1)),)))
-    check_refused(store, Plan(changes=(_cancelling(changed(row, fence=row.fence + 1)),)))
+    check_refused(store, Plan(changes=(_cancelling(copy_with(row, fence=row.fence - 1)),)))
+    check_refused(store, Plan(changes=(_cancelling(copy_with(row, fence=row.fence + 1)),)))
 
 
 def test_a_plan_is_refused_if_an_execution_is_unknown(store: Store) -> None:
     """There is nothing to compare with."""
     row = waiting_schedule(store).rows[0]
 
-    check_refused(store, Plan(changes=(_cancelling(changed(row, id=new_id())),)))
+    check_refused(store, Plan(changes=(_cancelling(copy_with(row, id=new_id())),)))
 
 
 def test_a_plan_that_starts_something_is_for_a_claim(store: Store) -> None:
@@ -204,7 +204,7 @@ def test_a_plan_whose_last_part_does_not_fit_leaves_no_trace(store: Store) -> No
     now = now_of(store)
     perform(store, lambda schedule, _rows, moment: plan_trigger(schedule, moment))
     [manual] = [row for row in view_of(store).rows if row.kind is Kind.MANUAL]
-    misfit = changed(manual, attempt=7)
+    misfit = copy_with(manual, attempt=7)
     passed = SlotRange(
         schedule_id=view.schedule.id, first=now - HOUR, last=now, count=2, reason="missed"
     )
@@ -213,7 +213,7 @@ def test_a_plan_whose_last_part_does_not_fit_leaves_no_trace(store: Store) -> No
         store,
         Plan(
             view.schedule,
-            changed(view.schedule, revision=view.schedule.revision + 1, next_run_at=None),
+            copy_with(view.schedule, revision=view.schedule.revision + 1, next_run_at=None),
             (_cancelling(view.rows[0]), _cancelling(misfit)),
             (draft_of(view, now - 2 * HOUR),),
             (passed,),
@@ -247,7 +247,7 @@ def test_a_batch_carries_out_what_fits_and_refuses_the_rest(store: Store) -> Non
     views = [waiting_schedule(store, name) for name in names]
     moment = moment_of(store)
     bases = [
-        changed(view.schedule, revision=view.schedule.revision + number % 3)
+        copy_with(view.schedule, revision=view.schedule.revision + number % 3)
         for number, view in enumerate(views)
     ]
     orders = [order_of(plan_trigger(base, moment)) for base in bases]

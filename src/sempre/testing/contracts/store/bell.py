@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Cancelled, View, Waiting
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -100,7 +100,7 @@ def test_what_waits_is_told_of_whether_the_broker_knows_it_or_not(store: Store) 
     def told(*rows: Execution) -> list[Waiting]:
         return sorted(map(Waiting.of, rows))
 
-    known = changed(rung, state=State.SCHEDULED)
+    known = copy_with(rung, state=State.SCHEDULED)
     assert _waiting(store) == told(near, known, manual)
     assert _waiting(store, horizon=3 * HOUR) == told(near, known, manual, far)
     assert _waiting(store, horizon=timedelta(0)) == told(known, manual)
@@ -120,7 +120,7 @@ def test_what_waits_comes_in_pages_each_row_once(store: Store) -> None:
         for priority in (5, 1000)
         for _ in range(5)
     ]
-    at_once = [replace(each, execution=changed(each.execution, due_at=at)) for each in works]
+    at_once = [replace(each, execution=copy_with(each.execution, due_at=at)) for each in works]
     ids = [receipt.id for receipt in store.enqueue(at_once)]
 
     for limit in (1, 3, 5, 7, 20, 50):
@@ -136,7 +136,7 @@ def test_a_row_that_was_rung_is_scheduled_and_no_orphan(store: Store) -> None:
 
     assert store.mark_rung([row.id]) == 1
 
-    assert view_of(store) == View(view.schedule, (changed(row, state=State.SCHEDULED),))
+    assert view_of(store) == View(view.schedule, (copy_with(row, state=State.SCHEDULED),))
     assert store.unrung(horizon=HOUR, limit=100).value == []
 
 

@@ -29,7 +29,7 @@ from sempre.domain.planning.sheet import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Every
 from sempre.ports.messages import (
     Birth,
@@ -38,7 +38,7 @@ from sempre.ports.messages import (
     Session,
     Settled,
     Settlement,
-    Unique,
+    UniqueKey,
     View,
     Wanted,
     Work,
@@ -142,7 +142,7 @@ def due_schedule(store: Store, name: str = "billing", **policies: object) -> Vie
 def waiting_schedule(store: Store, name: str = "billing", **policies: object) -> View:
     """Create a schedule whose first row is due in half an hour; return its view."""
     now = now_of(store)
-    schedule = changed(draft_schedule(store, name, **policies), created_at=now, cursor=now)
+    schedule = copy_with(draft_schedule(store, name, **policies), created_at=now, cursor=now)
     assert store.create([started(schedule, at=now)]) == [True]
     return view_of(store, name)
 
@@ -198,14 +198,18 @@ def history_of(store: Store, schedule: Schedule) -> list[Execution]:
 
 def without_lease(row: Execution) -> Execution:
     """Return an execution without what is not its own: the lease is its session's."""
-    return changed(row, leased_until=None)
+    return copy_with(row, leased_until=None)
 
 
 # One-off work
 
 
 def work_of(
-    store: Store, *, unique: Unique | None = None, due_in: timedelta = -MINUTE, **snapshot: object
+    store: Store,
+    *,
+    unique: UniqueKey | None = None,
+    due_in: timedelta = -MINUTE,
+    **snapshot: object,
 ) -> Work:
     """Return a piece of one-off work, by default due a minute ago."""
     now = now_of(store)
@@ -305,7 +309,7 @@ def rescued(store: Store, identity: str) -> Execution:
 def hasten(store: Store, *identities: str) -> None:
     """Let executions that wait to be tried again have waited long enough."""
     rows = [read(store, identity) for identity in identities]
-    changes = [Change(row, changed(row, due_at=row.finished_at)) for row in rows]
+    changes = [Change(row, copy_with(row, due_at=row.finished_at)) for row in rows]
     assert all(row.is_live and row.finished_at for row in rows), rows
     assert all(store.apply([Order(Plan(changes=(each,))) for each in changes]))
 

@@ -13,7 +13,7 @@ from sempre.domain.planning import (
 )
 from sempre.domain.planning.claiming import Verdict
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Order, Settled, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -73,7 +73,7 @@ def test_a_claim_writes_cursor_start_and_successor_with_it(store: Store) -> None
 
     assert execution is not None
     [change] = order.plan.changes
-    expected = changed(change.after, session=session, fence=execution.fence)
+    expected = copy_with(change.after, session=session, fence=execution.fence)
     assert without_lease(execution) == expected
     assert execution.fence > 0
     assert execution.leased_until is not None
@@ -236,8 +236,8 @@ def test_a_claim_that_may_not_start_leaves_no_trace(store: Store) -> None:
     assert store.apply([trigger]) == [True]
     manual = read(store, trigger.ids[0])
     order = claim_order(store, view.rows[0].id)
-    misfit = Change(changed(manual, attempt=3), manual.to(State.CANCELLED))
-    plan = changed(order.plan, changes=(*order.plan.changes, misfit))
+    misfit = Change(copy_with(manual, attempt=3), manual.to(State.CANCELLED))
+    plan = copy_with(order.plan, changes=(*order.plan.changes, misfit))
     before = view_of(store)
 
     assert store.claim([Order(plan, order.ids)], session=session_of(store)) == [None]

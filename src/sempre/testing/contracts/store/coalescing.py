@@ -10,7 +10,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning import plan_failure, plan_release, plan_success
 from sempre.domain.policies import Retry
 from sempre.domain.states import State
-from sempre.ports.messages import Cancelled, Receipt, Settled, Settlement, Unique
+from sempre.ports.messages import Cancelled, Enqueued, Settled, Settlement, UniqueKey
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -39,8 +39,8 @@ __all__ = [
 _Mode = Literal["live", "active", "period"]
 
 
-def _put(store: Store, mode: _Mode = "live", *, period: timedelta = HOUR) -> Receipt:
-    work = work_of(store, unique=Unique("k", mode, period), retry=Retry(3))
+def _put(store: Store, mode: _Mode = "live", *, period: timedelta = HOUR) -> Enqueued:
+    work = work_of(store, unique=UniqueKey("k", mode, period), retry=Retry(3))
     [receipt] = store.enqueue([work])
     return receipt
 
@@ -102,7 +102,7 @@ def test_a_retry_whose_key_is_free_holds_it_again(store: Store) -> None:
     assert _fail(store, row).is_live
 
     for mode in ("live", "active"):
-        assert _put(store, mode) == Receipt(row.id, created=False)
+        assert _put(store, mode) == Enqueued(row.id, created=False)
 
 
 def test_a_newcomer_waits_for_an_older_one_though_a_newer_one_is_over(store: Store) -> None:
@@ -110,20 +110,20 @@ def test_a_newcomer_waits_for_an_older_one_though_a_newer_one_is_over(store: Sto
     older = _run(store)
     succeed(store, _run(store))
 
-    assert _put(store, "active") == Receipt(older.id, created=False)
+    assert _put(store, "active") == Enqueued(older.id, created=False)
     assert _put(store, "live").created
 
 
 def test_each_newcomer_is_judged_by_the_mode_it_asks_for(store: Store) -> None:
     """Whatever those before it had asked for; and so is each retry by its own."""
     first = _run(store, "active")
-    assert _put(store, "active") == Receipt(first.id, created=False)
-    assert _put(store, "period") == Receipt(first.id, created=False)
+    assert _put(store, "active") == Enqueued(first.id, created=False)
+    assert _put(store, "period") == Enqueued(first.id, created=False)
     second = _put(store, "live")
     assert second.created
     third = _put(store, "period", period=timedelta(0))
     assert third.created
-    assert _put(store, "period") == Receipt(third.id, created=False)
+    assert _put(store, "period") == Enqueued(third.id, created=False)
 
     failed = _fail(store, first)
 

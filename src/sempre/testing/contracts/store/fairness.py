@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -44,7 +44,7 @@ def test_what_is_overdue_for_less_is_left_to_its_priority(store: Store) -> None:
     """It is neither shown nor taken as long as the wait is shorter than what was asked for."""
     _wait(store, "a", 5)
     enqueued(store, due_in=-5 * MINUTE)
-    asked = changed(wanted(), overdue=10 * MINUTE)
+    asked = copy_with(wanted(), overdue=10 * MINUTE)
 
     assert store.due(asked).value == []
     assert store.take(asked, session=session_of(store)).value == []
@@ -59,7 +59,7 @@ def test_overdue_work_is_taken_by_time_whatever_its_priority(store: Store) -> No
     session = session_of(store)
 
     def take(limit: int) -> list[str]:
-        asked = changed(wanted(limit=limit), overdue=2 * MINUTE)
+        asked = copy_with(wanted(limit=limit), overdue=2 * MINUTE)
         return [row.id for row in store.take(asked, session=session).value]
 
     assert take(1) == [ids["b"]]
@@ -88,5 +88,5 @@ def _wait(store: Store, name: str, minutes: int, **policies: object) -> None:
 
 
 def _overdue(store: Store, by: timedelta, *, limit: int = 100) -> list[str]:
-    found = store.due(changed(wanted(limit=limit), overdue=by)).value
+    found = store.due(copy_with(wanted(limit=limit), overdue=by)).value
     return [each.execution.snapshot.name for each in found]

@@ -13,7 +13,7 @@ from sempre.domain.execution import SlotRange
 from sempre.domain.planning import Moment, Plan, plan_reconcile
 from sempre.domain.planning.sheet import TICK
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Every
 from sempre.ports.messages import Birth, ExecutionQuery, View
 from sempre.ports.store import Store
@@ -61,10 +61,10 @@ def _ahead(
     """
     now = now_of(store)
     draft = draft_schedule(store, name, grid=Every("10m", anchor=now - SLOTS))
-    birth = started(changed(draft, cursor=now + 2 * HOUR), at=now + 2 * HOUR)
+    birth = started(copy_with(draft, cursor=now + 2 * HOUR), at=now + 2 * HOUR)
     ended = {"created_at": now, "finished_at": now + 2 * HOUR}
     begun = {State.SUCCEEDED: {"first_started_at": now, "started_at": now}}
-    view = View(changed(birth.schedule, **fields))
+    view = View(copy_with(birth.schedule, **fields))
     own = [
         row_of(view, now + after, state=state, **ended, **begun.get(state, {}))
         for after, state in rows.items()

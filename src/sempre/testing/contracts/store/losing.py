@@ -5,7 +5,7 @@
 from sempre.domain.execution import Execution
 from sempre.domain.planning import plan_disable, plan_success
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Attempt, Birth, Settled, Settlement, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -124,4 +124,4 @@ def test_every_try_is_on_record_in_order(store: Store) -> None:
 
     assert [each.lost for each in attempts] == [True, True, False]
     assert [each.fence for each in attempts] == sorted(each.fence for each in attempts)
-    assert attempts[-1] == changed(attempts[-1], fence=row.fence, state=State.SUCCEEDED)
+    assert attempts[-1] == copy_with(attempts[-1], fence=row.fence, state=State.SUCCEEDED)

@@ -15,7 +15,7 @@ from sempre.domain.planning import (
     plan_reconcile,
 )
 from sempre.domain.schedule import Pause, Schedule
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Stretch, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -66,7 +66,7 @@ def _astray(store: Store, tzdata: str = TZDATA) -> set[str]:
 
 def _bare(store: Store, name: str, **fields: object) -> Schedule:
     """Create a schedule that says it has started, without any row."""
-    schedule = changed(draft_schedule(store, name), started=True, **fields)
+    schedule = copy_with(draft_schedule(store, name), started=True, **fields)
     assert store.create([Birth(schedule)]) == [True]
     return schedule
 
@@ -115,7 +115,7 @@ def test_a_schedule_whose_next_row_has_an_older_stamp_is_astray(store: Store) ->
     """Older by version, not by spelling; a newer one is left to those who know better."""
     now = now_of(store)
     for name, stamp in [("old", "2025.9"), ("same", "2025.10"), ("new", "2026.1"), ("none", "")]:
-        schedule = changed(draft_schedule(store, name), created_at=now, cursor=now)
+        schedule = copy_with(draft_schedule(store, name), created_at=now, cursor=now)
         assert store.create([started(schedule, at=now, tzdata=stamp)]) == [True]
 
     assert _astray(store, "2025.10") == {"old", "none"}
@@ -126,7 +126,7 @@ def test_a_schedule_whose_next_row_has_an_older_stamp_is_astray(store: Store) ->
 def test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew(store: Store) -> None:
     """Else maintenance would meet it in every pass, and perhaps nothing else."""
     now = now_of(store)
-    schedule = changed(draft_schedule(store, "old"), created_at=now, cursor=now)
+    schedule = copy_with(draft_schedule(store, "old"), created_at=now, cursor=now)
     assert store.create([started(schedule, at=now, tzdata="2025.9")]) == [True]
     before = first_row(store, "old")
 
@@ -135,7 +135,7 @@ def test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew(store: St
     plan = plan_reconcile(view.schedule, view.rows, Moment(reading.now, "2026.1"))
     assert store.apply([order_of(plan)]) == [True]
 
-    assert first_row(store, "old") == changed(before, tzdata="2026.1")
+    assert first_row(store, "old") == copy_with(before, tzdata="2026.1")
     assert _astray(store, "2026.1") == set()
     assert _astray(store, "2026.2") == {"old"}
 
@@ -152,7 +152,7 @@ def test_a_schedule_that_should_have_no_row_is_not_astray(store: Store) -> None:
     perform(store, plan_edit, "ending", to=to)
     assert view_of(store, "ending").schedule.ended
     limited = draft_schedule(store, "limited", limit=1)
-    assert store.create([Birth(changed(limited, started=True, starts=1))]) == [True]
+    assert store.create([Birth(copy_with(limited, started=True, starts=1))]) == [True]
 
     assert _astray(store) == set()
     assert _astray(store, "2999.1") == set()
@@ -162,7 +162,7 @@ def test_a_broken_schedule_is_astray_until_its_grid_works(store: Store) -> None:
     """With its next row or without; but not one that is stopped."""
     _bare(store, "broken", broken="raised ValueError")
     _bare(store, "disabled", broken="raised ValueError", pause=Pause())
-    waiting = changed(waiting_schedule(store, "waiting").schedule, broken="raised ValueError")
+    waiting = copy_with(waiting_schedule(store, "waiting").schedule, broken="raised ValueError")
     plan = Plan(view_of(store, "waiting").schedule, waiting)
     assert store.apply([order_of(plan)]) == [True]
     assert _astray(store) == {"broken", "waiting"}
@@ -246,11 +246,11 @@ def test_a_schedule_is_doubtful_until_its_next_row_is_right(store: Store) -> Non
     _bare(store, "paused", pause=Pause(), next_run_at=now + HOUR)
     others = {"elsewhere": [2 * HOUR], "two": [HOUR, 2 * HOUR], "ended": [HOUR]}
     for name, places in {**others, "of another revision": [HOUR], "tried": [HOUR]}.items():
-        draft = changed(draft_schedule(store, name), started=True, next_run_at=now + HOUR)
-        schedule = changed(draft, ended=name == "ended")
+        draft = copy_with(draft_schedule(store, name), started=True, next_run_at=now + HOUR)
+        schedule = copy_with(draft, ended=name == "ended")
         tried = {"first_started_at": now} if name == "tried" else {}
         rows = tuple(row_of(View(schedule), now + place, **tried) for place in places)
-        newer = changed(schedule, revision=2 if name == "of another revision" else 1)
+        newer = copy_with(schedule, revision=2 if name == "of another revision" else 1)
         assert store.create([Birth(newer, rows)]) == [True]
     waiting_schedule(store, "in order")
     expected = {each.schedule.name for each in store.slice(after="", limit=100).value}

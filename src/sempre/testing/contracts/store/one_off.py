@@ -8,8 +8,8 @@ from typing import Any
 from sempre.domain.planning import plan_failure, plan_release, plan_success
 from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
-from sempre.ports.messages import Receipt, Settled, Settlement
+from sempre.domain.values import copy_with
+from sempre.ports.messages import Enqueued, Settled, Settlement
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -64,14 +64,14 @@ def test_work_reads_back_equal(store: Store) -> None:
         "revision": 1,
     }
     work = work_of(store, due_in=timedelta(microseconds=1), **snapshot)
-    derived = changed(work.execution, kind=Kind.DERIVED, actor="pair", reason="found")
+    derived = copy_with(work.execution, kind=Kind.DERIVED, actor="pair", reason="found")
     before = now_of(store)
 
-    assert store.enqueue([changed(work, execution=derived)]) == [Receipt(derived.id)]
+    assert store.enqueue([copy_with(work, execution=derived)]) == [Enqueued(derived.id)]
 
     row = read(store, derived.id)
     assert before <= row.created_at <= now_of(store)
-    assert row == changed(derived, created_at=row.created_at)
+    assert row == copy_with(derived, created_at=row.created_at)
 
 
 def test_work_is_put_in_in_bulk(store: Store) -> None:
@@ -80,7 +80,7 @@ def test_work_is_put_in_in_bulk(store: Store) -> None:
 
     receipts = store.enqueue(works)
 
-    assert receipts == [Receipt(work.execution.id) for work in works]
+    assert receipts == [Enqueued(work.execution.id) for work in works]
     assert len(store.candidates([each.id for each in receipts]).value) == 250
     assert store.enqueue([]) == []
 
@@ -94,7 +94,7 @@ def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
     alike = [work_of(store, args={"number": number}) for number in range(30)]
 
     for batch in (works, alike):
-        assert store.enqueue(batch) == [Receipt(work.execution.id) for work in batch]
+        assert store.enqueue(batch) == [Enqueued(work.execution.id) for work in batch]
 
     for work in (*works, *alike):
         assert read(store, work.execution.id).snapshot == work.execution.snapshot
@@ -103,11 +103,11 @@ def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
 def test_work_put_in_again_is_put_in_once(store: Store) -> None:
     """The reply to the first time may have been lost; by now it may even be over."""
     work = work_of(store)
-    assert store.enqueue([work, work]) == [Receipt(work.execution.id)] * 2
+    assert store.enqueue([work, work]) == [Enqueued(work.execution.id)] * 2
     [row] = store.take(wanted(), session=session_of(store)).value
     succeed(store, row)
 
-    assert store.enqueue([work]) == [Receipt(work.execution.id)]
+    assert store.enqueue([work]) == [Enqueued(work.execution.id)]
 
     assert read(store, row.id).state is State.SUCCEEDED
     assert store.take(wanted(), session=session_of(store)).value == []

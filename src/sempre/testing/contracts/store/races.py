@@ -12,7 +12,7 @@ from sempre.domain.planning import (
     plan_success,
 )
 from sempre.domain.states import State
-from sempre.ports.messages import Settled, Settlement, Unique
+from sempre.ports.messages import Settled, Settlement, UniqueKey
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     at_once,
@@ -124,7 +124,7 @@ def test_unique_work_put_in_at_once_is_put_in_once(store: Store) -> None:
     keys = [f"key-{number}" for number in range(10)]
     batches = []
     for number in range(MANY):
-        works = [work_of(store, unique=Unique(key)) for key in keys]
+        works = [work_of(store, unique=UniqueKey(key)) for key in keys]
         batches.append(works[::-1] if number % 2 else works)
 
     answers = at_once(*(partial(store.enqueue, works) for works in batches))

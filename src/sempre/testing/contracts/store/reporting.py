@@ -3,7 +3,7 @@
 # ruff: noqa: S101 - a contract asserts
 
 from sempre.domain.execution import Execution
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Report
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -55,7 +55,7 @@ def test_a_report_is_kept_as_it_was_told(store: Store) -> None:
     found = store.reports([second.id, silent.id, new_id(), first.id, first.id])
     times = [each.told_at for each in found.value]
     assert all(at is not None and before <= at <= found.now for at in times)
-    plain = [changed(each, told_at=None) for each in found.value]
+    plain = [copy_with(each, told_at=None) for each in found.value]
     assert plain == sorted(reports, key=lambda each: each.execution_id)
     assert _told(store, silent) == []
     assert store.reports([]).value == []

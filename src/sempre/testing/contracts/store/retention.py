@@ -8,7 +8,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Plan, plan_skip, plan_success
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Order, Rollup, Settled, Settlement, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -184,7 +184,7 @@ def test_a_purge_forgets_late_results_of_what_is_gone(store: Store) -> None:
     [kept] = [each.execution for each in store.candidates([row.id for row in rows]).value]
     [gone] = [row for row in rows if row.id != kept.id]
     for row in rows:
-        zombie = changed(row, fence=row.fence - 1000)
+        zombie = copy_with(row, fence=row.fence - 1000)
         late = Settlement(zombie, plan_success(zombie, moment_of(store)), error="too late")
         assert store.settle([late], session=session) == [Settled.LATE]
 

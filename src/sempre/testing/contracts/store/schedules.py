@@ -6,7 +6,7 @@ from datetime import UTC
 
 from sempre.domain.planning import plan_delete, plan_edit, plan_skip
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -189,6 +189,6 @@ def test_a_view_has_what_ended_after_a_live_row_was_due(store: Store) -> None:
         row_of(View(schedule), due_at - wait, kind=Kind.MANUAL, finished_at=ended, **begun)
         for wait, ended in [(2 * MINUTE, due_at + MINUTE), (3 * MINUTE, due_at - MINUTE)]
     )
-    assert store.create([changed(birth, rows=(*birth.rows, ran, over))]) == [True]
+    assert store.create([copy_with(birth, rows=(*birth.rows, ran, over))]) == [True]
 
     assert {row.id for row in view_of(store).rows} == {birth.rows[0].id, ran.id}

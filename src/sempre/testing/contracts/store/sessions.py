@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sempre.domain.planning import Moment, plan_disable, plan_rescue
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Session, Settled
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -69,7 +69,7 @@ def test_a_session_begins_with_a_lease_from_the_stores_now(store: Store) -> None
 
     reading = store.register(session, lease=LEASE)
 
-    expected = changed(session, started_at=reading.now, leased_until=reading.now + LEASE)
+    expected = copy_with(session, started_at=reading.now, leased_until=reading.now + LEASE)
     assert reading.value == expected
     assert store.sessions().value == [expected]
 
@@ -94,7 +94,7 @@ def test_a_tick_renews_a_session_that_is_alive(store: Store) -> None:
 
     assert reading.value.alive
     after = {each.id: each for each in store.sessions().value}
-    assert after[session] == changed(before[session], leased_until=reading.now + 2 * LEASE)
+    assert after[session] == copy_with(before[session], leased_until=reading.now + 2 * LEASE)
     assert after[other] == before[other]
     assert read(store, row.id).leased_until == reading.now + 2 * LEASE
 
@@ -161,7 +161,7 @@ def test_no_lease_lasts_longer_than_is_possible(store: Store) -> None:
     until = after[ahead].leased_until
     assert until is not None
     assert now + HOUR < until <= now + 2 * HOUR
-    assert after[ahead] == changed(before[ahead], leased_until=until)
+    assert after[ahead] == copy_with(before[ahead], leased_until=until)
     assert store.shorten_leases(longest=2 * HOUR) == 0
 
 
@@ -293,7 +293,7 @@ def test_expired_executions_come_with_the_lease_that_ran_out(store: Store) -> No
 
     found = {each.execution.id: each for each in reading.value}
     assert found.keys() == {row.id, one_off}
-    assert found[row.id].execution == changed(row, leased_until=ended)
+    assert found[row.id].execution == copy_with(row, leased_until=ended)
     assert ended is not None
     assert ended <= reading.now
     assert found[row.id].view == view_of(store)

@@ -14,7 +14,7 @@ from sempre.domain.planning import (
 )
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Every
 from sempre.ports.messages import Settled, Settlement
 from sempre.ports.store import Store
@@ -283,7 +283,7 @@ def test_a_batch_of_settlements_is_answered_in_order(store: Store) -> None:
     moment = moment_of(store)
     plans = [plan_success(row, moment) for row in rows]
     assert store.settle([Settlement(rows[1], plans[1])], session=session) == [Settled.DONE]
-    stolen = Settlement(changed(rows[1], fence=rows[1].fence - 1), plans[1])
+    stolen = Settlement(copy_with(rows[1], fence=rows[1].fence - 1), plans[1])
 
     answers = store.settle(
         [Settlement(rows[0], plans[0]), stolen, Settlement(rows[2], plans[2])], session=session

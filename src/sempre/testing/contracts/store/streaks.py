@@ -7,7 +7,7 @@ from datetime import timedelta
 from sempre.domain.execution import Execution
 from sempre.domain.planning import plan_failure
 from sempre.domain.states import State
-from sempre.ports.messages import Backoff, Receipt, Settled, Settlement, Unique, Work
+from sempre.ports.messages import Backoff, Enqueued, Settled, Settlement, UniqueKey, Work
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -31,8 +31,8 @@ SLOWLY = Backoff(HOUR, 3 * HOUR)
 AT_ONCE = Backoff(timedelta(microseconds=1), timedelta(microseconds=1))
 
 
-def _put(store: Store, backoff: Backoff | None = None, *, key: str = "k") -> Receipt:
-    work = work_of(store, unique=Unique(key))
+def _put(store: Store, backoff: Backoff | None = None, *, key: str = "k") -> Enqueued:
+    work = work_of(store, unique=UniqueKey(key))
     [receipt] = store.enqueue([Work(work.execution, work.unique, backoff)])
     return receipt
 
@@ -63,7 +63,7 @@ def test_work_whose_last_one_failed_is_refused_for_a_while(store: Store) -> None
 
     assert failed.finished_at is not None
     until = failed.finished_at + HOUR
-    assert refused == Receipt(first.id, created=False, failures=1, waits_until=until)
+    assert refused == Enqueued(first.id, created=False, failures=1, waits_until=until)
     assert store.take(wanted(), session=session_of(store)).value == []
 
 
@@ -90,7 +90,7 @@ def test_work_is_accepted_when_the_wait_after_a_failure_is_over(store: Store) ->
     accepted = _put(store, AT_ONCE)
 
     assert (accepted.created, accepted.failures, accepted.waits_until) == (True, 1, None)
-    assert _put(store, AT_ONCE) == Receipt(accepted.id, created=False, failures=1)
+    assert _put(store, AT_ONCE) == Enqueued(accepted.id, created=False, failures=1)
 
 
 def test_a_success_ends_the_row_of_failures(store: Store) -> None:

@@ -6,7 +6,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning import Claim, Moment, Verdict, plan_claim, plan_failure, plan_trigger
 from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Candidate, Settled, Settlement, Switch, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -162,7 +162,7 @@ def test_a_skip_is_refused_once_its_switch_is_on_again(store: Store) -> None:
 
     store.switch(REJECT, off=False)
     check_refused(store, claim.plan)
-    for other in (changed(REJECT, mode="hold"), changed(REJECT, name="other"), HOLD):
+    for other in (copy_with(REJECT, mode="hold"), copy_with(REJECT, name="other"), HOLD):
         store.switch(other, off=True)
         check_refused(store, claim.plan)
         store.switch(other, off=False)
@@ -173,7 +173,7 @@ def test_a_skip_is_refused_once_its_switch_is_on_again(store: Store) -> None:
 def test_a_hold_goes_before_a_reject(store: Store) -> None:
     """Whatever their names: what is held is not lost, and is judged when the hold is over."""
     [row] = due_schedule(store).rows
-    for hold in (changed(HOLD, name="a"), changed(HOLD, name="z")):
+    for hold in (copy_with(HOLD, name="a"), copy_with(HOLD, name="z")):
         store.switch(REJECT, off=True)
         store.switch(hold, off=True)
 
@@ -237,7 +237,7 @@ def test_a_slot_that_was_held_says_by_which_switch(store: Store) -> None:
 
         store.switch(switch, off=False)
 
-        assert read(store, row.id) == changed(row, reason=f"held by {target}")
+        assert read(store, row.id) == copy_with(row, reason=f"held by {target}")
     assert claimed(store, row.id, session_of(store)).reason == ""
 
 
@@ -268,7 +268,7 @@ def test_only_a_slot_that_was_due_was_held(store: Store) -> None:
 def test_a_switch_whose_time_is_over_leaves_its_name_on_what_it_held(store: Store) -> None:
     """By the next tick of any session, as it frees what it held."""
     [row] = due_schedule(store).rows
-    store.switch(changed(HOLD, until=moment_of(store).now - MINUTE), off=True)
+    store.switch(copy_with(HOLD, until=moment_of(store).now - MINUTE), off=True)
 
     store.tick(session_of(store), wanted(), lease=MINUTE)
 

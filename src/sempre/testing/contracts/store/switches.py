@@ -5,7 +5,7 @@
 from datetime import timedelta
 
 from sempre.domain.states import State
-from sempre.ports.messages import Receipt, Switch
+from sempre.ports.messages import Enqueued, Switch
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -87,8 +87,8 @@ def test_a_switch_that_rejects_refuses_new_work_by_name(store: Store) -> None:
 
     receipts = store.enqueue([work, other])
 
-    rejected = Receipt(work.execution.id, created=False, rejected_by="maintenance")
-    assert receipts == [rejected, Receipt(other.execution.id)]
+    rejected = Enqueued(work.execution.id, created=False, rejected_by="maintenance")
+    assert receipts == [rejected, Enqueued(other.execution.id)]
     assert store.candidates([work.execution.id]).value == []
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from sempre.domain.planning import plan_release
 from sempre.domain.states import State
-from sempre.domain.values import changed
-from sempre.ports.messages import Cancelled, Receipt, Settled, Settlement, Unique
+from sempre.domain.values import copy_with
+from sempre.ports.messages import Cancelled, Enqueued, Settled, Settlement, UniqueKey
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -39,8 +39,8 @@ _Mode = Literal["live", "active", "period"]
 
 def _put(
     store: Store, mode: _Mode = "active", *, key: str = "k", period: timedelta = HOUR
-) -> Receipt:
-    [receipt] = store.enqueue([work_of(store, unique=Unique(key, mode, period))])
+) -> Enqueued:
+    [receipt] = store.enqueue([work_of(store, unique=UniqueKey(key, mode, period))])
     return receipt
 
 
@@ -51,26 +51,26 @@ def _start(store: Store) -> None:
 def test_unique_among_the_live_ones_lets_one_wait_while_another_runs(store: Store) -> None:
     """At most one waits; a running one is not in its way."""
     first = _put(store, "live")
-    assert _put(store, "live") == Receipt(first.id, created=False)
+    assert _put(store, "live") == Enqueued(first.id, created=False)
     _start(store)
 
     second = _put(store, "live")
 
     assert second.created
-    assert _put(store, "live") == Receipt(second.id, created=False)
+    assert _put(store, "live") == Enqueued(second.id, created=False)
 
 
 def test_unique_among_the_active_ones_counts_a_running_one(store: Store) -> None:
     """Also one that waits for its retry, or was given back."""
     first = _put(store)
-    assert _put(store) == Receipt(first.id, created=False)
+    assert _put(store) == Enqueued(first.id, created=False)
     session = session_of(store)
     [row] = store.take(wanted(), session=session).value
-    assert _put(store) == Receipt(first.id, created=False)
+    assert _put(store) == Enqueued(first.id, created=False)
     plan = plan_release(None, row, moment_of(store))
     assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
 
-    assert _put(store) == Receipt(first.id, created=False)
+    assert _put(store) == Enqueued(first.id, created=False)
 
 
 def test_an_execution_that_is_over_frees_its_key(store: Store) -> None:
@@ -100,10 +100,10 @@ def test_a_period_counts_from_when_work_was_put_in(store: Store) -> None:
     """Whatever has become of it meanwhile; after the period the key is free."""
     first = _put(store, "period")
     _start(store)
-    assert _put(store, "period") == Receipt(first.id, created=False)
+    assert _put(store, "period") == Enqueued(first.id, created=False)
     succeed(store, read(store, first.id))
 
-    assert _put(store, "period") == Receipt(first.id, created=False)
+    assert _put(store, "period") == Enqueued(first.id, created=False)
 
     born = read(store, first.id).created_at
     while now_of(store) <= born:  # pragma: no cover - a clock finer than a round trip
@@ -114,7 +114,7 @@ def test_a_period_counts_from_when_work_was_put_in(store: Store) -> None:
 def test_a_batch_holds_each_key_once(store: Store) -> None:
     """A duplicate of what came before it in the same call is a duplicate."""
     keys = ["a", "b", "a", "c", "b", "a"]
-    works = [work_of(store, unique=Unique(key)) for key in keys]
+    works = [work_of(store, unique=UniqueKey(key)) for key in keys]
 
     receipts = store.enqueue(works)
 
@@ -127,11 +127,11 @@ def test_a_batch_holds_each_key_once(store: Store) -> None:
 
 def test_a_repeated_id_is_not_its_own_duplicate(store: Store) -> None:
     """Work that is put in again after a lost reply has been created."""
-    work = work_of(store, unique=Unique("k"))
+    work = work_of(store, unique=UniqueKey("k"))
 
     receipts = [*store.enqueue([work]), *store.enqueue([work, work])]
 
-    assert receipts == [Receipt(work.execution.id)] * 3
+    assert receipts == [Enqueued(work.execution.id)] * 3
 
 
 def test_keys_are_told_apart_by_case(store: Store) -> None:
@@ -145,7 +145,7 @@ def test_keys_are_told_apart_by_case(store: Store) -> None:
 def test_work_without_a_key_is_never_a_duplicate(store: Store) -> None:
     """Not even if all else is equal."""
     work = work_of(store)
-    twin = changed(work, execution=changed(work.execution, id=work_of(store).execution.id))
+    twin = copy_with(work, execution=copy_with(work.execution, id=work_of(store).execution.id))
     assert _put(store).created
 
     assert all(receipt.created for receipt in store.enqueue([work, twin]))

@@ -9,7 +9,7 @@ from typing import Any
 from sempre.domain.policies import Retry
 from sempre.domain.schedule import Pause
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Cron, Every, Grid
 from sempre.ports.messages import Birth, View
 from sempre.ports.store import Store
@@ -81,7 +81,7 @@ def test_a_schedule_in_the_middle_of_its_life_reads_back_equal(store: Store) -> 
     """How far a schedule has got is stored as exactly as what was declared."""
     now = now_of(store).replace(microsecond=123_457)
     pause = Pause(until=now + HOUR, note="deploy ✓", actor="ana")
-    schedule = changed(
+    schedule = copy_with(
         draft_schedule(store),
         cursor=now - HOUR,
         revision=2**40,
@@ -92,7 +92,7 @@ def test_a_schedule_in_the_middle_of_its_life_reads_back_equal(store: Store) -> 
         ended=True,
         next_run_at=now + timedelta(microseconds=1),
     )
-    other = changed(schedule, id=new_id(), name="other", pause=Pause())
+    other = copy_with(schedule, id=new_id(), name="other", pause=Pause())
     assert store.create([Birth(schedule), Birth(other)]) == [True, True]
 
     assert view_of(store).schedule == schedule
@@ -182,7 +182,7 @@ def test_texts_of_the_longest_kind_read_back_equal(store: Store) -> None:
         args={"text": "x" * 65_000},
     )
     birth = started(schedule, at=schedule.created_at)
-    row = changed(birth.rows[0], reason="error: " + "✗" * 2000, actor="ana" * 50)
+    row = copy_with(birth.rows[0], reason="error: " + "✗" * 2000, actor="ana" * 50)
     assert store.create([Birth(birth.schedule, (row,))]) == [True]
 
     assert view_of(store, name) == View(birth.schedule, (row,))

@@ -24,7 +24,7 @@ from sempre.domain.planning import (
     plan_unskip,
 )
 from sempre.domain.states import Kind, State
-from sempre.domain.values import changed
+from sempre.domain.values import copy_with
 from sempre.grids import Every
 from sempre.ports.messages import Birth, Order, View
 from sempre.ports.store import Store
@@ -195,9 +195,9 @@ def test_a_delete_reads_back_as_planned(store: Store) -> None:
 def test_a_drifted_row_is_replaced_as_planned(store: Store) -> None:
     """Reconcile supersedes a row that is no longer right and writes the right one."""
     now = now_of(store)
-    schedule = changed(draft_schedule(store), created_at=now, cursor=now)
+    schedule = copy_with(draft_schedule(store), created_at=now, cursor=now)
     birth = started(schedule, at=now)
-    row = changed(birth.rows[0], snapshot=changed(birth.rows[0].snapshot, priority=7))
+    row = copy_with(birth.rows[0], snapshot=copy_with(birth.rows[0].snapshot, priority=7))
     assert store.create([Birth(birth.schedule, (row,))]) == [True]
 
     plan = _written(store, plan_reconcile, actor="watchdog")
@@ -247,7 +247,7 @@ def test_an_overlap_skip_reads_back_as_planned(store: Store) -> None:
     running = row_of(
         View(birth.schedule), slot - MINUTE, kind=Kind.MANUAL, state=State.RUNNING, **begun
     )
-    assert store.create([changed(birth, rows=(*birth.rows, running))]) == [True]
+    assert store.create([copy_with(birth, rows=(*birth.rows, running))]) == [True]
 
     _decided(store, Verdict.SKIP)
 
@@ -266,7 +266,7 @@ def test_a_long_downtime_is_one_range(store: Store) -> None:
     """However many slots passed, the claim writes one stretch and one successor."""
     now = now_of(store)
     schedule = draft_schedule(store, grid=Every("1s", anchor=now - 30 * HOUR))
-    back = changed(schedule, created_at=now - 24 * HOUR, cursor=now - 24 * HOUR)
+    back = copy_with(schedule, created_at=now - 24 * HOUR, cursor=now - 24 * HOUR)
     assert store.create([started(back, at=back.cursor)]) == [True]
 
     claimed(store, first_row(store).id, session_of(store))

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sempre.ports.messages import Receipt, Unique
+from sempre.ports.messages import Enqueued, UniqueKey
 from sempre.ports.store import Store
 from sempre.ports.transactional import Transactional
 from sempre.testing.contracts.store.builders import work_of
@@ -75,8 +75,8 @@ def put(
     store: TransactionalStore,
     connection: Any,  # noqa: ANN401 - of any driver
     *,
-    unique: Unique | None = None,
-) -> Receipt:
+    unique: UniqueKey | None = None,
+) -> Enqueued:
     """Put a piece of work in through a caller's transaction."""
     [receipt] = store.enqueue_within(connection, [work_of(store, unique=unique)])
     return receipt

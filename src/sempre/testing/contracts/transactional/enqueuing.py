@@ -10,7 +10,7 @@ import pytest
 
 from sempre.domain.switch import Switch
 from sempre.errors import NotSameDatabase, TransactionError
-from sempre.ports.messages import ExecutionQuery, Receipt, Unique
+from sempre.ports.messages import Enqueued, ExecutionQuery, UniqueKey
 from sempre.testing.contracts.store.builders import (
     HOUR,
     enqueued,
@@ -43,7 +43,7 @@ __all__ = [
     "test_work_reads_back_as_if_put_in_without_a_transaction",
 ]
 
-KEY = Unique("key")
+KEY = UniqueKey("key")
 Mode = Literal["live", "active", "period"]
 
 
@@ -103,7 +103,7 @@ def test_many_pieces_of_work_are_put_in_at_once(database: Database) -> None:
         receipts = store.enqueue_within(connection, works)
         connection.commit()
 
-    assert receipts == [Receipt(work.execution.id) for work in works]
+    assert receipts == [Enqueued(work.execution.id) for work in works]
     assert len(store.candidates([each.id for each in receipts]).value) == 50
 
 
@@ -117,7 +117,7 @@ def test_a_key_that_is_taken_is_a_receipt(database: Database) -> None:
         receipt = put(store, connection, unique=KEY)
         connection.commit()
 
-    assert receipt == Receipt(first, created=False)
+    assert receipt == Enqueued(first, created=False)
     assert notes(database) == [1]
 
 
@@ -136,9 +136,9 @@ def test_a_transaction_finds_the_keys_that_it_took_itself(database: Database) ->
     store = made(database)
     modes: tuple[Mode, ...] = ("active", "live", "period")
     for mode in modes:
-        unique = Unique(mode, mode, timedelta(microseconds=1))
+        unique = UniqueKey(mode, mode, timedelta(microseconds=1))
         store.cancel([enqueued(store, unique=unique)])
-        lasting = Unique(mode, mode, HOUR)
+        lasting = UniqueKey(mode, mode, HOUR)
         with database.caller() as connection:
             first = put(store, connection, unique=unique)
 
@@ -146,7 +146,7 @@ def test_a_transaction_finds_the_keys_that_it_took_itself(database: Database) ->
             connection.commit()
 
         assert first.created
-        assert second == Receipt(first.id, created=False)
+        assert second == Enqueued(first.id, created=False)
 
 
 def test_a_switch_that_rejects_is_told_and_counted(database: Database) -> None:
@@ -158,7 +158,7 @@ def test_a_switch_that_rejects_is_told_and_counted(database: Database) -> None:
         receipt = put(store, connection)
         connection.commit()
 
-    assert receipt == Receipt(receipt.id, created=False, rejected_by="stop")
+    assert receipt == Enqueued(receipt.id, created=False, rejected_by="stop")
     assert store.candidates([receipt.id]).value == []
     assert [switch.rejected for switch in store.switches().value] == [1]
 

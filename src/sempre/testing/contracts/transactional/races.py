@@ -6,7 +6,7 @@ from functools import partial
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import plan_release
-from sempre.ports.messages import ExecutionQuery, Receipt, Settlement, Unique
+from sempre.ports.messages import Enqueued, ExecutionQuery, Settlement, UniqueKey
 from sempre.testing.contracts.store.builders import (
     at_once,
     enqueued,
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 MANY = 6
-KEY = Unique("key", "live")
+KEY = UniqueKey("key", "live")
 
 
-def _put_and_commit(database: Database) -> Receipt | None:
+def _put_and_commit(database: Database) -> Enqueued | None:
     """Put work in and commit; None if the database refused."""
     with database.caller() as connection:
         try:
@@ -46,7 +46,7 @@ def _put_and_commit(database: Database) -> Receipt | None:
         return receipt
 
 
-def _put_in(store: TransactionalStore) -> Receipt | None:
+def _put_in(store: TransactionalStore) -> Enqueued | None:
     return store.enqueue([work_of(store, unique=KEY)])[0]
 
 
@@ -90,9 +90,9 @@ def test_a_key_that_is_taken_after_a_snapshot_is_not_taken_twice(database: Datab
             write(connection)
             connection.commit()
         except database.driver_error:
-            receipt = Receipt(first, created=False)
+            receipt = Enqueued(first, created=False)
 
-    assert receipt == Receipt(first, created=False)
+    assert receipt == Enqueued(first, created=False)
     assert [row.id for row in _live(database)] == [first]
 
 
@@ -113,7 +113,7 @@ def test_a_key_that_is_waited_for_again_after_a_snapshot_is_not_taken_twice(
             receipt = put(store, connection, unique=KEY)
             connection.commit()
         except database.driver_error:
-            receipt = Receipt(first, created=False)
+            receipt = Enqueued(first, created=False)
 
     assert (receipt.id, receipt.created) == (first, False)
     assert [row.id for row in _live(database)] == [first]

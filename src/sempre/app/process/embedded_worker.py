@@ -1,0 +1,88 @@
+"""An embedded worker: inside a host program, which no state of the store ends.
+
+A web server must answer although its database is down when it boots. Then the worker waits in a
+thread, and begins once the store answers.
+"""
+
+import logging
+from threading import Event, Lock, Thread
+from typing import Self
+
+from sempre.app.process.worker_threads import Running
+from sempre.engine.breaker import Breaker
+from sempre.errors import StoreError, StoreRefused
+from sempre.urls import masked
+
+__all__ = ["Embedded"]
+
+logger = logging.getLogger("sempre")
+NEXT = "the next try is in %.0f s: %s"
+REFUSES = f"the store %s refuses; the worker begins once it can be used; {NEXT}"
+SILENT = f"the store %s does not answer; the worker begins once it does; {NEXT}"
+
+
+class Embedded(Running):
+    """A worker in threads of a host; made by `Sempre.running`.
+
+    A burst raises an error of its store: the caller waits for its outcome.
+    """
+
+    _waiting: Thread | None = None
+
+    def begin(self) -> Self:
+        """Start the worker, or wait for its store in a thread if the store cannot be used yet.
+
+        Each try that the store does not answer, or refuses, is logged.
+        """
+        if self._burst:
+            return super().begin()
+        self._gone, self._turn = Event(), Lock()
+        self._breaker = Breaker(self._app.clock)
+        if not self._try():
+            self._waiting = Thread(target=self._begin_later, name="sempre-embedded", daemon=True)
+            self._waiting.start()
+        return self
+
+    def end(self, *, drain: float | None = None) -> None:
+        """Stop the worker, or the wait for its store. A second call does nothing."""
+        if self._waiting is None:
+            super().end(drain=drain)
+            return
+        self._gone.set()
+        # A try may be under way: wait for its end; its worker is ended below.
+        with self._turn:
+            self._waiting = None
+        if self.worker is None:
+            self.executors.stop()
+        super().end(drain=drain)
+
+    def _begin_later(self) -> None:
+        while not self._gone.wait(self._breaker.rest):
+            with self._turn:
+                if self._gone.is_set() or self._try():
+                    return
+
+    def _try(self) -> bool:
+        """Begin; log and return False if the store cannot be used yet."""
+        try:
+            super().begin()
+        except StoreError as error:
+            self.worker = None
+            self._log(error, self._breaker.failed())
+            return False
+        except Exception:
+            if self._waiting is None:
+                raise
+            # In this thread no caller is left to raise to; a later deploy may mend the mistake.
+            self.worker = None
+            self._breaker.failed()
+            logger.exception("the worker cannot begin; it is tried again")
+            return False
+        return True
+
+    def _log(self, error: StoreError, rest: float) -> None:
+        store = masked(self._app.settings.store)
+        if isinstance(error, StoreRefused):
+            logger.error(REFUSES, store, rest, error)
+        else:
+            logger.warning(SILENT, store, rest, error)

@@ -1,0 +1,160 @@
+"""Worker processes: each works until a signal asks it to stop, and is replaced if it crashes."""
+
+import gc
+import logging
+import os
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from functools import partial
+from mmap import mmap
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from sempre.app.process.signals import StopRequests, stop_requests_by_signal
+from sempre.app.process.wait_for_store import StoreRetry, is_stopped_within
+from sempre.app.process.worker_threads import Running
+from sempre.engine.supervising import Supervisor
+
+if TYPE_CHECKING:
+    from sempre.app.application import Sempre
+
+__all__ = ["start_processes", "work"]
+
+logger = logging.getLogger("sempre")
+# Signals within a second count as one: a service manager signals every process, and a supervisor
+# passes its own signal on.
+ONE_SIGNAL = 1.0
+# New objects between two garbage collections: Python's own default, and that of a worker.
+USUAL_YOUNG = (700, 2000)
+YOUNG = 10_000
+
+
+def start_processes(
+    app: "Sempre", *, queues: Iterable[str] | None, concurrency: int, processes: int
+) -> None:
+    """Work until a signal asks to stop; in child processes, if these can share the store."""
+    chosen = None if queues is None else tuple(queues)
+    # Shared with the workers: whether the store has accepted one of them.
+    accepted = mmap(-1, 1)
+
+    def run(parent_pipe: int, begun: Callable[[], None]) -> int:
+        return work(
+            app,
+            queues=chosen,
+            concurrency=concurrency,
+            parent_pipe=parent_pipe,
+            begun=begun,
+            accepted=accepted,
+        )
+
+    if not app.composition.can_fork:
+        work(app, queues=chosen, concurrency=concurrency)
+        return
+    app.close()
+    Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
+
+
+def work(
+    app: "Sempre",
+    *,
+    queues: Iterable[str] | None,
+    concurrency: int,
+    parent_pipe: int | None = None,
+    begun: Callable[[], None] | None = None,
+    accepted: mmap | None = None,
+) -> int:
+    """Work in this process until SIGTERM or SIGINT; a later signal ends the drain. Return 0.
+
+    The process waits for a store that does not answer. A store that refuses raises its error,
+    unless the byte `accepted` says that the store has accepted a worker before.
+
+    Args:
+        app: whose jobs run.
+        queues: to serve; by default every declared queue.
+        concurrency: the most runs at once.
+        parent_pipe: can be read once the supervisor has ended: then the worker stops.
+        begun: called before the first run.
+        accepted: set to 1 when the store accepts this worker.
+    """
+    # First of all: a signal may come while the rest is set up.
+    with closing(app), stop_requests_by_signal(app.clock) as requests:
+        retry = _store_retry(app, requests, parent_pipe, accepted)
+        # Before anything is forked: a store may start threads.
+        can_fork = app.composition.can_fork
+        if can_fork and not retry.wait_for_store():
+            return 0
+        running = Running(
+            app,
+            queues=queues,
+            concurrency=concurrency,
+            forks=can_fork,
+            begun=begun,
+            retry=retry.retry,
+            parent_pipe=parent_pipe,
+        )
+        worker = running.begin().worker
+        if worker is not None:
+            worker.leave = partial(_leave, requests)
+        _collect_seldom()
+        if parent_pipe is not None:
+            Thread(target=_stop_with_parent, args=(parent_pipe, requests), daemon=True).start()
+        first = requests.next()
+        logger.info("this worker takes no more work and waits for what it runs")
+        _end(running, requests, first)
+    return 0
+
+
+def _leave(requests: StopRequests, reason: str) -> None:
+    logger.error("this worker process ends, to be replaced: %s", reason)
+    requests.add()
+
+
+def _store_retry(
+    app: "Sempre", requests: StopRequests, parent_pipe: int | None, accepted: mmap | None
+) -> StoreRetry:
+    def is_stopped(seconds: float) -> bool:
+        return is_stopped_within(seconds, requests, parent_pipe)
+
+    url, clock = app.settings.store, app.clock
+    return StoreRetry(url, clock=clock, is_stopped=is_stopped, accepted=accepted)
+
+
+def _collect_seldom() -> None:
+    """Exempt the objects of the start from garbage collection, and collect new ones seldom.
+
+    What a worker holds comes and goes in batches. A threshold that the user's code has set stays.
+    """
+    gc.freeze()
+    if gc.get_threshold()[0] in USUAL_YOUNG:
+        gc.set_threshold(YOUNG)
+
+
+def _end(running: Running, requests: StopRequests, requested_at: float | None) -> None:
+    """End a worker in a thread, while this thread receives signals: a later one hurries."""
+    is_over = False
+
+    def end() -> None:
+        nonlocal is_over
+        try:
+            running.end()
+        finally:
+            is_over = True
+            # Ends the wait for a signal below.
+            requests.add()
+
+    ending = Thread(target=end)
+    ending.start()
+    while not is_over:
+        now = requests.next()
+        if requested_at is None:
+            requested_at = now
+        elif now is not None and now - requested_at > ONE_SIGNAL:
+            running.hurry()
+    ending.join()
+
+
+def _stop_with_parent(parent_pipe: int, requests: StopRequests) -> None:
+    os.read(parent_pipe, 1)
+    if not requests.were_made:
+        logger.error("this worker process ends, as its supervisor is gone")
+        requests.add()

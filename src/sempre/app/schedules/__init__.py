@@ -1,0 +1,3 @@
+"""Schedules as users declare, create, deploy and operate them."""
+
+__all__: list[str] = []

@@ -1,0 +1,77 @@
+"""All schedules of a store: created at run time, listed, found by name."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sempre.app.options import Duration
+from sempre.app.schedules.creation import Creator, Declared
+from sempre.app.schedules.stored_schedule import UNKNOWN, StoredSchedule
+from sempre.domain.schedule import Schedule
+from sempre.engine.audits import Audits
+from sempre.engine.core import Engine
+from sempre.grids.intervals import read_duration
+from sempre.ports.executor import Task
+from sempre.ports.messages import ScheduleQuery
+
+__all__ = ["Schedules"]
+
+PAGE = 500
+
+
+class Schedules:
+    """All schedules of a store: created at run time, listed, found by name."""
+
+    def __init__(
+        self, engine: Engine, *, actor: str = "", tasks: Mapping[str, Task] = UNKNOWN
+    ) -> None:
+        """Read and write the store of an engine; `tasks` has the jobs that this process knows."""
+        self._engine = engine
+        self._tasks = tasks
+        self._actor = actor
+
+    def __repr__(self) -> str:
+        """Show the kind of store; the store is not read."""
+        return f"<Schedules of {type(self._engine.store).__name__}>"
+
+    def __getitem__(self, name: str) -> StoredSchedule:
+        """Return the schedule of a name, whether or not it exists."""
+        return StoredSchedule(self._engine, name, actor=self._actor, tasks=self._tasks)
+
+    def __iter__(self) -> Iterator[Schedule]:
+        """Yield all schedules by name, a page at a time."""
+        return self.find()
+
+    def find(
+        self, *, tag: str | None = None, job: str | None = None, text: str = ""
+    ) -> Iterator[Schedule]:
+        """Yield the schedules that match, by name, a page at a time."""
+        after = ""
+        while True:
+            query = ScheduleQuery(tag=tag, job=job, text=text, limit=PAGE, after=after)
+            page = self._engine.read(self._engine.store.schedules(query))
+            yield from page.items
+            after = page.after
+            if not after:
+                return
+
+    def stale(self, *, older_than: Duration) -> Iterator[Schedule]:
+        """Yield the enabled schedules that the watchdog has not audited for this long, by name.
+
+        A new schedule counts from its creation. Each pass audits all of up to 500 schedules; of
+        more, it audits each at least once in 24 hours. A next row that is missing or overdue is
+        found in every pass, also between two audits of its schedule.
+        """
+        reading = self._engine.store.last_pass()
+        audits = Audits(self._engine.read(reading).report)
+        limit = reading.now - read_duration("older_than", older_than)
+        for schedule in self:
+            audited_at = audits.last(schedule) or schedule.created_at
+            if schedule.definition.enabled and audited_at < limit:
+                yield schedule
+
+    def create_many(self, wanted: Iterable[Declared], *, release: int | None = None) -> list[bool]:
+        """Create schedules with their first executions, a thousand in one commit.
+
+        Returns:
+            For each in order whether it was created: False where the name is taken.
+        """
+        return Creator(self._engine, actor=self._actor, release=release).create_many(wanted)

@@ -1,0 +1,55 @@
+"""The policy of a job: how its runs behave, on a schedule or enqueued."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from functools import cached_property
+
+from sempre.domain.arguments import Json
+from sempre.domain.definition import read_fields
+from sempre.domain.policies import OnUnknown, Retry
+from sempre.domain.snapshot import Snapshot
+from sempre.domain.unique import Unique, read_unique
+from sempre.domain.values import copy_with
+
+__all__ = ["JobPolicy", "read_policy"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobPolicy:
+    """What a job declares for its runs; see `Definition` for the fields.
+
+    Schedules of the job inherit every field but `unique`, which is for enqueued work alone.
+    """
+
+    queue: str = "default"
+    priority: int = 1000
+    retry: Retry = Retry()  # noqa: RUF009 - an immutable value
+    timeout: timedelta | None = None
+    on_unknown: OnUnknown = "rerun"
+    tags: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
+    unique: Unique | None = None
+
+    def snapshot(self, job: str, args: Mapping[str, Json]) -> Snapshot:
+        """Return the snapshot that an execution of the job carries."""
+        return copy_with(self._bare, name=job, job=job, args=args)
+
+    @property
+    def inherited(self) -> dict[str, object]:
+        """The fields that a schedule of the job has, unless it has its own."""
+        return {name: getattr(self, name) for name in CARRIED}
+
+    @cached_property
+    def _bare(self) -> Snapshot:
+        chosen = {name: getattr(self, name) for name in CARRIED}
+        return Snapshot(name="", job="", **chosen)
+
+
+CARRIED = tuple(each.name for each in fields(JobPolicy) if each.name != "unique")
+
+
+def read_policy(given: Mapping[str, object]) -> JobPolicy:
+    """Return the policy among the options that a user wrote; InvalidInput names the field."""
+    known = {name: value for name, value in given.items() if name in CARRIED}
+    return JobPolicy(**read_fields(known), unique=read_unique(given.get("unique")))

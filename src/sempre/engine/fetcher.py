@@ -1,0 +1,134 @@
+"""The fetcher: from a ticket, or from the store itself, to an execution in hand.
+
+Work comes from two sources, which know nothing of each other: the broker (`ticket_source`) and the
+store (`store_source`). Each says when it is to be stepped next. The fetcher steps the one whose
+time has come, and otherwise waits for tickets and wake-ups until the sooner of both times. While
+the broker delivers, tickets are read once between two scans: a backlog must not hold them up.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from sempre.engine.claims import Catch, Claims, Started
+from sempre.engine.core import Engine
+from sempre.engine.settling import Finished
+from sempre.engine.store_source import BLOCKED_SCAN, StoreSource
+from sempre.engine.ticket_source import TicketSource
+from sempre.ports.executor import Ended
+from sempre.ports.messages import Wanted
+
+__all__ = ["Fetcher"]
+
+LONGEST_WAIT = 60.0
+
+
+class Fetcher:
+    """Finds work for one worker."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        wanted: Wanted,
+        begin: Callable[[Sequence[Started]], None],
+        called: Callable[[], None],
+    ) -> None:
+        """Hand what was claimed to `begin`, and calls of the watchdog to `called`."""
+        self._engine = engine
+        self._begin_runs = begin
+        self._claims = Claims(engine, wanted=wanted)
+        self.tickets = TicketSource(
+            engine, self._claims, wanted, begin=self._begin, call_watchdog=called
+        )
+        self.store = StoreSource(engine, self._claims, wanted, self._begin_found)
+        self._has_listened = True
+
+    # Reports of other parts, from any thread
+
+    def expect(self, due_at: datetime | None) -> None:
+        """Scan the store no later than an instant, where the store serves."""
+        if due_at is not None and self._engine.bell.is_dumb and self.store.expect(due_at):
+            self._engine.bell.broker.wake()
+
+    def scan_now(self) -> None:
+        """Scan the store at the next step."""
+        self.store.scan_now()
+
+    def note_settled(self, batch: Iterable[Finished], left: Iterable[Finished]) -> None:
+        """Claim slots that waited for runs to end, and plan those that follow successes.
+
+        Args:
+            batch: the ends that were to be recorded.
+            left: those that are not recorded yet.
+        """
+        unsettled = {each.started.execution.id for each in left}
+        slots = [each for each in batch if each.started.schedule]
+        for started, outcome, _ in slots:
+            is_well = outcome is not None and outcome.ended is Ended.SUCCEEDED
+            identity = started.execution.id
+            succeeded = is_well and identity not in unsettled
+            self._claims.prefetch.note_end(identity, succeeded=succeeded)
+        if slots and self.store.unblock():
+            self._engine.bell.broker.wake()
+
+    def expects_start_within(self, seconds: float) -> bool:
+        """Tell whether another execution is known to start soon."""
+        return self.store.next_start - self._engine.clock.elapsed() <= seconds
+
+    # Steps
+
+    def step(self, *, session: str, limit: int) -> float:
+        """Wait for work and begin it, at most `limit`; return how long to rest before the next."""
+        self.tickets.tests.attend()
+        now, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
+        if self.store.next <= now and (dumb or self._has_listened):
+            self._has_listened = False
+            self.store.step(session=session, limit=limit)
+            return 0.0
+        if self.tickets.next_early <= now:
+            self.tickets.step(session=session, limit=limit)
+            return 0.0
+        wait = min(self.store.next, self.tickets.next) - now
+        if self.store.read_ahead(wait):
+            return 0.0
+        return self._listen(session, limit, self.store.rest(max(0.0, min(LONGEST_WAIT, wait))))
+
+    def scan(self, *, session: str, limit: int) -> int:
+        """Begin what is due in the store, at most `limit`, without waiting; return how many."""
+        return self.store.scan(session=session, limit=limit)
+
+    def drain_wake_ups(self) -> None:
+        """Take in wake-ups without waiting: they must not pile up while every hand is busy."""
+        bell = self._engine.bell
+        if not bell.carries and bell.broker.capabilities.shared:
+            self._listen("", 0, 0.0)
+
+    def _listen(self, session: str, limit: int, wait: float) -> float:
+        self._has_listened = True
+        if not self.tickets.listen(session=session, limit=limit, wait=wait):
+            self.store.scan_now()
+            return min(wait, self._engine.bell.breaker.rest, BLOCKED_SCAN)
+        if self.tickets.was_woken:
+            self.store.wake_up()
+        else:
+            self.store.peek()
+        if self.tickets.tests.check():
+            self.store.scan_now()
+        return 0.0
+
+    # What was claimed
+
+    def _begin(self, catch: Catch) -> int:
+        """Begin what was claimed, then ring for its successors; return how many have begun."""
+        if catch.started:
+            self._begin_runs(catch.started)
+        self.store.expect_starts(catch.coming)
+        if catch.born:
+            self._engine.bell.ring(catch.born, self._engine.time.now())
+        return len(catch.started)
+
+    def _begin_found(self, catch: Catch) -> int:
+        """Begin what was found in the store; a broker that should have delivered it is suspect."""
+        begun = self._begin(catch)
+        self.tickets.tests.suspect(each.execution for each in catch.started)
+        return begun
