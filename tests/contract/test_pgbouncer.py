@@ -16,7 +16,8 @@ import pytest
 
 from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
-from sempre.stores.sql.dialects.postgresql import PREPARED_AFTER, Postgresql
+from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.stores.sql.dialects.postgresql.dialect import PREPARED_AFTER
 from sempre.testing.contracts.store import *  # noqa: F403
 from sempre.testing.contracts.transactional import *  # noqa: F403
 from sempre.testing.contracts.transactional import Database

@@ -99,7 +99,9 @@ def test_a_wrong_url_says_what_is_right(url: str, told: str) -> None:
 
 def test_a_missing_driver_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    monkeypatch.delitem(sys.modules, "sempre.stores.sql.dialects.postgresql", raising=False)
+    package = "sempre.stores.sql.dialects.postgresql"
+    for name in [name for name in sys.modules if name.startswith(package)]:
+        monkeypatch.delitem(sys.modules, name)
 
     with pytest.raises(MissingExtra, match=r'pip install "sempre\[postgres\]"'):
         open_store("postgresql://127.0.0.1/jobs")

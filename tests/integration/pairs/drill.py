@@ -18,7 +18,7 @@ import pymysql  # type: ignore[import-untyped]
 from sempre import Job, Sempre
 from sempre.domain.states import LIVE, State
 from sempre.ports.messages import ExecutionQuery
-from sempre.stores.sql.dialects.mariadb_pool import read_address
+from sempre.stores.sql.dialects.mariadb.pool import read_address
 from tests.integration.fleet.crew import CLOCK, Fleet, eventually
 from tests.integration.fleet.effects import read_log
 from tests.integration.pairs.program import JOB, create_database_of

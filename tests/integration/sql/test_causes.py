@@ -13,7 +13,7 @@ from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
-from sempre.stores.sql.dialects.postgresql_failures import explained
+from sempre.stores.sql.dialects.postgresql.failures import explained
 from tests.integration.cli.programs import finished
 
 PATIENCE = 60.0

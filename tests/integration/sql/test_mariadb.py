@@ -18,7 +18,7 @@ from sempre.ports.messages import Cancelled, ExecutionQuery, Session, UniqueKey,
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb import Mariadb
-from sempre.stores.sql.dialects.mariadb_pool import check_server
+from sempre.stores.sql.dialects.mariadb.pool import check_server
 from tests.integration.sql.mariadb_server import ask, new_database
 
 LEASE = timedelta(minutes=5)

@@ -19,14 +19,14 @@ from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import ExecutionQuery, Order, Session, UniqueKey, Wanted, Work
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.postgresql import (
+from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.stores.sql.dialects.postgresql.connection import Connection
+from sempre.stores.sql.dialects.postgresql.dialect import (
     PLANS_KEPT,
     PLANS_TRUSTED,
     PREPARED_AFTER,
     SHORT,
-    Postgresql,
 )
-from sempre.stores.sql.dialects.postgresql_connection import Connection
 from sempre.stores.sql.inserting import load_executions
 from sempre.testing.contracts.store.builders import (
     due_schedule,

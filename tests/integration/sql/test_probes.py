@@ -14,7 +14,7 @@ from sempre.ports.messages import Session
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
-from sempre.stores.sql.dialects.postgresql_connection import check_server
+from sempre.stores.sql.dialects.postgresql.connection import check_server
 from sempre.testing.contracts.store.builders import LEASE
 from sempre.urls import open_store
 from tests.integration.sql.mariadb_server import ask, new_database

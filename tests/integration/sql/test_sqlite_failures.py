@@ -13,8 +13,8 @@ from sempre.errors import PolicyError, StoreRefused, StoreUnavailable, UnknownGr
 from sempre.grids import Every
 from sempre.ports.messages import Birth, Session
 from sempre.stores.sql import SqlStore
-from sempre.stores.sql.dialects.filesystems import check_local, filesystem_of
 from sempre.stores.sql.dialects.sqlite import Sqlite
+from sempre.stores.sql.dialects.sqlite.filesystems import check_local, filesystem_of
 
 LEASE = timedelta(seconds=30)
 START = datetime(2026, 1, 1, tzinfo=UTC)

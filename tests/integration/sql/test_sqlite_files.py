@@ -10,7 +10,7 @@ import pytest
 from sempre.brokers.bell_file import BellFile
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.sqlite import Sqlite
-from sempre.stores.sql.dialects.sqlite_connection import LOG_KEPT
+from sempre.stores.sql.dialects.sqlite.connection import LOG_KEPT
 from sempre.testing.contracts.store.builders import enqueued
 from sempre.urls import UrlError, open_broker, open_store
 

@@ -10,7 +10,7 @@ from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.stores.sql.migrations import VERSION, steps
 
 SOURCES = Path(statements.__file__).parent
-DIALECTS = sorted(path.stem for path in SOURCES.glob("*.sql") if path.stem != "queries")
+DIALECTS = sorted(path.parent.name for path in SOURCES.glob("dialects/*/statements.sql"))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -21,7 +21,7 @@ def test_every_statement_says_what_it_is_for(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_statement_is_used(dialect: str) -> None:
-    files = [*SOURCES.rglob("*.py"), *SOURCES.glob("*.sql")]
+    files = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.sql")]
     text = "\n".join(path.read_text() for path in files)
 
     unused = [

@@ -8,9 +8,9 @@ notifying.py     NOTIFY, where the database has it
 switches.py      what is off, and what that stops
 maintenance.py   the pass row, and forgetting
 encoding.py      schedules and executions as columns; records.py the small tables
-statements.py    reads queries.sql and <dialect>.sql, where all SQL is
-migrations.py    applies migrations/<dialect>/*.sql
-dialects/        transactions, retries and errors of each database
+statements.py    reads queries.sql and dialects/<name>/statements.sql, where all SQL is
+migrations.py    applies dialects/<name>/migrations/*.sql
+dialects/        a folder for each database: connections, transactions, errors, SQL, migrations
 """
 
 from sempre.stores.sql.store import SqlStore

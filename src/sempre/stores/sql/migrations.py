@@ -71,7 +71,7 @@ def check_version(version: int) -> None:
 
 def steps(dialect: str) -> Iterator[tuple[int, str]]:
     """Yield the number and the SQL of every step, in order."""
-    folder = files("sempre.stores.sql").joinpath("migrations", dialect)
+    folder = files("sempre.stores.sql").joinpath("dialects", dialect, "migrations")
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".sql"):
             yield int(file.name.split("_")[0]), file.read_text("utf-8")

@@ -117,5 +117,6 @@ def parse(text: str) -> dict[str, Statement]:
 def load(dialect: str) -> Mapping[str, Statement]:
     """Return the statements of every dialect, with what one of them says in its own way."""
     folder = files("sempre.stores.sql")
-    every = parse(folder.joinpath("queries.sql").read_text("utf-8"))
-    return every | parse(folder.joinpath(f"{dialect}.sql").read_text("utf-8"))
+    every = folder.joinpath("queries.sql").read_text("utf-8")
+    own = folder.joinpath("dialects", dialect, "statements.sql").read_text("utf-8")
+    return parse(every) | parse(own)

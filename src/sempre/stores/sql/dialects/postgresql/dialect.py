@@ -24,28 +24,28 @@ from sempre.clock import Clock, SystemClock
 from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.postgresql_wording import documents, each, pairs, position
+from sempre.stores.sql.dialects.postgresql.wording import documents, each, pairs, position
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
 try:
     import psycopg
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-    from sempre.stores.sql.dialects.postgresql_address import describe, driver_options
-    from sempre.stores.sql.dialects.postgresql_callers import PostgresqlCallers
-    from sempre.stores.sql.dialects.postgresql_connection import (
+    from sempre.stores.sql.dialects.postgresql.address import describe, driver_options
+    from sempre.stores.sql.dialects.postgresql.callers import PostgresqlCallers
+    from sempre.stores.sql.dialects.postgresql.connection import (
         Connection,
         Unanswered,
         check_server,
     )
-    from sempre.stores.sql.dialects.postgresql_failures import (
+    from sempre.stores.sql.dialects.postgresql.failures import (
         NOT_KEPT,
         OUTDATED,
         RACES,
         explained,
     )
-    from sempre.stores.sql.dialects.postgresql_pool import Attempts, open_pool
-    from sempre.stores.sql.dialects.postgresql_transaction import PostgresqlTransaction
+    from sempre.stores.sql.dialects.postgresql.pool import Attempts, open_pool
+    from sempre.stores.sql.dialects.postgresql.transaction import PostgresqlTransaction
 except ImportError as error:
     message = "PostgreSQL needs its driver: pip install 'sempre[postgres]'."
     raise StoreRefused(message) from error

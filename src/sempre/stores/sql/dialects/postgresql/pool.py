@@ -13,8 +13,8 @@ from typing import Any
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from sempre.stores.sql.dialects.postgresql_address import ENCODING
-from sempre.stores.sql.dialects.postgresql_connection import Connection
+from sempre.stores.sql.dialects.postgresql.address import ENCODING
+from sempre.stores.sql.dialects.postgresql.connection import Connection
 
 __all__ = ["Attempts", "open_pool"]
 

@@ -21,10 +21,10 @@ from sempre.clock import Clock, SystemClock
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.filesystems import check_local
-from sempre.stores.sql.dialects.sqlite_callers import SqliteCallers
-from sempre.stores.sql.dialects.sqlite_connection import PRIVATE, Connection, Place, open_file
-from sempre.stores.sql.dialects.sqlite_failures import BUSY, code_of
+from sempre.stores.sql.dialects.sqlite.callers import SqliteCallers
+from sempre.stores.sql.dialects.sqlite.connection import PRIVATE, Connection, Place, open_file
+from sempre.stores.sql.dialects.sqlite.failures import BUSY, code_of
+from sempre.stores.sql.dialects.sqlite.filesystems import check_local
 from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.statements import Wording, check_identifier, load
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sempre.errors import StoreRefused, StoreUnavailable
-from sempre.stores.sql.dialects.mariadb_packets import SMALL_PACKET
+from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET
 from sempre.stores.sql.dialects.promises import weaker
 
 try:

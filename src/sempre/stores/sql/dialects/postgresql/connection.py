@@ -12,7 +12,7 @@ from psycopg.abc import PQGen
 from psycopg.waiting import Ready
 
 from sempre.errors import StoreRefused
-from sempre.stores.sql.dialects.postgresql_address import ENCODING
+from sempre.stores.sql.dialects.postgresql.address import ENCODING
 from sempre.stores.sql.dialects.promises import weaker
 
 __all__ = ["Connection", "Unanswered", "check_server"]

@@ -14,7 +14,7 @@ from typing import Any
 from psycopg import Cursor
 
 from sempre.grids.instants import instant_of
-from sempre.stores.sql.dialects.postgresql_connection import Connection
+from sempre.stores.sql.dialects.postgresql.connection import Connection
 from sempre.stores.sql.encoding import json_text
 
 __all__ = ["PostgresqlTransaction"]

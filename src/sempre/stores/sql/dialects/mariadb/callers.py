@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from sempre.errors import StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
-from sempre.stores.sql.dialects.mariadb_pool import FOR_ONE, OF_OURS, pymysql
+from sempre.stores.sql.dialects.mariadb.pool import FOR_ONE, OF_OURS, pymysql
 
 __all__ = ["MariadbCallers"]
 

@@ -17,16 +17,16 @@ from typing import Any, TypeVar
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.mariadb_callers import MariadbCallers
-from sempre.stores.sql.dialects.mariadb_packets import SMALL_PACKET
-from sempre.stores.sql.dialects.mariadb_pool import (
+from sempre.stores.sql.dialects.mariadb.callers import MariadbCallers
+from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET
+from sempre.stores.sql.dialects.mariadb.pool import (
     OF_OURS,
     Pool,
     check_server,
     pymysql,
     read_address,
 )
-from sempre.stores.sql.dialects.mariadb_transaction import MariadbTransaction
+from sempre.stores.sql.dialects.mariadb.transaction import MariadbTransaction
 from sempre.stores.sql.statements import Wording, check_identifier, load
 
 __all__ = ["Mariadb"]

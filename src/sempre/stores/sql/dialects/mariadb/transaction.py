@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from sempre.grids.instants import instant_of
-from sempre.stores.sql.dialects.mariadb_packets import SMALL_PACKET, Packets, json_of
+from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET, Packets, json_of
 from sempre.stores.sql.encoding import json_text
 
 __all__ = ["MariadbTransaction"]

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from sempre.errors import NotSameDatabase, StoreLocked, StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
-from sempre.stores.sql.dialects.sqlite_connection import address_of
-from sempre.stores.sql.dialects.sqlite_failures import BUSY, code_of
+from sempre.stores.sql.dialects.sqlite.connection import address_of
+from sempre.stores.sql.dialects.sqlite.failures import BUSY, code_of
 
 __all__ = ["SqliteCallers"]
 

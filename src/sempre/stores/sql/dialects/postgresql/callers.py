@@ -10,7 +10,7 @@ from psycopg.rows import tuple_row
 
 from sempre.errors import StoreUnavailable, TransactionError
 from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
-from sempre.stores.sql.dialects.postgresql_address import ENCODING
+from sempre.stores.sql.dialects.postgresql.address import ENCODING
 
 __all__ = ["PostgresqlCallers"]
 
