@@ -69,14 +69,18 @@ def a_run() -> Run:
 def in_flight(executor: ProcessExecutor, width: int) -> Callable[[int], None]:
     def ours(runs: int) -> None:
         told: SimpleQueue[Outcome] = SimpleQueue()
+
+        def done(_run: Run, outcome: Outcome) -> None:
+            told.put(outcome)
+
         for _ in range(width):
-            executor.submit(a_run(), told.put)
+            executor.submit(a_run(), done)
         for number in range(runs):
             outcome = told.get()
             if outcome.ended is not Ended.SUCCEEDED:
                 raise SystemExit(f"a run {outcome.ended}: {outcome.error}")
             if number < runs - width:
-                executor.submit(a_run(), told.put)
+                executor.submit(a_run(), done)
 
     return ours
 

@@ -79,7 +79,7 @@ def none_dropped(*_: object) -> None:
     """Give no slot up, whatever the policy says."""
 
 
-def as_it_came(_holdings: object, outcome: Outcome) -> Outcome:
+def as_it_came(_holdings: object, _run: object, outcome: Outcome) -> Outcome:
     """Take the end of an abandoned run for somebody's wish."""
     return outcome
 

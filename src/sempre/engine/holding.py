@@ -10,7 +10,7 @@ from threading import Lock
 
 from sempre.domain.execution import Execution
 from sempre.engine.core import Engine
-from sempre.ports.executor import Ended, Outcome
+from sempre.ports.executor import Ended, Outcome, Run
 
 __all__ = ["Holdings"]
 
@@ -49,15 +49,15 @@ class Holdings:
         with self._lock:
             self._abandoned.add(execution.fence)
 
-    def judged(self, outcome: Outcome) -> Outcome:
-        """Return an outcome as it counts.
+    def judged(self, run: Run, outcome: Outcome) -> Outcome:
+        """Return the outcome of a run as it counts.
 
         If an abandoned run was ended, nobody wished for that, and nobody knows how far it got: its
         policy decides, as after a crash. If others have it by now, it is late anyway.
         """
         if not self._abandoned:
             return outcome
-        fence = outcome.run.execution.fence
+        fence = run.execution.fence
         with self._lock:
             abandoned = fence in self._abandoned
             self._abandoned.discard(fence)

@@ -24,8 +24,8 @@ def run_of(started: Started, crew: Crew, settings: Settings) -> Run:
     return Run(execution, task, timeout, alone=execution.crashes > 0)
 
 
-def cut_off(started: Started, run: Run, now: datetime) -> Finished:
+def cut_off(started: Started, now: datetime) -> Finished:
     """Return the end of a run that a stop cut off: nobody knows how far it got."""
     began = started.execution.started_at or now
     seconds = max(0.0, (now - began).total_seconds())
-    return Finished(started, Outcome(run, Ended.INTERRUPTED, error=CUT_OFF, seconds=seconds))
+    return Finished(started, Outcome(Ended.INTERRUPTED, error=CUT_OFF, seconds=seconds))

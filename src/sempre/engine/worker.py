@@ -28,7 +28,7 @@ from sempre.engine.settling import Finished, Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import Refused, SempreError, StoreError, StoreGone
-from sempre.ports.executor import Executor, Outcome
+from sempre.ports.executor import Executor, Outcome, Run
 
 __all__ = ["Crew", "Worker"]
 
@@ -218,8 +218,7 @@ class Worker:
         for started in self.capacity.running():
             cut, parked = self.capacity.finish(started.execution.fence, 0.0)
             if cut is not None:
-                run = run_of(cut, self.crew, self.engine.settings)
-                self._finished.put(cut_off(cut, run, self.engine.time.now()))
+                self._finished.put(cut_off(cut, self.engine.time.now()))
             if parked is not None:
                 self._finished.put(Finished(parked))
 
@@ -283,12 +282,12 @@ class Worker:
             self.capacity.finish(started.execution.fence, 0.0)
             self._finished.put(Finished(started))
 
-    def _done(self, outcome: Outcome) -> None:
+    def _done(self, run: Run, outcome: Outcome) -> None:
         """Take an outcome from whatever thread it comes, and go on with what was parked."""
-        fence = outcome.run.execution.fence
+        fence = run.execution.fence
         done, following = self.capacity.finish(fence, outcome.seconds)
         if done is not None:
-            self._finished.put(Finished(done, self._holdings.judged(outcome)))
+            self._finished.put(Finished(done, self._holdings.judged(run, outcome)))
         if following is not None:
             self._submit(following)
 

@@ -90,7 +90,7 @@ class Executors:
                 self.unavailable[isolation] = str(error)
                 del self._executors[isolation]
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread."""
         if self._begun is not None:
             self._begun()
@@ -102,7 +102,7 @@ class Executors:
         if executor is None:
             why = self.unavailable.get(isolation, "this worker was made without it")
             error = f"isolation={isolation!r} is not available: {why}"
-            done(Outcome(run, Ended.FAILED, error=error))
+            done(run, Outcome(Ended.FAILED, error=error))
         else:
             executor.submit(run, done)
 
@@ -120,13 +120,15 @@ class Executors:
             )
         return run.task.isolation
 
-    def _watched(self, job: str, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
+    def _watched(
+        self, job: str, done: Callable[[Run, Outcome], None]
+    ) -> Callable[[Run, Outcome], None]:
         """Return `done`, which first clears the job of suspicion if it has not crashed."""
 
-        def heard(outcome: Outcome) -> None:
+        def heard(run: Run, outcome: Outcome) -> None:
             if outcome.ended is not Ended.CRASHED:
                 self._suspects.discard(job)
-            done(outcome)
+            done(run, outcome)
 
         return heard
 

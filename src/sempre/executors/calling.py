@@ -1,37 +1,26 @@
-"""One call of a job's function, wherever it happens, and the report of how it ended.
+"""One call of a job's function, wherever it happens, and its outcome.
 
-Every executor calls here, so that a job gives the same report in a thread, on the loop and in a
-child. A report is made of plain values only: it crosses from a child as JSON.
+Every executor calls here, so that a job gives the same outcome in a thread, on the loop and in a
+child. An outcome is made of plain values only: it crosses from a child as JSON.
 """
 
 import asyncio
 import traceback
 from collections.abc import Awaitable
 from types import CoroutineType
-from typing import NamedTuple
 
-from sempre.domain.arguments import Json
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import kept_result
 from sempre.errors import RunCancelled, Skip
 from sempre.executors.current import Current, running
-from sempre.ports.executor import Ended, Task
+from sempre.ports.executor import Ended, Outcome, Task
 
-__all__ = ["LONGEST_ERROR", "Report", "cancelled", "failed", "perform", "perform_async"]
+__all__ = ["LONGEST_ERROR", "cancelled", "failed", "perform", "perform_async"]
 
 LONGEST_ERROR = 500
 
 
-class Report(NamedTuple):
-    """How a call ended: the result as it is stored, errors redacted and capped."""
-
-    ended: Ended
-    result: Json = None
-    error: str = ""
-    traceback: str = ""
-
-
-def perform(task: Task, run: Current) -> Report:
+def perform(task: Task, run: Current) -> Outcome:
     """Call a function to its end in this thread; a coroutine gets a loop of its own.
 
     It never raises: SystemExit and KeyboardInterrupt are failures of the job like any other.
@@ -47,10 +36,10 @@ def perform(task: Task, run: Current) -> Report:
         return failed(error, run, task.redact)
 
 
-async def perform_async(task: Task, run: Current) -> Report:
+async def perform_async(task: Task, run: Current) -> Outcome:
     """Call a function on the running loop and wait for what it returns; it never raises.
 
-    That it was cancelled is a report too, so that whoever asked for it can tell why.
+    That it was cancelled is an outcome too, so that whoever asked for it can tell why.
     """
     try:
         with running(run):
@@ -67,27 +56,27 @@ async def perform_async(task: Task, run: Current) -> Report:
         return failed(error, run, task.redact)
 
 
-def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -> Report:
+def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -> Outcome:
     """Report what a job raised; RunCancelled, if it was asked to end, is no failure."""
     reason = run.link.reason
     if isinstance(error, RunCancelled) and reason is not None:
         return cancelled(reason)
     if isinstance(error, Skip):
-        return Report(Ended.SKIPPED, None, kept_text(str(error), patterns, LONGEST_ERROR))
+        return Outcome(Ended.SKIPPED, None, kept_text(str(error), patterns, LONGEST_ERROR))
     line = kept_text(_one_line(error), patterns, LONGEST_ERROR)
-    return Report(Ended.FAILED, None, line, kept_text(_told(error), patterns))
+    return Outcome(Ended.FAILED, None, line, kept_text(_told(error), patterns))
 
 
-def _succeeded(value: object, task: Task, run: Current) -> Report:
+def _succeeded(value: object, task: Task, run: Current) -> Outcome:
     """Report what a job returned, after what it wrote is kept."""
     result = kept_result(value, task.redact, task.result_limit)
     run.effects.keep(result)
-    return Report(Ended.SUCCEEDED, result)
+    return Outcome(Ended.SUCCEEDED, result)
 
 
-def cancelled(reason: str) -> Report:
+def cancelled(reason: str) -> Outcome:
     """Report that a run ended because it was asked to."""
-    return Report(Ended.CANCELLED, None, kept_text(f"cancelled: {reason}", (), LONGEST_ERROR))
+    return Outcome(Ended.CANCELLED, None, kept_text(f"cancelled: {reason}", (), LONGEST_ERROR))
 
 
 def _one_line(error: BaseException) -> str:

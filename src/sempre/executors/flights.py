@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from sempre.clock import Clock
-from sempre.executors.calling import Report
 from sempre.executors.current import Current
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
@@ -34,7 +33,7 @@ class Flight:
     """
 
     run: Run
-    done: Callable[[Outcome], None]
+    done: Callable[[Run, Outcome], None]
     current: Current
     began: float
     is_told: bool = field(default=False, init=False)
@@ -43,7 +42,7 @@ class Flight:
 F = TypeVar("F", bound=Flight)
 
 
-def judged(report: Report, verdict: Report | None) -> Report:
+def judged(report: Outcome, verdict: Outcome | None) -> Outcome:
     """Return what is told of a run that was asked to end, if it was.
 
     One that did its work all the same, and in time, has succeeded.
@@ -68,7 +67,7 @@ class Flights(Generic[F]):
         with self._lock:
             self._open.add(flight)
 
-    def end(self, flight: F, report: Report) -> bool:
+    def end(self, flight: F, report: Outcome) -> bool:
         """Note that a run has ended and tell of it; False if that was done before."""
         with self._lock:
             self._open.discard(flight)
@@ -78,7 +77,7 @@ class Flights(Generic[F]):
             self._tell(flight, report)
         return first
 
-    def give_up(self, flight: F, report: Report) -> bool:
+    def give_up(self, flight: F, report: Outcome) -> bool:
         """Tell of a run that has not ended, and count it as stuck; False if it was told of."""
         with self._lock:
             first, flight.is_told = not flight.is_told, True
@@ -120,10 +119,9 @@ class Flights(Generic[F]):
         """How many runs were told of but have not ended."""
         return len(self._stuck)
 
-    def _tell(self, flight: F, report: Report) -> None:
+    def _tell(self, flight: F, report: Outcome) -> None:
         seconds = self._clock.elapsed() - flight.began
-        outcome = Outcome(flight.run, *report, seconds)
         try:
-            flight.done(outcome)
+            flight.done(flight.run, Outcome(*report[:4], seconds))
         except Exception:  # noqa: BLE001 - the engine's mistakes must not end our threads
             _LOG.exception("telling the outcome of %s failed", flight.run.execution.id)

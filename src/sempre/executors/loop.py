@@ -19,7 +19,7 @@ from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
 from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
-from sempre.executors.calling import Report, cancelled, perform_async
+from sempre.executors.calling import cancelled, perform_async
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
 from sempre.executors.flights import Flight, Flights, judged
@@ -33,7 +33,7 @@ _LOG = logging.getLogger("sempre.executors")
 @dataclass(eq=False)
 class _TaskFlight(Flight):
     task: "asyncio.Task[None] | None" = field(default=None, init=False)
-    verdict: Report | None = field(default=None, init=False)
+    verdict: Outcome | None = field(default=None, init=False)
 
 
 class AsyncExecutor:
@@ -63,7 +63,7 @@ class AsyncExecutor:
         thread = Thread(target=self._turn, args=(self._loop,), name="sempre-loop", daemon=True)
         thread.start()
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
 
         Raises:
@@ -75,7 +75,7 @@ class AsyncExecutor:
         flight = _TaskFlight(run, done, current, began)
         self._flights.add(flight)
         if run.timeout is not None:
-            verdict = Report(
+            verdict = Outcome(
                 Ended.TIMED_OUT, error=f"timed out after {written_length(run.timeout)}"
             )
             at = flight.began + run.timeout.total_seconds()
@@ -133,14 +133,14 @@ class AsyncExecutor:
     def _landed(self, flight: _TaskFlight, task: "asyncio.Task[None]") -> None:
         # A task that is cancelled before its first step never comes to tell of itself.
         if task.cancelled():
-            by_others = Report(Ended.FAILED, error="CancelledError: cancelled before it began")
+            by_others = Outcome(Ended.FAILED, error="CancelledError: cancelled before it began")
             self._end(flight, flight.verdict or by_others)
 
-    def _end(self, flight: _TaskFlight, report: Report) -> None:
+    def _end(self, flight: _TaskFlight, report: Outcome) -> None:
         self._alarm.forget(flight)
         self._flights.end(flight, report)
 
-    def _ask(self, flight: _TaskFlight, verdict: Report, reason: str) -> None:
+    def _ask(self, flight: _TaskFlight, verdict: Outcome, reason: str) -> None:
         """Cancel a task now, and tell of it after the grace whether it has ended or not."""
         loop = self._loop
         if flight.verdict is not None or loop is None:

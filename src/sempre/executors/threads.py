@@ -15,7 +15,7 @@ from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
 from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
-from sempre.executors.calling import Report, perform
+from sempre.executors.calling import perform
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
 from sempre.executors.flights import Flight, Flights
@@ -59,7 +59,7 @@ class ThreadExecutor:
     def start(self) -> None:
         """Get ready; threads begin with the runs."""
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
 
         Raises:
@@ -78,7 +78,7 @@ class ThreadExecutor:
             self._begin(flight)
         except RuntimeError as error:
             self._alarm.forget(flight)
-            self._flights.end(flight, Report(Ended.FAILED, error=f"it could not begin: {error}"))
+            self._flights.end(flight, Outcome(Ended.FAILED, error=f"it could not begin: {error}"))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end; False if it is unknown. One that never looks runs on."""
@@ -145,7 +145,7 @@ class ThreadExecutor:
                 self._alarm.forget(flight)
                 following = self._tell(flight, report)
 
-    def _tell(self, flight: Flight, report: Report) -> Flight | None:
+    def _tell(self, flight: Flight, report: Outcome) -> Flight | None:
         """Tell of a run that has ended; return what was submitted meanwhile for this thread."""
         self._own.tells, self._own.next = True, None
         try:
@@ -164,6 +164,6 @@ class ThreadExecutor:
     def _time_out(self, flight: Flight) -> None:
         limit = written_length(flight.run.timeout or timedelta(0))
         error = f"timed out after {limit}; its thread goes on until the job returns"
-        self._flights.give_up(flight, Report(Ended.TIMED_OUT, error=error))
+        self._flights.give_up(flight, Outcome(Ended.TIMED_OUT, error=error))
         # Only now, or a job that listens well would be told of as cancelled.
         flight.current.link.cancel("its time is over")

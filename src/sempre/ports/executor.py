@@ -82,10 +82,9 @@ class Ended(StrEnum):
 
 
 class Outcome(NamedTuple):
-    """What became of a run.
+    """How a run ended.
 
     Attributes:
-        run: which one.
         ended: how.
         result: what it returned, as it is stored (see `domain.results`); None unless it succeeded.
         error: the last line of what it raised, for a list: `ValueError: no such region`.
@@ -93,7 +92,6 @@ class Outcome(NamedTuple):
         seconds: how long it took, by this process's clock.
     """
 
-    run: Run
     ended: Ended
     result: Json = None
     error: str = ""
@@ -117,7 +115,7 @@ class Executor(Protocol):
         """Get ready. The process executor forks its nursery here, before any thread exists."""
         ...
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
 
         It may submit another run, but must not wait for one: that may have to come after it.

@@ -108,9 +108,8 @@ class Host:
         with self._lock:
             self._channel.sendall(json.dumps(message).encode() + b"\n")
 
-    def _done(self, outcome: Outcome) -> None:
-        told = {name: value for name, value in outcome._asdict().items() if name != "run"}
-        self.tell({"outcome": {"id": outcome.run.execution.id, **told}})
+    def _done(self, run: Run, outcome: Outcome) -> None:
+        self.tell({"outcome": {"id": run.execution.id, **outcome._asdict()}})
 
 
 def _target(descriptor: int) -> str:

@@ -5,10 +5,9 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sempre.executors.calling import Report
 from sempre.executors.process.frames import BrokenFrame, Frames
 from sempre.executors.process.reports import read_message
-from sempre.ports.executor import Progress
+from sempre.ports.executor import Outcome, Progress
 from tests.property.foreign.strategies import json_texts
 
 FRAMED = json_texts.map(lambda text: text.encode("utf-8", "surrogatepass")).map(
@@ -22,4 +21,4 @@ def test_any_bytes_are_messages_or_a_broken_stream(pieces: list[bytes]) -> None:
     with suppress(BrokenFrame):
         for piece in pieces:
             said = map(read_message, frames.feed(piece))
-            assert all(isinstance(message, Report | Progress) for message in said)
+            assert all(isinstance(message, Outcome | Progress) for message in said)

@@ -13,7 +13,7 @@ from sempre.engine.claims import Started
 from sempre.engine.events import Event, Happened
 from sempre.engine.settling import Finished, Settler
 from sempre.errors import StoreUnavailable
-from sempre.ports.executor import Ended, Outcome, Run, Task
+from sempre.ports.executor import Ended, Outcome
 from sempre.ports.messages import Settled, Settlement
 from sempre.stores.memory import MemoryStore
 from sempre.stores.sql import SqlStore
@@ -31,10 +31,8 @@ def test_one_end_that_planning_cannot_deal_with_keeps_no_other_from_being_record
     session = session_of(store)
     rows = [claimed(store, identity, session) for identity in (manual.id, enqueued(store))]
     ends = [Ended.CRASHED, Ended.SUCCEEDED]
-    task = Task("job", print)
     finished = [
-        Finished(Started(row), Outcome(Run(row, task), ended))
-        for row, ended in zip(rows, ends, strict=True)
+        Finished(Started(row), Outcome(ended)) for row, ended in zip(rows, ends, strict=True)
     ]
 
     left = Settler(engine).settle(finished, session=session)
@@ -56,10 +54,9 @@ def test_one_end_that_the_store_cannot_hold_keeps_no_other_from_being_recorded(
     engine.events.listen(told.append, Happened.FAULTY)
     session = session_of(store)
     rows = [claimed(store, enqueued(store), session) for _ in range(5)]
-    task = Task("job", print)
-    finished = [Finished(Started(row), Outcome(Run(row, task), Ended.SUCCEEDED)) for row in rows]
+    finished = [Finished(Started(row), Outcome(Ended.SUCCEEDED)) for row in rows]
     no_json: Any = object()
-    broken = Outcome(Run(rows[2], task), ended, no_json, error=no_json)
+    broken = Outcome(ended, no_json, error=no_json)
     finished[2] = Finished(Started(rows[2]), broken)
 
     left = Settler(engine).settle(finished, session=session)
@@ -79,8 +76,7 @@ def test_a_store_that_does_not_answer_is_asked_for_no_end_one_by_one() -> None:
     engine = Sempre(store, broker=StoreBroker()).engine
     session = session_of(store)
     rows = [claimed(store, enqueued(store), session) for _ in range(5)]
-    task = Task("job", print)
-    finished = [Finished(Started(row), Outcome(Run(row, task), Ended.SUCCEEDED)) for row in rows]
+    finished = [Finished(Started(row), Outcome(Ended.SUCCEEDED)) for row in rows]
 
     with pytest.raises(StoreUnavailable):
         Settler(engine).settle(finished, session=session)

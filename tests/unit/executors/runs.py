@@ -50,13 +50,17 @@ class Told:
     """Hears of outcomes, one after the other."""
 
     def __init__(self) -> None:
-        self._outcomes: SimpleQueue[Outcome] = SimpleQueue()
+        self._outcomes: SimpleQueue[tuple[Run, Outcome]] = SimpleQueue()
 
-    def __call__(self, outcome: Outcome) -> None:
-        self._outcomes.put(outcome)
+    def __call__(self, run: Run, outcome: Outcome) -> None:
+        self._outcomes.put((run, outcome))
 
     def next(self) -> Outcome:
         """Wait for the next outcome."""
+        return self.next_of_run()[1]
+
+    def next_of_run(self) -> tuple[Run, Outcome]:
+        """Wait for the next outcome; return it with its run."""
         return self._outcomes.get(timeout=HANGS_AFTER)
 
     @property

@@ -61,9 +61,11 @@ async def greet_later(name: str) -> str:
 def test_a_result_arrives_with_its_run(executor: Executor) -> None:
     run = run_of(greet, args={"name": "東京 è 🚀", "times": 2})
 
-    outcome = outcome_of(executor, run)
+    told = Told()
+    executor.submit(run, told)
 
-    assert outcome.run is run
+    ended, outcome = told.next_of_run()
+    assert ended is run
     assert outcome.ended is Ended.SUCCEEDED
     assert outcome.result == "ciao 東京 è 🚀 ciao 東京 è 🚀 "
     assert (outcome.error, outcome.traceback) == ("", "")
@@ -199,8 +201,8 @@ def test_an_outcome_that_nobody_can_take_ends_nothing(
     logging.getLogger("sempre.executors").addHandler(handler)
     request.addfinalizer(lambda: logging.getLogger("sempre.executors").removeHandler(handler))
 
-    def deaf(outcome: object) -> None:
-        raise RuntimeError(f"not listening to {outcome}")
+    def deaf(run: object, outcome: object) -> None:
+        raise RuntimeError(f"not listening to {outcome} of {run}")
 
     executor.submit(run_of(returned(1)), deaf)
 
@@ -244,9 +246,9 @@ def test_every_one_of_a_thousand_runs_is_told_of_exactly_once(executor: Executor
 
     for run in runs:
         executor.submit(run, told)
-    outcomes = [told.next() for _ in runs]
+    ends = [told.next_of_run() for _ in runs]
 
-    assert {outcome.run.execution.id for outcome in outcomes} == {run.execution.id for run in runs}
-    assert {outcome.ended for outcome in outcomes} <= {Ended.SUCCEEDED, Ended.TIMED_OUT}
+    assert {run.execution.id for run, _ in ends} == {run.execution.id for run in runs}
+    assert {outcome.ended for _, outcome in ends} <= {Ended.SUCCEEDED, Ended.TIMED_OUT}
     assert told.is_silent
     outcome_of(executor, run_of(returned(1)))

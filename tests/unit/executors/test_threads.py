@@ -10,7 +10,7 @@ import pytest
 
 from sempre.executors.current import current
 from sempre.executors.threads import ThreadExecutor
-from sempre.ports.executor import Ended, Outcome
+from sempre.ports.executor import Ended, Outcome, Run
 from tests.unit.executors.runs import Told, outcome_of, run_of
 
 
@@ -119,7 +119,8 @@ def test_cancelling_concerns_one_execution(executor: ThreadExecutor) -> None:
     executor.cancel(one.execution.id, reason="by ann")
     release.set()
 
-    results = {outcome.run.execution.id: outcome.result for outcome in (told.next(), told.next())}
+    ends = (told.next_of_run(), told.next_of_run())
+    results = {run.execution.id: outcome.result for run, outcome in ends}
     assert results == {one.execution.id: True, other.execution.id: False}
 
 
@@ -156,12 +157,12 @@ def test_what_is_submitted_when_a_run_is_told_of_goes_on_in_the_same_thread(
     def job() -> str:
         return current_thread().name + str(get_ident())
 
-    def go_on(outcome: Outcome) -> None:
+    def go_on(run: Run, outcome: Outcome) -> None:
         names.append(outcome.result)
         for number in range(2) if len(names) == 1 else ():
             executor.submit(run_of(job), told if number else go_on)
         if len(names) == 2:
-            told(outcome)
+            told(run, outcome)
 
     executor.submit(run_of(job), go_on)
     others = {told.next().result for _ in range(2)}

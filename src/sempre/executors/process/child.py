@@ -20,12 +20,12 @@ from typing import Any
 from sempre.clock import Clock
 from sempre.domain.arguments import Json
 from sempre.domain.states import Kind
-from sempre.executors.calling import Report, failed, perform
+from sempre.executors.calling import failed, perform
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
 from sempre.executors.process.frames import Frames, framed, packed
 from sempre.executors.process.system import lift_memory_limit, limit_memory
-from sempre.ports.executor import Ended, Progress, Run, Task
+from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
 
 __all__ = ["Births", "call_of"]
 
@@ -130,7 +130,7 @@ class Births:
         try:
             task = self._lookup(current.job)
         except LookupError:
-            link.report(Report(Ended.FAILED, error=_unknown(current.job)))
+            link.report(Outcome(Ended.FAILED, error=_unknown(current.job)))
         else:
             current.redact = task.redact
             _Life(task, current, link, self._after_fork).live()
@@ -161,7 +161,7 @@ class _Life:
             pass
         self.link.report(report)
 
-    def _report(self) -> Report:
+    def _report(self) -> Outcome:
         task = self.task
         try:
             for hook in self.after_fork:
@@ -203,7 +203,7 @@ class _ChildLink(Link):
             self._over_at = self._facts.pop("over_at")
         return self._facts
 
-    def report(self, report: Report) -> None:
+    def report(self, report: Outcome) -> None:
         """Send how the call ended."""
         with self._writing:
             self._stream.sendall(_told(report))
@@ -285,12 +285,12 @@ def _current(facts: dict[str, Any], link: Link, clock: Clock, opener: Opener | N
     return Current(clock=clock, link=link, opener=opener, **facts)
 
 
-def _told(report: Report) -> bytes:
+def _told(report: Outcome) -> bytes:
     result = report.result
     if report.ended is Ended.SUCCEEDED and (result is None or type(result) is int):
         # What most jobs return; the encoder would touch twenty pages of memory more.
         return framed(_SUCCEEDED % ("null" if result is None else result))
-    return packed({"report": report})
+    return packed({"report": report[:4]})
 
 
 def _performance(of: Json) -> Json:

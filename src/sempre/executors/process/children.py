@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
 
-from sempre.executors.calling import Report
 from sempre.executors.flights import Flight
 from sempre.executors.process.frames import Frames
 from sempre.executors.process.nurseries import Handle
 from sempre.executors.process.orders import BEAR, LIMIT, order
 from sempre.executors.process.reports import largest_message
+from sempre.ports.executor import Outcome
 
 __all__ = ["Child", "ChildFlight", "Children"]
 
@@ -38,7 +38,7 @@ class ChildFlight(Flight):
 
     over_at: float | None = None
     lock: Lock = field(default_factory=Lock, init=False)
-    verdict: Report | None = field(default=None, init=False)
+    verdict: Outcome | None = field(default=None, init=False)
     child: "Child | None" = field(default=None, init=False)
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.executors.calling import Report, cancelled
+from sempre.executors.calling import cancelled
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
 from sempre.executors.process.child import Births, call_of
@@ -77,7 +77,7 @@ class ProcessExecutor:
             cut_after_fork(self._descriptors)
             self._listener.start(handle)
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
 
         Raises:
@@ -87,7 +87,7 @@ class ProcessExecutor:
             raise Refused("the executor is not running: start() it first, and submit before stop()")
         if self._nurseries.active is None:
             # No fault of the job's, so it is not to cost one of its tries.
-            done(Outcome(run, Ended.CRASHED, error=f"it could not begin: {BOTH_DIED}"))
+            done(run, Outcome(Ended.CRASHED, error=f"it could not begin: {BOTH_DIED}"))
             return
         began = self._clock.elapsed()
         over_at = None if run.timeout is None else began + run.timeout.total_seconds()
@@ -123,17 +123,17 @@ class ProcessExecutor:
         if self._listener is not None:
             self._listener.stop(2 * self._verdicts.grace)
 
-    def _hand_over(self, flight: ChildFlight) -> Report | None:
+    def _hand_over(self, flight: ChildFlight) -> Outcome | None:
         """Give a run to a child; return how it ended if none could take it."""
         call = packed({"call": call_of(flight.run, flight.over_at)})
         try:
             with flight.lock:
                 is_taken = self._children.take(flight, call)
         except ConnectionError as error:
-            return Report(Ended.CRASHED, error=f"{DIED} ({error})")
+            return Outcome(Ended.CRASHED, error=f"{DIED} ({error})")
         except OSError as error:
-            return Report(Ended.FAILED, error=f"it could not begin: {error}")
-        return None if is_taken else Report(Ended.CRASHED, error=_UNBORN)
+            return Outcome(Ended.FAILED, error=f"it could not begin: {error}")
+        return None if is_taken else Outcome(Ended.CRASHED, error=_UNBORN)
 
     def _descriptors(self) -> list[int]:
         streams = [] if self._listener is None else self._listener.descriptors()

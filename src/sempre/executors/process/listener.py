@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread, current_thread
 
-from sempre.executors.calling import Report
 from sempre.executors.process.children import Child, ChildFlight, Children
 from sempre.executors.process.frames import BrokenFrame
 from sempre.executors.process.nurseries import Handle, Nurseries
@@ -18,7 +17,7 @@ from sempre.executors.process.orders import BORN, EXPIRED, GONE, READY, UNBORN
 from sempre.executors.process.reports import malformed, read_message
 from sempre.executors.process.system import ending
 from sempre.executors.process.verdicts import Verdicts
-from sempre.ports.executor import Ended
+from sempre.ports.executor import Ended, Outcome
 
 __all__ = ["BOTH_DIED", "DIED", "Listener"]
 
@@ -128,14 +127,14 @@ class Listener:
         if what == BORN:
             self._welcome(number, detail)
         elif what == GONE:
-            self._bury(number, Report(Ended.CRASHED, error=ending(detail)))
+            self._bury(number, Outcome(Ended.CRASHED, error=ending(detail)))
         elif what == EXPIRED:
             child = self._children.get(number)
             if child is not None and child.flight is not None:
                 self._verdicts.expire(child.flight)
         elif what == UNBORN:
             error = f"it could not begin: {os.strerror(detail)}"
-            self._bury(number, Report(Ended.FAILED, error=error))
+            self._bury(number, Outcome(Ended.FAILED, error=error))
         elif what == READY:
             handle.is_ready = True
 
@@ -168,7 +167,7 @@ class Listener:
                 # The child died with it; this is for what the child had started.
                 with suppress(OSError):
                     os.killpg(child.pid, signal.SIGKILL)
-            self._bury(child.number, Report(Ended.CRASHED, error=DIED))
+            self._bury(child.number, Outcome(Ended.CRASHED, error=DIED))
         if handle.is_ready:
             # One that never came to life is asked for again with the next run, not at once.
             self._breed()
@@ -202,7 +201,7 @@ class Listener:
         try:
             for message in child.frames.feed(raw):
                 said = read_message(message)
-                if isinstance(said, Report):
+                if isinstance(said, Outcome):
                     self._close(child)
                     self._verdicts.end(flight, said)
                     return
@@ -212,7 +211,7 @@ class Listener:
             self._unwatch(child)
             self._verdicts.ask(flight, malformed(error), "its process sent a malformed report")
 
-    def _bury(self, number: int, report: Report) -> None:
+    def _bury(self, number: int, report: Outcome) -> None:
         """End the run of a child that is gone, by its own last words if it had any."""
         child = self._children.bury(number)
         if child is None:

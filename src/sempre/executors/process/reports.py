@@ -10,10 +10,10 @@ from sempre.domain.arguments import check_json
 from sempre.domain.redaction import LARGEST_TEXT, kept_text, storable
 from sempre.domain.results import RESULT_LIMIT
 from sempre.errors import ArgumentsError
-from sempre.executors.calling import LONGEST_ERROR, Report
+from sempre.executors.calling import LONGEST_ERROR
 from sempre.executors.current import LONGEST_NOTE, amount
 from sempre.executors.process.frames import BrokenFrame
-from sempre.ports.executor import Ended, Progress, Task
+from sempre.ports.executor import Ended, Outcome, Progress, Task
 
 __all__ = ["largest_message", "malformed", "read_message"]
 
@@ -30,7 +30,7 @@ def largest_message(task: Task) -> int:
     return max(task.result_limit, RESULT_LIMIT) + _AROUND_RESULT
 
 
-def read_message(message: dict[str, Any]) -> Report | Progress:
+def read_message(message: dict[str, Any]) -> Outcome | Progress:
     """Return the report or the progress that a message is.
 
     Raises:
@@ -44,16 +44,16 @@ def read_message(message: dict[str, Any]) -> Report | Progress:
     raise BrokenFrame("an object that is neither a report nor a progress")
 
 
-def malformed(error: BrokenFrame) -> Report:
+def malformed(error: BrokenFrame) -> Outcome:
     """Return how a run ends whose child has sent something else than a report."""
     told = (
         f"its process sent a malformed report: {error}. "
         "A job must only write to descriptors that it has opened itself"
     )
-    return Report(Ended.FAILED, error=kept_text(told, (), LONGEST_ERROR))
+    return Outcome(Ended.FAILED, error=kept_text(told, (), LONGEST_ERROR))
 
 
-def _report(parts: list[Any]) -> Report:
+def _report(parts: list[Any]) -> Outcome:
     match parts:
         case [str(state), result, str(error), str(traceback)] if state in _ENDS:
             ended = _ENDS[state]
@@ -70,7 +70,7 @@ def _report(parts: list[Any]) -> Report:
         raise BrokenFrame(f"a result of a run that {ended}")
     if result is not None:
         _check_result(result)
-    return Report(ended, result, error, traceback)
+    return Outcome(ended, result, error, traceback)
 
 
 def _progress(parts: list[Any]) -> Progress:

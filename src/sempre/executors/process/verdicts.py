@@ -10,12 +10,11 @@ from datetime import timedelta
 from sempre.clock import Clock
 from sempre.errors.wording import written_length
 from sempre.executors.alarm import Alarm
-from sempre.executors.calling import Report
 from sempre.executors.flights import Flights, judged
 from sempre.executors.process.children import Child, ChildFlight
 from sempre.executors.process.frames import packed
 from sempre.executors.process.orders import END, order
-from sempre.ports.executor import Ended
+from sempre.ports.executor import Ended, Outcome
 
 __all__ = ["Verdicts"]
 
@@ -44,12 +43,12 @@ class Verdicts:
         if flight.over_at is not None:
             self._give_up_after(flight, flight.over_at + 2 * self.grace)
 
-    def end(self, flight: ChildFlight, report: Report) -> None:
+    def end(self, flight: ChildFlight, report: Outcome) -> None:
         """Tell how a run has ended, unless that was told before."""
         self._alarm.forget(flight)
         self.flights.end(flight, judged(report, flight.verdict))
 
-    def ask(self, flight: ChildFlight, verdict: Report, reason: str) -> None:
+    def ask(self, flight: ChildFlight, verdict: Outcome, reason: str) -> None:
         """Let the nursery end a run: by SIGTERM, and after the grace by SIGKILL."""
         child = self._judge(flight, verdict, reason)
         if child is not None:
@@ -74,7 +73,7 @@ class Verdicts:
         self._alarm.stop()
         self.flights.abandon()
 
-    def _judge(self, flight: ChildFlight, verdict: Report, reason: str) -> Child | None:
+    def _judge(self, flight: ChildFlight, verdict: Outcome, reason: str) -> Child | None:
         """Decide how a run ends, and tell its job why; None if that is decided already."""
         with flight.lock:
             child = flight.child
@@ -92,6 +91,6 @@ class Verdicts:
         self._alarm.set(flight, at, lambda: self._overdue(flight))
 
 
-def _timed_out(flight: ChildFlight) -> Report:
+def _timed_out(flight: ChildFlight) -> Outcome:
     limit = written_length(flight.run.timeout or timedelta(0))
-    return Report(Ended.TIMED_OUT, error=f"timed out after {limit}")
+    return Outcome(Ended.TIMED_OUT, error=f"timed out after {limit}")

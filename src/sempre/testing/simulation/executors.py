@@ -47,7 +47,7 @@ class _Flight:
     """A run under way."""
 
     run: Run
-    done: Callable[[Outcome], None]
+    done: Callable[[Run, Outcome], None]
     script: Script
     began: float
     actor: Actor
@@ -84,7 +84,7 @@ class ScriptedExecutor:
     def start(self) -> None:
         """Nothing to get ready."""
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run; its end comes by the timeline."""
         self._effects.begin(run, self._program, self._stage.time.now)
         self._stage.trace.count("starts")
@@ -136,7 +136,8 @@ class ScriptedExecutor:
             self._hold_thread(flight)
         self._effects.end(flight.run, flight.ends)
         seconds = self._stage.time.seconds - flight.began
-        flight.done(Outcome(flight.run, flight.ends, error=flight.error, seconds=seconds))
+        outcome = Outcome(flight.ends, error=flight.error, seconds=seconds)
+        flight.done(flight.run, outcome)
         self._landed()
 
     def _hold_thread(self, flight: _Flight) -> None:

@@ -14,13 +14,13 @@ from threading import Thread
 from sempre.app.jobs import is_async
 from sempre.clock import Clock
 from sempre.errors.wording import written_length
-from sempre.executors.calling import Report, cancelled, perform, perform_async
+from sempre.executors.calling import cancelled, perform, perform_async
 from sempre.executors.current import Current, Link
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["InlineExecutor"]
 
-NOTHING = Report(Ended.SUCCEEDED)
+NOTHING = Outcome(Ended.SUCCEEDED)
 ZERO = timedelta(0)
 
 
@@ -29,8 +29,8 @@ class _Flight:
     """A run whose function was called, and whose end is still to come."""
 
     run: Run
-    done: Callable[[Outcome], None]
-    report: Report
+    done: Callable[[Run, Outcome], None]
+    outcome: Outcome
     began: datetime
     ends: datetime
     link: Link = field(default_factory=Link)
@@ -58,25 +58,25 @@ class InlineExecutor:
     def start(self) -> None:
         """Nothing to get ready."""
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Call the function; tell how it ended now, or when its time is over."""
         self.begun += 1
         link, now = Link(), self._clock.now()
-        report = self._called(run, link) if self._call_jobs else NOTHING
+        outcome = self._called(run, link) if self._call_jobs else NOTHING
         takes = self.takes.get(run.execution.snapshot.name) or self.takes.get(run.task.name, ZERO)
         if not takes:
-            done(Outcome(run, *report))
+            done(run, outcome)
             return
         if run.timeout is not None and run.timeout < takes:
-            report = Report(Ended.TIMED_OUT, error=f"timed out after {written_length(run.timeout)}")
-            takes = run.timeout
-        self._flights.append(_Flight(run, done, report, now, now + takes, link))
+            error = f"timed out after {written_length(run.timeout)}"
+            outcome, takes = Outcome(Ended.TIMED_OUT, error=error), run.timeout
+        self._flights.append(_Flight(run, done, outcome, now, now + takes, link))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """End a run that takes its time; False if there is none."""
         asked = [each for each in self._flights if each.run.execution.id == execution_id]
         for flight in asked:
-            flight.report, flight.ends = cancelled(reason), self._clock.now()
+            flight.outcome, flight.ends = cancelled(reason), self._clock.now()
         return bool(asked)
 
     def progress(self) -> Mapping[str, Progress]:
@@ -105,30 +105,30 @@ class InlineExecutor:
         for flight in over:
             self._flights.remove(flight)
             seconds = (flight.ends - flight.began).total_seconds()
-            flight.done(Outcome(flight.run, *flight.report, seconds))
+            flight.done(flight.run, flight.outcome._replace(seconds=seconds))
 
-    def _called(self, run: Run, link: Link) -> Report:
+    def _called(self, run: Run, link: Link) -> Outcome:
         current = Current.of(run, began=self._clock.elapsed(), clock=self._clock, link=link)
         if is_async(run.task.function):
-            report = self._awaited(run, current)
+            outcome = self._awaited(run, current)
         else:
             # A context of its own, as everywhere: what a job sets is gone with it.
-            report = Context().run(perform, run.task, current)
-        if report.error.startswith("KeyboardInterrupt"):
+            outcome = Context().run(perform, run.task, current)
+        if outcome.error.startswith("KeyboardInterrupt"):
             # Of the person who runs the tests, not of the job.
             raise KeyboardInterrupt
-        return report
+        return outcome
 
-    def _awaited(self, run: Run, current: Current) -> Report:
+    def _awaited(self, run: Run, current: Current) -> Outcome:
         """Run a coroutine to its end on a loop of our own, which all runs of a journey share."""
         runner = self._runner = self._runner or asyncio.Runner()
-        reports: list[Report] = []
+        outcomes: list[Outcome] = []
 
         def complete() -> None:
-            reports.append(runner.run(perform_async(run.task, current), context=Context()))
+            outcomes.append(runner.run(perform_async(run.task, current), context=Context()))
 
         _beside_any_loop(complete)
-        return reports[0]
+        return outcomes[0]
 
 
 def _beside_any_loop(call: Callable[[], None]) -> None:

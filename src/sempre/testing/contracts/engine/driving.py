@@ -45,12 +45,12 @@ class Hands:
         self.runs: dict[str, Run] = {}
         self.asked: dict[str, str] = {}
         self.told: dict[str, Progress] = {}
-        self._open: dict[int, tuple[Run, Callable[[Outcome], None]]] = {}
+        self._open: dict[int, tuple[Run, Callable[[Run, Outcome], None]]] = {}
 
     def start(self) -> None:
         """Nothing to get ready."""
 
-    def submit(self, run: Run, done: Callable[[Outcome], None]) -> None:
+    def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run; it succeeds at once unless runs are held."""
         self.begun.append(run.execution)
         self.runs[run.execution.id] = run
@@ -68,7 +68,7 @@ class Hands:
     ) -> None:
         """Let the run of a claim end; it has always taken a second."""
         run, done = self._open.pop(execution.fence)
-        done(Outcome(run, how, result=result, error=error, seconds=1.0))
+        done(run, Outcome(how, result=result, error=error, seconds=1.0))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Note that a run is asked to end."""
