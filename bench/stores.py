@@ -22,7 +22,7 @@ from time import perf_counter
 from bench.raw import Raw, RawPostgresql, RawSqlite, new_id
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Moment, plan_claim, plan_start, plan_success
+from sempre.domain.planning import PlanningTime, plan_claim, plan_start, plan_success
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
@@ -84,7 +84,7 @@ def births(count: int, now: datetime, prefix: str) -> list[Birth]:
             created_at=since,
             cursor=since,
         )
-        plan = plan_start(schedule, (), Moment(since, TZDATA))
+        plan = plan_start(schedule, (), PlanningTime(since, TZDATA))
         rows = tuple(
             replace(draft.born(new_id(), since), state=State.SCHEDULED) for draft in plan.creates
         )
@@ -100,7 +100,7 @@ def register(store: Store, count: int, prefix: str) -> None:
 
 def take_and_settle(store: Store, session: str, batch: int) -> int:
     reading = store.take(replace(EVERYTHING, limit=batch), session=session)
-    moment = Moment(reading.now, TZDATA)
+    moment = PlanningTime(reading.now, TZDATA)
     done = [Settlement(row, plan_success(row, moment)) for row in reading.value]
     store.settle(done, session=session)
     return len(done)
@@ -108,7 +108,7 @@ def take_and_settle(store: Store, session: str, batch: int) -> int:
 
 def claim_and_settle(store: Store, session: str, batch: int) -> int:
     reading = store.due(replace(EVERYTHING, limit=batch))
-    moment = Moment(reading.now, TZDATA)
+    moment = PlanningTime(reading.now, TZDATA)
     orders = []
     for candidate in reading.value:
         view = candidate.view

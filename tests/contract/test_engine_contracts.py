@@ -107,7 +107,7 @@ def none_rescued(_sweeper: object) -> int:
 
 BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
     (
-        "sempre.domain.planning.claiming.last_dropped",
+        "sempre.domain.planning.claim.last_dropped",
         none_dropped,
         "test_without_catching_up_the_waiting_slot_runs_and_the_rest_is_one_range",
     ),

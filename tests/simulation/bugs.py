@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Plan, claiming, plan_crash
-from sempre.domain.planning.sheet import Change, Sheet
+from sempre.domain.planning import Plan, claim, plan_crash
+from sempre.domain.planning.plan import Change, PlanBuilder
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
@@ -201,11 +201,11 @@ def a_pass_waits_for_its_message(patch: Patch) -> None:
 
 @bug
 def claims_made_from_the_same_reading_overlap(patch: Patch) -> None:
-    def count(sheet: Sheet, row: Execution) -> None:
+    def count(builder: PlanBuilder, row: Execution) -> None:
         if row.is_untried and row.occupies_slot:
-            sheet.update(starts=sheet.schedule.starts + 1)
+            builder.update(starts=builder.schedule.starts + 1)
 
-    patch.setattr(claiming, "_count_start", count)
+    patch.setattr(claim, "_count_start", count)
 
 
 @bug

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sempre.domain.planning import settling
+from sempre.domain.planning import settlement
 from sempre.engine import worker
 from sempre.engine.runs import run_of
 from sempre.engine.settling import Finished
@@ -28,4 +28,4 @@ def what_was_in_flight_when_a_process_died_runs_again_beside_others(patch: Patch
 
 @bug
 def a_crash_is_run_again_without_a_wait(patch: Patch) -> None:
-    patch.setattr(settling, "crash_wait", lambda _crashes: timedelta(0))
+    patch.setattr(settlement, "crash_wait", lambda _crashes: timedelta(0))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Plan, lateness, settling
+from sempre.domain.planning import Plan, lateness, settlement
 from sempre.domain.schedule import Schedule
 from tests.simulation.bugs import Patch, bug
 
@@ -28,7 +28,7 @@ def a_lost_attempt_ended_when_it_was_found(patch: Patch) -> None:
     def ended_at(_instant: datetime, _row: Execution, plan: Plan) -> Plan:
         return plan
 
-    patch.setattr(settling, "_ended_at", ended_at)
+    patch.setattr(settlement, "_ended_at", ended_at)
 
 
 @bug

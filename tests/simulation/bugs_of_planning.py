@@ -9,19 +9,19 @@ from datetime import datetime, timedelta
 from sempre.app.schedules import stored_schedule
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
-    Moment,
     Plan,
-    claiming,
+    PlanningTime,
+    claim,
     lateness,
     plan_enable,
     plan_reconcile,
-    settling,
-    single_slots,
+    settlement,
+    slot_verbs,
     slots,
     verbs,
 )
-from sempre.domain.planning.reconciling import reconcile
-from sempre.domain.planning.sheet import Sheet
+from sempre.domain.planning.plan import PlanBuilder
+from sempre.domain.planning.reconciliation import reconcile
 from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
@@ -38,11 +38,11 @@ __all__: list[str] = []
 
 @bug
 def only_live_rows_count_as_having_a_slot(patch: Patch) -> None:
-    def taken(self: Sheet) -> set[datetime]:
+    def taken(self: PlanBuilder) -> set[datetime]:
         rows = [row for row in self.rows.values() if row.kind is Kind.SCHEDULED and row.is_live]
         return {row.run_at for row in rows if row.run_at > self.schedule.cursor}
 
-    patch.setattr(Sheet, "taken", taken)
+    patch.setattr(PlanBuilder, "taken", taken)
     patch.setattr(Tables, "_slots_stay_unique", lambda _self, _plan, _schedule: True)
 
 
@@ -65,31 +65,31 @@ def the_successor_is_written_after_the_claim(patch: Patch) -> None:
 def _reconciled(engine: Engine, name: str) -> Plan | None:
     reading = engine.store.views([name])
     for view in engine.read(reading):
-        return plan_reconcile(view.schedule, view.rows, Moment(reading.now, engine.tzdata))
+        return plan_reconcile(view.schedule, view.rows, PlanningTime(reading.now, engine.tzdata))
     return None
 
 
 @bug
 def the_cursor_goes_back_when_the_clock_does(patch: Patch) -> None:
-    def move(sheet: Sheet, to: datetime, reason: Reason = Reason.MISSED) -> None:
-        if to <= sheet.schedule.cursor:
-            sheet.update(cursor=to)
+    def move(builder: PlanBuilder, to: datetime, reason: Reason = Reason.MISSED) -> None:
+        if to <= builder.schedule.cursor:
+            builder.update(cursor=to)
         else:
-            advance(sheet, to, reason)
+            advance(builder, to, reason)
 
     patch.setattr(verbs, "advance", move)
 
 
 @bug
 def a_manual_run_moves_the_cursor(patch: Patch) -> None:
-    original = claiming._count_start
+    original = claim._count_start
 
-    def count(sheet: Sheet, row: Execution) -> None:
+    def count(builder: PlanBuilder, row: Execution) -> None:
         if row.kind is Kind.MANUAL:
-            advance(sheet, row.run_at)
-        original(sheet, row)
+            advance(builder, row.run_at)
+        original(builder, row)
 
-    patch.setattr(claiming, "_count_start", count)
+    patch.setattr(claim, "_count_start", count)
 
 
 @bug
@@ -99,7 +99,7 @@ def catch_up_begins_at_now(patch: Patch) -> None:
     ) -> datetime | None:
         return lateness._last_due_before(schedule, row, now)
 
-    patch.setattr(claiming, "last_dropped", last)
+    patch.setattr(claim, "last_dropped", last)
 
 
 @bug
@@ -107,7 +107,7 @@ def what_is_caught_up_is_skipped_if_it_overlaps(patch: Patch) -> None:
     def came_on_time(row: Execution) -> bool:
         return row.kind is Kind.SCHEDULED and row.is_untried
 
-    patch.setattr(claiming, "_came_on_time", came_on_time)
+    patch.setattr(claim, "_came_on_time", came_on_time)
 
 
 @bug
@@ -123,66 +123,64 @@ def an_unskip_is_blocked_by_the_row_it_takes_back(patch: Patch) -> None:
 
 @bug
 def a_retry_counts_as_the_next_row(patch: Patch) -> None:
-    def next_rows(self: Sheet) -> list[Execution]:
+    def next_rows(self: PlanBuilder) -> list[Execution]:
         rows = (row for row in self.rows.values() if row.is_live and row.occupies_slot)
         return sorted(rows, key=lambda row: row.run_at)
 
-    patch.setattr(Sheet, "next_rows", next_rows)
+    patch.setattr(PlanBuilder, "next_rows", next_rows)
 
 
 @bug
 def a_disable_forgets_the_row_that_is_due(patch: Patch) -> None:
     original = verbs._stop_rows
 
-    def stop(sheet: Sheet, reason: Reason) -> None:
-        due = {key: row for key, row in sheet.rows.items() if row.is_due(sheet.now)}
-        sheet.rows = {key: row for key, row in sheet.rows.items() if key not in due}
-        original(sheet, reason)
-        sheet.rows |= due
+    def stop(builder: PlanBuilder, reason: Reason) -> None:
+        due = {key: row for key, row in builder.rows.items() if row.is_due(builder.now)}
+        builder.rows = {key: row for key, row in builder.rows.items() if key not in due}
+        original(builder, reason)
+        builder.rows |= due
 
     patch.setattr(verbs, "_stop_rows", stop)
 
 
 @bug
 def a_retry_is_born_after_a_disable(patch: Patch) -> None:
-    patch.setattr(settling, "_why_stopped", lambda _schedule, _row, _moment: "")
+    patch.setattr(settlement, "_why_stopped", lambda _schedule, _row, _moment: "")
 
 
 @bug
 def enabling_what_is_enabled_moves_the_cursor(patch: Patch) -> None:
     def enable(
-        schedule: Schedule, rows: Sequence[Execution], moment: Moment, *, actor: str = ""
+        schedule: Schedule, rows: Sequence[Execution], moment: PlanningTime, *, actor: str = ""
     ) -> Plan:
         if not schedule.definition.enabled or schedule.deleted:
             return plan_enable(schedule, rows, moment, actor=actor)
-        sheet = Sheet(schedule, rows, moment, actor=actor)
-        advance(sheet, sheet.now)
-        reconcile(sheet)
-        return sheet.plan()
+        builder = PlanBuilder(schedule, rows, moment, actor=actor)
+        advance(builder, builder.now)
+        reconcile(builder)
+        return builder.plan()
 
     patch.setattr(stored_schedule, "plan_enable", enable)
 
 
 @bug
 def overlap_is_judged_by_the_slot_and_not_by_when_it_is_due(patch: Patch) -> None:
-    original = claiming._judge_overlap
+    original = claim._judge_overlap
 
-    def judge(
-        row: Execution, others: list[Execution], now: datetime
-    ) -> tuple[claiming.Verdict, str]:
+    def judge(row: Execution, others: list[Execution], now: datetime) -> tuple[claim.Verdict, str]:
         return original(copy_with(row, due_at=row.run_at), others, now)
 
-    patch.setattr(claiming, "_judge_overlap", judge)
+    patch.setattr(claim, "_judge_overlap", judge)
 
 
 @bug
 def the_deadline_is_counted_from_the_slot_and_not_from_when_it_is_due(patch: Patch) -> None:
-    original = claiming._is_past_deadline
+    original = claim._is_past_deadline
 
     def is_past(row: Execution, now: datetime) -> bool:
         return original(copy_with(row, due_at=row.run_at), now)
 
-    patch.setattr(claiming, "_is_past_deadline", is_past)
+    patch.setattr(claim, "_is_past_deadline", is_past)
 
 
 @bug
@@ -202,12 +200,12 @@ def a_slot_that_still_runs_is_backfilled(patch: Patch) -> None:
         of_slot = row.kind in (Kind.SCHEDULED, Kind.BACKFILL)
         return of_slot and (row.is_live or row.state is State.SUCCEEDED)
 
-    patch.setattr(single_slots, "_needs_no_backfill", needs_none)
+    patch.setattr(slot_verbs, "_needs_no_backfill", needs_none)
 
 
 @bug
 def a_deadline_is_forgotten_for_those_who_wait(patch: Patch) -> None:
-    patch.setattr(claiming, "_is_past_deadline", lambda _row, _now: False)
+    patch.setattr(claim, "_is_past_deadline", lambda _row, _now: False)
 
 
 @bug
@@ -217,7 +215,7 @@ def a_pause_until_an_instant_never_resumes(patch: Patch) -> None:
     def first(schedule: Schedule, taken: set[datetime]) -> datetime | None:
         return None if schedule.pause else original(schedule, taken)
 
-    patch.setattr("sempre.domain.planning.reconciling.first_eligible", first)
+    patch.setattr("sempre.domain.planning.reconciliation.first_eligible", first)
 
 
 @bug
@@ -230,4 +228,4 @@ def tolerance_counts_for_nothing(patch: Patch) -> None:
         strict = copy_with(schedule.definition, tolerance=timedelta(0))
         return original(copy_with(schedule, definition=strict), row, others, now)
 
-    patch.setattr(claiming, "last_dropped", last)
+    patch.setattr(claim, "last_dropped", last)

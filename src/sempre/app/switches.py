@@ -11,7 +11,7 @@ from sempre.domain.switch import Switch
 from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import NamingError, nearest
-from sempre.grids.points import read_point
+from sempre.grids.relative_instants import read_point
 
 __all__ = ["Mode", "StoredSwitch", "target_of"]
 

@@ -19,7 +19,7 @@ from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
 from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
-from sempre.grids.points import read_in_zone
+from sempre.grids.relative_instants import read_in_zone
 from sempre.ports.messages import Reading, View
 from sempre.ports.store import Store
 from sempre.urls import open_store

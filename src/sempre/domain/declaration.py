@@ -31,7 +31,7 @@ from sempre.domain.declaration_marks import (
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.ownership import Standing, standing_of
-from sempre.domain.planning.sheet import Moment, Plan
+from sempre.domain.planning.plan import Plan, PlanningTime
 from sempre.domain.planning.verbs import plan_disable, plan_edit
 from sempre.domain.rules import write_rules
 from sempre.domain.schedule import Schedule
@@ -53,7 +53,7 @@ def declaration_of(definition: Definition, release: int) -> str:
 def plan_declare(
     schedule: Schedule,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     to: Definition,
     release: int = 0,
@@ -97,7 +97,7 @@ def _edited(schedule: Schedule, to: Definition, text: str) -> Definition:
 
 
 def plan_refuse(
-    schedule: Schedule, _rows: Iterable[Execution], moment: Moment, *, owner: str | None
+    schedule: Schedule, _rows: Iterable[Execution], moment: PlanningTime, *, owner: str | None
 ) -> Plan:
     """Note beside a schedule that code of another owner declared it and was refused.
 
@@ -113,7 +113,7 @@ def plan_refuse(
 
 
 def plan_prune(
-    schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, release: int
+    schedule: Schedule, rows: Iterable[Execution], moment: PlanningTime, *, release: int
 ) -> Plan:
     """Disable a schedule that the code of its owner declares no more, and note by which release.
 

@@ -20,9 +20,9 @@ from sempre.domain.definition import Definition
 from sempre.domain.policies import Retry
 from sempre.domain.snapshot import Snapshot
 from sempre.errors import PolicyError
-from sempre.grids.foreign import read_grid
 from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
+from sempre.grids.unknown_grid import read_grid
 
 __all__ = ["read_definition", "read_snapshot", "write_rules"]
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Claim, Moment, Plan, Verdict, plan_claim
+from sempre.domain.planning import Claim, Plan, PlanningTime, Verdict, plan_claim
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import copy_with
@@ -141,7 +141,7 @@ class Claims:
         return [found[each] for each in ids if each in found]
 
     def _judge_all(self, reading: Reading[list[Candidate]], catch: Catch) -> list[Judged]:
-        moment = Moment(reading.now, self._engine.tzdata)
+        moment = PlanningTime(reading.now, self._engine.tzdata)
         judged = []
         for unread in reading.unreadable:
             self._leave(unread.missing, catch)
@@ -180,7 +180,7 @@ class Claims:
         self._note_starts(starts, catch)
         self._note_decisions(others, catch)
 
-    def _judge(self, candidate: Candidate, moment: Moment, catch: Catch) -> Claim | None:
+    def _judge(self, candidate: Candidate, moment: PlanningTime, catch: Catch) -> Claim | None:
         row, view = candidate.execution, candidate.view
         if row.snapshot.job not in self._jobs:
             catch.unroutable.add(row.id)

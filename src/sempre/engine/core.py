@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from sempre.clock import Clock
 from sempre.config import Settings
 from sempre.domain.execution import Draft, Execution
-from sempre.domain.planning import Moment, Plan
+from sempre.domain.planning import Plan, PlanningTime
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
@@ -115,9 +115,9 @@ class Engine:
             self.read(self.store.last_pass())
         return self.time.now()
 
-    def moment(self) -> Moment:
+    def moment(self) -> PlanningTime:
         """Return the present by the store's clock, as planning takes it."""
-        return Moment(self.time.now(), self.tzdata)
+        return PlanningTime(self.time.now(), self.tzdata)
 
     def order(self, plan: Plan) -> Order:
         """Return a plan as an order, with ids for what it creates.

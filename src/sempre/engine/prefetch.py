@@ -2,8 +2,8 @@
 
 A plan can be made early: the store refuses a plan if anything that it was made from has changed,
 and a refused slot is read and planned anew. Only plain starts are planned early
-(`domain.planning.plain`): such a plan is the same whenever it is carried out, within the tolerance
-and before the next slot is due.
+(`domain.planning.fast_path`): such a plan is the same whenever it is carried out, within the
+tolerance and before the next slot is due.
 
 There are two sources of plans. A worker that has run a slot to its success knows all about the next
 one, and reads nothing. Where many slots of other workers come soon, and the store is a server, they
@@ -17,8 +17,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Moment, Verdict
-from sempre.domain.planning.plain import PlainStart, find_plain_start
+from sempre.domain.planning import PlanningTime, Verdict
+from sempre.domain.planning.fast_path import PlainStart, find_plain_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import copy_with
 from sempre.engine.core import Engine, born_by
@@ -211,7 +211,7 @@ class Prefetch:
 
     def _plan(self, schedule: Schedule, row: Execution) -> None:
         try:
-            start = find_plain_start(schedule, row, Moment(row.due_at, self._engine.tzdata))
+            start = find_plain_start(schedule, row, PlanningTime(row.due_at, self._engine.tzdata))
         except Exception:  # noqa: BLE001 - an error of a grid is reported when the slot is due
             return
         if start is not None and start.creates:

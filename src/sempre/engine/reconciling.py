@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sempre.domain.planning import Moment, Plan, plan_start
+from sempre.domain.planning import Plan, PlanningTime, plan_start
 from sempre.engine.core import Engine, born_by
 from sempre.engine.events import Happened
 from sempre.engine.returning import plan_healing
@@ -64,14 +64,14 @@ class Reconciler:
         left = list(views)
         done.processed += len(left)
         for _ in range(TRIES):
-            refused = self._once(left, Moment(now, self._engine.tzdata), done)
+            refused = self._once(left, PlanningTime(now, self._engine.tzdata), done)
             if not refused:
                 return
             reading = self._engine.store.views(refused)
             left, now = self._engine.read(reading), reading.now
         done.failing |= {view.schedule.name for view in left}
 
-    def _once(self, views: Sequence[View], moment: Moment, done: Reconciled) -> list[str]:
+    def _once(self, views: Sequence[View], moment: PlanningTime, done: Reconciled) -> list[str]:
         """Apply what is needed; return the names of schedules that others changed meanwhile."""
         planned = [(view.schedule.name, self._plan(view, moment, done)) for view in views]
         sound = [(name, plan) for name, plan in planned if plan is not None]
@@ -80,7 +80,7 @@ class Reconciler:
         return refused
 
     def _carry_out(
-        self, planned: Sequence[tuple[str, Plan]], moment: Moment, done: Reconciled
+        self, planned: Sequence[tuple[str, Plan]], moment: PlanningTime, done: Reconciled
     ) -> list[str]:
         wrong = [(name, plan) for name, plan in planned if not plan.is_empty]
         if not wrong:
@@ -113,7 +113,7 @@ class Reconciler:
             self._fail(names[0], error, done)
             return [False]
 
-    def _plan(self, view: View, moment: Moment, done: Reconciled) -> Plan | None:
+    def _plan(self, view: View, moment: PlanningTime, done: Reconciled) -> Plan | None:
         schedule, events = view.schedule, self._engine.events
         actor = "watchdog"
         try:

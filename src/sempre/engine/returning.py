@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning import Moment, Plan, plan_reconcile
+from sempre.domain.planning import Plan, PlanningTime, plan_reconcile
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind
 from sempre.domain.values import copy_with
@@ -20,7 +20,7 @@ def plan_healing(
     engine: Engine,
     schedule: Schedule,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     actor: str,
 ) -> Plan:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
-    Moment,
     Plan,
+    PlanningTime,
     plan_cancelled,
     plan_crash,
     plan_failure,
@@ -192,7 +192,7 @@ class Settler:
             tell(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
 
 
-def _settlement(finished: Finished, moment: Moment) -> Settlement:
+def _settlement(finished: Finished, moment: PlanningTime) -> Settlement:
     execution, outcome = finished.started.execution, finished.outcome
     if execution.started_at and execution.started_at > moment.now:
         # Between two readings the store's now is a guess: nothing ends before it began.
@@ -205,7 +205,7 @@ def _settlement(finished: Finished, moment: Moment) -> Settlement:
     return Settlement(execution, plan, outcome.result, outcome.traceback or outcome.error)
 
 
-def _plan(finished: Finished, moment: Moment) -> Plan:
+def _plan(finished: Finished, moment: PlanningTime) -> Plan:
     execution, schedule = finished.started.execution, finished.started.schedule
     outcome = finished.outcome
     if outcome is None:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sempre.domain.planning import Moment, Plan, plan_rescue
+from sempre.domain.planning import Plan, PlanningTime, plan_rescue
 from sempre.engine.core import Engine, Told
 from sempre.engine.events import Happened
 from sempre.errors import UnknownGrid
@@ -104,7 +104,7 @@ class Sweeper:
         return jumped_at is not None and elapsed - jumped_at < lease
 
     def _take_back(self, lost: list[Candidate], now: datetime) -> int:
-        moment = Moment(now, self._engine.tzdata)
+        moment = PlanningTime(now, self._engine.tzdata)
         planned = [(each.execution, self._plan(each, moment)) for each in lost]
         wanted = [(execution, plan) for execution, plan in planned if plan and not plan.is_empty]
         orders = [self._engine.order(plan) for _, plan in wanted]
@@ -119,7 +119,7 @@ class Sweeper:
         self._engine.bell.ring(waiting, now)
         return rescued
 
-    def _plan(self, candidate: Candidate, moment: Moment) -> Plan | None:
+    def _plan(self, candidate: Candidate, moment: PlanningTime) -> Plan | None:
         """Return what becomes of a lost run; None if only others can tell, or nobody."""
         row, view, events = candidate.execution, candidate.view, self._engine.events
         schedule, rows = (view.schedule, view.rows) if view else (None, ())

@@ -15,7 +15,7 @@ from sempre.grids.cron_walls import DAY, WallRule
 from sempre.grids.explain import explain_cron
 from sempre.grids.grid import Grid, Passed, SetOnce
 from sempre.grids.instants import EPOCH, LATEST, seconds_of, since_epoch
-from sempre.grids.notes import cron_notes
+from sempre.grids.warnings import cron_notes
 from sempre.grids.zones import (
     UNSTATED,
     Fold,

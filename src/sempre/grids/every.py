@@ -23,7 +23,7 @@ from sempre.grids.instants import (
     since_epoch,
 )
 from sempre.grids.intervals import ELAPSED, SECONDS, read_interval
-from sempre.grids.notes import every_notes
+from sempre.grids.warnings import every_notes
 from sempre.grids.zones import (
     FIRST_REACH,
     UNSTATED,

@@ -10,8 +10,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
-from sempre.domain.planning.settling import plan_success
-from sempre.domain.planning.sheet import Moment, Plan
+from sempre.domain.planning.plan import Plan, PlanningTime
+from sempre.domain.planning.settlement import plan_success
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
@@ -214,7 +214,7 @@ class Success(Settlement):
     @cached_property
     def plan(self) -> Plan:
         """What `plan_success` makes of it."""
-        return plan_success(self.execution, Moment(self.finished_at))
+        return plan_success(self.execution, PlanningTime(self.finished_at))
 
 
 class Cancelled(StrEnum):

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Moment, Verdict, plan_claim, plan_success
+from sempre.domain.planning import PlanningTime, Verdict, plan_claim, plan_success
 from sempre.ports.messages import Order, Session, Settlement, Wanted
 from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
@@ -42,7 +42,7 @@ def work_until_done(path: str, journal: str, name: str) -> None:
             ]
             told.writelines(f"{row.key} {row.id} {row.fence}\n" for row in claimed)
             now = store.last_pass().now
-            settled = [Settlement(row, plan_success(row, Moment(now))) for row in claimed]
+            settled = [Settlement(row, plan_success(row, PlanningTime(now))) for row in claimed]
             answers = store.settle(settled, session=name)
             assert set(answers) <= {"done"}, answers
             idle = 0 if claimed else idle + 1
@@ -56,7 +56,7 @@ def claim(store: Store, session: str) -> list[Execution]:
     for found in reading.value:
         assert found.view is not None
         claim = plan_claim(
-            found.view.schedule, found.execution, found.view.rows, Moment(reading.now)
+            found.view.schedule, found.execution, found.view.rows, PlanningTime(reading.now)
         )
         if claim.verdict is Verdict.START:
             orders.append(Order(claim.plan, tuple(str(uuid4()) for _ in claim.plan.creates)))

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
-    Moment,
     Plan,
+    PlanningTime,
     Verdict,
     plan_backfill,
     plan_claim,
@@ -354,8 +354,8 @@ class SideBySide:
     # What they are made of
 
     @property
-    def moment(self) -> Moment:
-        return Moment(self.clock.now(), self.tzdata)
+    def moment(self) -> PlanningTime:
+        return PlanningTime(self.clock.now(), self.tzdata)
 
     def new_id(self) -> str:
         self.births += 1

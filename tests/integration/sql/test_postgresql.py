@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Moment, plan_claim
+from sempre.domain.planning import PlanningTime, plan_claim
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
@@ -57,7 +57,7 @@ def on_time(store: SqlStore, names: str) -> list[Order]:
     ids = [due_schedule(store, name, tolerance=DAY).rows[0].id for name in names]
     reading = store.candidates(ids)
     found = [(each.execution, each.view) for each in reading.value if each.view]
-    moment = Moment(reading.now)
+    moment = PlanningTime(reading.now)
     return [order_of(plan_claim(view.schedule, row, view.rows, moment).plan) for row, view in found]
 
 

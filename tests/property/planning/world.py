@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning import Claim, Moment, Plan, Verdict, plan_claim, plan_reconcile
-from sempre.domain.planning.claiming import weigh_claim
-from sempre.domain.planning.plain import plan_plain_birth, plan_plain_start
-from sempre.domain.planning.verbs import weigh_start
+from sempre.domain.planning import Claim, Plan, PlanningTime, Verdict, plan_claim, plan_reconcile
+from sempre.domain.planning.claim import plan_claim_general
+from sempre.domain.planning.fast_path import plan_plain_birth, plan_plain_start
+from sempre.domain.planning.verbs import plan_start_general
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, TRANSITIONS, Kind, State
 from sempre.domain.switch import Switch, stopping
@@ -43,8 +43,8 @@ class World:
         self.switch: Switch | None = None
 
     @property
-    def moment(self) -> Moment:
-        return Moment(self.now, "2026.1")
+    def moment(self) -> PlanningTime:
+        return PlanningTime(self.now, "2026.1")
 
     def all_rows(self) -> list[Execution]:
         return list(self.rows.values())
@@ -75,7 +75,7 @@ class World:
     def perform(self, verb: Callable[..., Plan], **options: object) -> Plan:
         """Plan a verb on the schedule and apply it; check that repeating reconcile is idle."""
         plain = plan_plain_birth(self.schedule, self.moment)
-        assert plain is None or plain == weigh_start(self.schedule, (), self.moment)
+        assert plain is None or plain == plan_start_general(self.schedule, (), self.moment)
         plan = verb(self.schedule, self.all_rows(), self.moment, **options)
         assert self.apply(plan)
         return plan
@@ -94,7 +94,7 @@ class World:
         stopped_by = self._stopping(row)
         plain = plan_plain_start(self.schedule, row, self.moment)
         if plain is not None:
-            weighed = weigh_claim(self.schedule, row, [], self.moment)
+            weighed = plan_claim_general(self.schedule, row, [], self.moment)
             assert Claim(Verdict.START, plain) == weighed
         return plan_claim(self.schedule, row, self.all_rows(), self.moment, stopped_by=stopped_by)
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from sempre import Grid, Retry, Sempre
-from sempre.grids.foreign import ForeignGrid
+from sempre.grids.unknown_grid import ForeignGrid
 from sempre.urls import masked
 
 

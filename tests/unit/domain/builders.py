@@ -8,8 +8,8 @@ from sempre.domain.definition import define
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import (
     Claim,
-    Moment,
     Plan,
+    PlanningTime,
     Verdict,
     plan_claim,
     plan_crash,
@@ -83,8 +83,8 @@ class Story:
             self.perform(plan_start)
 
     @property
-    def moment(self) -> Moment:
-        return Moment(self.now, self.tzdata)
+    def moment(self) -> PlanningTime:
+        return PlanningTime(self.now, self.tzdata)
 
     @property
     def cursor(self) -> datetime:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Moment, Verdict, plan_claim, plan_delete, plan_trigger
-from sempre.domain.planning.plain import plan_plain_start
+from sempre.domain.planning import PlanningTime, Verdict, plan_claim, plan_delete, plan_trigger
+from sempre.domain.planning.fast_path import plan_plain_start
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
@@ -229,7 +229,7 @@ def test_manual_runs_that_may_overlap_do_not_stand_in_each_others_way() -> None:
 def test_work_without_a_schedule_just_starts() -> None:
     row = one_off()
 
-    claim = plan_claim(None, row, [], Moment(at("12:00")))
+    claim = plan_claim(None, row, [], PlanningTime(at("12:00")))
 
     (change,) = claim.plan.changes
     assert claim.verdict is Verdict.START
@@ -242,7 +242,7 @@ def test_work_without_a_schedule_just_starts() -> None:
 def test_work_without_a_schedule_is_never_early_either() -> None:
     row = one_off(due_at=at("12:10"))
 
-    assert plan_claim(None, row, [], Moment(at("12:09"))).verdict is Verdict.EARLY
+    assert plan_claim(None, row, [], PlanningTime(at("12:09"))).verdict is Verdict.EARLY
 
 
 def test_a_due_row_of_a_deleted_schedule_runs_from_its_snapshot_without_successor() -> None:

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 
 from sempre.domain.declaration import declaration_of, plan_declare
 from sempre.domain.definition import Definition, define
-from sempre.domain.planning import Moment, Plan, plan_edit, plan_start
+from sempre.domain.planning import Plan, PlanningTime, plan_edit, plan_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sempre.domain.execution import Execution
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-MOMENT = Moment(NOW, "2026.1")
+MOMENT = PlanningTime(NOW, "2026.1")
 
 
 def hourly(**policies: object) -> Definition:

@@ -8,7 +8,7 @@ import pytest
 
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning import Moment, Plan, plan_reconcile
+from sempre.domain.planning import Plan, PlanningTime, plan_reconcile
 from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import Kind, State
 from sempre.grids import Every, Grid
@@ -45,17 +45,17 @@ def missed(first: datetime, last: datetime, count: int) -> SlotRange:
     return SlotRange(schedule_id="1", first=first, last=last, count=count, reason="missed")
 
 
-def come_back(
+def rewind_cursor(
     schedule: Schedule, *rows: Execution, passed: tuple[SlotRange, ...] = (), late: timedelta = TEN
 ) -> Plan:
-    return plan_reconcile(schedule, rows, Moment(NOW + late / 2), passed=passed)
+    return plan_reconcile(schedule, rows, PlanningTime(NOW + late / 2), passed=passed)
 
 
 def test_the_next_row_is_at_the_first_slot_from_now() -> None:
     schedule = ahead()
     far = row(schedule, NOW + 2 * HOUR + TEN, State.SCHEDULED)
 
-    plan = come_back(schedule, far, passed=(missed(NOW - HOUR, NOW + 2 * HOUR, 19),))
+    plan = rewind_cursor(schedule, far, passed=(missed(NOW - HOUR, NOW + 2 * HOUR, 19),))
 
     assert plan.schedule is not None
     assert plan.schedule.cursor == plan.retracts_after == NOW + TEN / 2
@@ -67,7 +67,7 @@ def test_the_next_row_is_at_the_first_slot_from_now() -> None:
 
 
 def test_what_lies_wholly_in_the_future_is_forgotten_and_what_lies_in_the_past_stays() -> None:
-    plan = come_back(ahead(), passed=(missed(NOW + TEN, NOW + HOUR, 6),))
+    plan = rewind_cursor(ahead(), passed=(missed(NOW + TEN, NOW + HOUR, 6),))
 
     assert plan.retracts_after == NOW + TEN / 2
     assert plan.ranges == ()
@@ -89,7 +89,7 @@ def test_a_slot_that_was_given_up_by_the_wrong_clock_is_open_again(
     schedule = ahead()
     decided = row(schedule, NOW + TEN, state, reason=reason, finished_at=NOW + 2 * HOUR)
 
-    plan = come_back(schedule, decided)
+    plan = rewind_cursor(schedule, decided)
 
     assert [draft.run_at for draft in plan.creates] == [NOW + (TEN if is_open else 2 * TEN)]
     assert [change.after.reason for change in plan.changes] == (["clock"] if is_open else [])
@@ -100,7 +100,7 @@ def test_what_ran_does_not_run_again(state: State) -> None:
     schedule = ahead()
     ran = row(schedule, NOW + TEN, state, first_started_at=NOW + 2 * HOUR, reason="not needed")
 
-    plan = come_back(schedule, ran)
+    plan = rewind_cursor(schedule, ran)
 
     assert plan.changes == ()
     assert [draft.run_at for draft in plan.creates] == [NOW + 2 * TEN]
@@ -110,7 +110,7 @@ def test_one_that_had_ended_by_the_wrong_clock_goes_on() -> None:
     schedule = ahead(ended=True)
     declared = replace(schedule.definition, until=NOW + HOUR)
 
-    plan = come_back(replace(schedule, definition=declared))
+    plan = rewind_cursor(replace(schedule, definition=declared))
 
     assert plan.schedule is not None
     assert (plan.schedule.ended, plan.schedule.next_run_at) == (False, NOW + TEN)
@@ -120,7 +120,7 @@ def test_a_disabled_one_comes_back_without_a_row() -> None:
     schedule = ahead()
     declared = replace(schedule.definition, enabled=False)
 
-    plan = come_back(replace(schedule, definition=declared))
+    plan = rewind_cursor(replace(schedule, definition=declared))
 
     assert plan.schedule is not None
     assert plan.schedule.cursor == NOW + TEN / 2
@@ -130,7 +130,7 @@ def test_a_disabled_one_comes_back_without_a_row() -> None:
 def test_a_relative_grid_goes_on_from_its_last_slot() -> None:
     schedule = ahead(FromLast())
 
-    plan = come_back(schedule, passed=(missed(NOW - 3 * TEN, NOW + 2 * HOUR, 16),))
+    plan = rewind_cursor(schedule, passed=(missed(NOW - 3 * TEN, NOW + 2 * HOUR, 16),))
 
     assert plan.schedule is not None
     assert (plan.schedule.cursor, plan.schedule.next_run_at) == (NOW, NOW + TEN)
@@ -141,7 +141,7 @@ def test_a_clock_that_differs_a_little_changes_nothing() -> None:
     waiting = row(schedule, NOW + TEN, State.SCHEDULED)
 
     plan = plan_reconcile(
-        replace(schedule, next_run_at=NOW + TEN), [waiting], Moment(NOW), passed=()
+        replace(schedule, next_run_at=NOW + TEN), [waiting], PlanningTime(NOW), passed=()
     )
 
     assert plan.is_empty
@@ -151,7 +151,7 @@ def test_a_row_that_is_farther_than_the_grid_allows_is_drift_where_the_cursor_is
     schedule = ahead(cursor=NOW - TEN, next_run_at=NOW + 2 * HOUR)
     far = row(schedule, NOW + 2 * HOUR, State.SCHEDULED)
 
-    plan = plan_reconcile(schedule, [far], Moment(NOW + TEN / 2))
+    plan = plan_reconcile(schedule, [far], PlanningTime(NOW + TEN / 2))
 
     assert [draft.run_at for draft in plan.creates] == [NOW]
     assert plan.changes[0].after.state is State.SUPERSEDED

@@ -18,7 +18,7 @@ from sempre.domain.planning import (
     plan_success,
     plan_trigger,
 )
-from sempre.domain.planning.settling import crash_wait
+from sempre.domain.planning.settlement import crash_wait
 from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from tests.unit.domain.builders import LEASE, Story, at

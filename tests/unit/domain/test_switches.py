@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Claim, Moment, Verdict, plan_claim, plan_disable, plan_trigger
+from sempre.domain.planning import (
+    Claim,
+    PlanningTime,
+    Verdict,
+    plan_claim,
+    plan_disable,
+    plan_trigger,
+)
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch, stopping
@@ -148,7 +155,7 @@ def test_one_off_work_waits_for_either_kind_of_switch() -> None:
     work = row("mail", schedule_id=None, kind=Kind.ENQUEUED)
 
     for switch in (HOLD, REJECT):
-        claim = plan_claim(None, work, (), Moment(at("12:01")), stopped_by=switch)
+        claim = plan_claim(None, work, (), PlanningTime(at("12:01")), stopped_by=switch)
         assert claim.verdict is Verdict.WAIT
 
 

@@ -11,8 +11,8 @@ from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable, read_each, unreadable
 from sempre.errors import PolicyError, UnknownGrid, UnreadableRow
 from sempre.grids import Cron
-from sempre.grids.foreign import ForeignGrid
 from sempre.grids.instants import EPOCH
+from sempre.grids.unknown_grid import ForeignGrid
 
 NIGHTLY = define(job="bill", grid=Cron("0 2 * * *"), tags=["money"], limit=3, timeout="5m")
 

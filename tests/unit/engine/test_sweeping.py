@@ -13,7 +13,7 @@ from sempre.engine.bell import Bell
 from sempre.engine.core import Engine, Told
 from sempre.engine.events import Event, Events, Happened
 from sempre.engine.sweeping import Sweeper
-from sempre.grids.foreign import ForeignGrid
+from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Birth, Candidate, Reading, View
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts.store.builders import (

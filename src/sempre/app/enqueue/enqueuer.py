@@ -20,7 +20,7 @@ from sempre.domain.values import copy_with
 from sempre.engine.core import Engine
 from sempre.engine.ids import new_id, new_ids
 from sempre.grids.intervals import read_duration
-from sempre.grids.points import read_in_zone
+from sempre.grids.relative_instants import read_in_zone
 from sempre.ports.messages import Alike, Backoff, Enqueued, UniqueKey, Work
 
 if TYPE_CHECKING:

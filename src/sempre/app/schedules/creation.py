@@ -7,7 +7,7 @@ from itertools import islice
 from sempre.domain.declaration import declaration_of
 from sempre.domain.definition import Definition
 from sempre.domain.names import check_name
-from sempre.domain.planning import Moment, plan_start
+from sempre.domain.planning import PlanningTime, plan_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import copy_with
 from sempre.engine.core import Engine
@@ -69,7 +69,7 @@ class Creator:
     def _create(self, some: Sequence[Declared]) -> list[bool]:
         reading = self._engine.store.last_pass()
         self._engine.read(reading)
-        births = self._births(some, Moment(reading.now, self._engine.tzdata))
+        births = self._births(some, PlanningTime(reading.now, self._engine.tzdata))
         answers = self._engine.store.create(births)
         rows = [
             row for birth, made in zip(births, answers, strict=True) if made for row in birth.rows
@@ -87,7 +87,7 @@ class Creator:
                 facts = {"schedule": schedule.name, "error": schedule.broken}
                 self._engine.events.tell(Happened.SCHEDULE_BROKEN, **facts)
 
-    def _births(self, some: Sequence[Declared], moment: Moment) -> list[Birth]:
+    def _births(self, some: Sequence[Declared], moment: PlanningTime) -> list[Birth]:
         now = moment.now
         # A copy of a pattern is quicker than a constructor call for each.
         first = some[0].definition
@@ -102,7 +102,7 @@ class Creator:
         own = {"name": wanted.name, "definition": definition, "declared": declared}
         return copy_with(pattern, id=identity, **own)
 
-    def _birth(self, schedule: Schedule, moment: Moment) -> Birth:
+    def _birth(self, schedule: Schedule, moment: PlanningTime) -> Birth:
         now, plan = moment.now, plan_start(schedule, (), moment, actor=self._actor)
         rows = [draft.born(new_id(now), now) for draft in self._engine.told(plan.creates)]
         return Birth(plan.schedule or schedule, tuple(rows))

@@ -23,7 +23,7 @@ from sempre.domain.declaration_marks import (
     newest_release,
 )
 from sempre.domain.ownership import Standing, standing_of
-from sempre.domain.planning import Moment, Plan
+from sempre.domain.planning import Plan, PlanningTime
 from sempre.domain.schedule import Schedule
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -261,7 +261,7 @@ class Deploy:
             views = self._engine.read(reading)
             if not views:
                 return None
-            moment = Moment(reading.now, self._engine.tzdata)
+            moment = PlanningTime(reading.now, self._engine.tzdata)
             return verb(views[0].schedule, views[0].rows, moment)
 
         return self._engine.carry_out(plan)

@@ -11,8 +11,8 @@ from sempre.app.schedules.time_zone import placed, with_instants
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
-    Moment,
     Plan,
+    PlanningTime,
     plan_backfill,
     plan_delete,
     plan_disable,
@@ -25,7 +25,7 @@ from sempre.domain.planning import (
     plan_trigger,
     plan_unskip,
 )
-from sempre.domain.planning.sheet import TICK
+from sempre.domain.planning.plan import TICK
 from sempre.domain.planning.steps import first_slot_from
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
@@ -35,7 +35,7 @@ from sempre.errors import NotFound, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
-from sempre.grids.points import read_in_zone, read_point
+from sempre.grids.relative_instants import read_in_zone, read_point
 from sempre.ports.executor import Task
 from sempre.ports.messages import ExecutionQuery, Order, ScheduleQuery, View
 
@@ -209,13 +209,13 @@ class StoredSchedule:
     # How
 
     def _reconciled(
-        self, schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
+        self, schedule: Schedule, rows: Iterable[Execution], moment: PlanningTime, *, actor: str
     ) -> Plan:
         return plan_healing(self._engine, schedule, rows, moment, actor=actor)
 
     def _edit(self, options: Mapping[str, object]) -> None:
         def plan(
-            schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str
+            schedule: Schedule, rows: Iterable[Execution], moment: PlanningTime, *, actor: str
         ) -> Plan:
             to = schedule.definition.edited(**options)
             if "overlap" in options:
@@ -296,5 +296,5 @@ class StoredSchedule:
         return slot
 
 
-def _trigger(schedule: Schedule, _rows: object, moment: Moment, *, actor: str) -> Plan:
+def _trigger(schedule: Schedule, _rows: object, moment: PlanningTime, *, actor: str) -> Plan:
     return plan_trigger(schedule, moment, actor=actor)

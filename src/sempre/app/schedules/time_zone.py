@@ -5,7 +5,7 @@ from typing import Any
 
 from sempre.config import Settings
 from sempre.grids.grid import Grid
-from sempre.grids.points import read_in_zone
+from sempre.grids.relative_instants import read_in_zone
 
 __all__ = ["placed", "with_instants"]
 

@@ -11,7 +11,7 @@ from sempre.cli.printing import talk
 from sempre.cli.summaries import execution_json
 from sempre.cli.times import as_json
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Moment, plan_backfill, slots_before_retention
+from sempre.domain.planning import PlanningTime, plan_backfill, slots_before_retention
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
 from sempre.ports.messages import ExecutionQuery
@@ -45,7 +45,7 @@ def backfill(
     begin, last = desk.instant("from", start), desk.instant("to", end)
     schedule = desk.view(name).schedule
     grid, retention = schedule.definition.grid, desk.app.settings.retention
-    moment = Moment(desk.now, desk.app.engine.tzdata)
+    moment = PlanningTime(desk.now, desk.app.engine.tzdata)
     early = slots_before_retention(schedule, moment, start=begin, end=last, retention=retention)
     kept_since = desk.now - retention
     first = begin if assume_not_run else max(begin, min(kept_since, last))
@@ -85,7 +85,7 @@ def _slots(
     """Return which slots a backfill would run, by the very plan that it would carry out."""
     view = desk.view(name)
     rows = {row.id: row for row in (*_past(desk, view.schedule.id, start), *view.rows)}
-    moment = Moment(desk.now, desk.app.engine.tzdata)
+    moment = PlanningTime(desk.now, desk.app.engine.tzdata)
     retention = desk.app.settings.retention
     ranges = desk.read(desk.store.ranges(view.schedule.id, limit=RANGES))
     plan = plan_backfill(

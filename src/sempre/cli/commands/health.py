@@ -22,7 +22,7 @@ from sempre.domain.states import State
 from sempre.engine.events import Event, Happened
 from sempre.engine.pass_report import Report
 from sempre.engine.watchdog import LEASES
-from sempre.grids.foreign import ForeignGrid
+from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Pass, View, Waiting
 
 __all__ = ["examine", "reconcile", "status"]

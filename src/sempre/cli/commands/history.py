@@ -15,7 +15,7 @@ from sempre.domain.redaction import redacted_text
 from sempre.domain.results import result_in_words, shown_result
 from sempre.domain.states import Kind, State
 from sempre.errors import NotFound
-from sempre.grids.points import read_point
+from sempre.grids.relative_instants import read_point
 from sempre.ports.messages import Attempt, ExecutionQuery, Report
 
 __all__ = ["execution", "executions"]

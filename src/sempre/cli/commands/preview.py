@@ -12,7 +12,7 @@ from sempre.config import read_settings
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
-from sempre.grids.points import read_in_zone
+from sempre.grids.relative_instants import read_in_zone
 
 __all__ = ["grid_of_text", "preview"]
 

@@ -18,7 +18,7 @@ from sempre.clock import SystemClock
 from sempre.errors import InvalidInput
 from sempre.errors.wording import written_instant
 from sempre.grids.intervals import read_duration
-from sempre.grids.points import read_in_zone
+from sempre.grids.relative_instants import read_in_zone
 
 __all__ = ["simulate"]
 

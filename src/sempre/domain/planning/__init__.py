@@ -4,9 +4,10 @@ Every function is pure: no clock, no I/O, no ids of its own. A plan says what mu
 together; the store makes it happen at once or not at all.
 """
 
-from sempre.domain.planning.claiming import Claim, Verdict, plan_claim
-from sempre.domain.planning.reconciling import plan_reconcile
-from sempre.domain.planning.settling import (
+from sempre.domain.planning.claim import Claim, Verdict, plan_claim
+from sempre.domain.planning.plan import Change, Plan, PlanningTime
+from sempre.domain.planning.reconciliation import plan_reconcile
+from sempre.domain.planning.settlement import (
     plan_cancelled,
     plan_crash,
     plan_failure,
@@ -16,8 +17,7 @@ from sempre.domain.planning.settling import (
     plan_skipped,
     plan_success,
 )
-from sempre.domain.planning.sheet import Change, Moment, Plan
-from sempre.domain.planning.single_slots import (
+from sempre.domain.planning.slot_verbs import (
     plan_backfill,
     plan_skip,
     plan_trigger,
@@ -38,8 +38,8 @@ from sempre.domain.planning.verbs import (
 __all__ = [
     "Change",
     "Claim",
-    "Moment",
     "Plan",
+    "PlanningTime",
     "Verdict",
     "due_at",
     "first_eligible",

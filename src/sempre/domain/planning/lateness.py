@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning.sheet import TICK
+from sempre.domain.planning.plan import TICK
 from sempre.domain.planning.slots import due_at, newest_slots
 from sempre.domain.planning.steps import last_slot
 from sempre.domain.schedule import Schedule

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from itertools import groupby
 
 from sempre.domain.execution import SlotRange
-from sempre.domain.planning.sheet import TICK, Sheet
+from sempre.domain.planning.plan import TICK, PlanBuilder
 from sempre.domain.planning.steps import first_slot_from, slots_until
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason
@@ -54,32 +54,32 @@ def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
     return spread if spread > now else run_at
 
 
-def advance(sheet: Sheet, to: datetime, reason: str = Reason.MISSED) -> None:
+def advance(builder: PlanBuilder, to: datetime, reason: str = Reason.MISSED) -> None:
     """Move the cursor forward and record the slots on the way that have no row.
 
     It never goes back: a store whose clock was set back leaves the cursor where it is. A broken
     grid cannot name its slots; the cursor moves all the same. On a relative grid the cursor goes to
     the last slot on the way, for the next slot is found from there.
     """
-    if to <= sheet.schedule.cursor:
+    if to <= builder.schedule.cursor:
         return
-    if sheet.schedule.definition.grid.relative:
-        _step(sheet, to, reason)
+    if builder.schedule.definition.grid.relative:
+        _step(builder, to, reason)
         return
     try:
-        sheet.record(list(_passed_ranges(sheet.schedule, sheet.taken(), to, reason)))
+        builder.record(list(_passed_ranges(builder.schedule, builder.taken(), to, reason)))
     except GRID_ERRORS as error:
-        sheet.update(broken=str(error))
-    sheet.update(cursor=to)
+        builder.update(broken=str(error))
+    builder.update(cursor=to)
 
 
-def _step(sheet: Sheet, to: datetime, reason: str) -> None:
+def _step(builder: PlanBuilder, to: datetime, reason: str) -> None:
     """Move the cursor of a relative grid from slot to slot."""
-    schedule, taken = sheet.schedule, sheet.taken()
+    schedule, taken = builder.schedule, builder.taken()
     try:
         slots = slots_until(schedule.definition.grid, schedule.cursor, to)
     except GRID_ERRORS as error:
-        sheet.update(broken=str(error), cursor=to)
+        builder.update(broken=str(error), cursor=to)
         return
     stretches = list(_reasons_in_force(schedule, to, reason))
     for (why, is_free), run in groupby(
@@ -91,9 +91,9 @@ def _step(sheet: Sheet, to: datetime, reason: str) -> None:
             found = SlotRange(
                 schedule_id=schedule.id, first=first, last=last, count=count, reason=why
             )
-            sheet.record([found])
+            builder.record([found])
     if slots:
-        sheet.update(cursor=slots[-1])
+        builder.update(cursor=slots[-1])
 
 
 def _why(slot: datetime, stretches: Sequence[tuple[datetime, datetime, str]]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
-from sempre.domain.planning.sheet import TICK
+from sempre.domain.planning.plan import TICK
 from sempre.errors import BrokenGrid
 from sempre.errors.wording import written_instant
 from sempre.grids.grid import Grid, following

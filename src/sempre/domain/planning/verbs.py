@@ -11,9 +11,9 @@ from sempre.domain.declaration_marks import unpruned
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.names import check_note
-from sempre.domain.planning.plain import plan_plain_birth
-from sempre.domain.planning.reconciling import reconcile
-from sempre.domain.planning.sheet import Moment, Plan, Sheet
+from sempre.domain.planning.fast_path import plan_plain_birth
+from sempre.domain.planning.plan import Plan, PlanBuilder, PlanningTime
+from sempre.domain.planning.reconciliation import reconcile
 from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.states import Kind, Reason, State
@@ -28,32 +28,34 @@ __all__ = [
     "plan_pause",
     "plan_resume",
     "plan_start",
-    "weigh_start",
+    "plan_start_general",
 ]
 
 Rows = Iterable[Execution]
 
 
-def plan_start(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+def plan_start(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
     """Give a schedule its first next row. Nothing if it has started, or is disabled."""
     known = tuple(rows)
     plain = None if known else plan_plain_birth(schedule, moment, actor=actor)
-    return plain or weigh_start(schedule, known, moment, actor=actor)
+    return plain or plan_start_general(schedule, known, moment, actor=actor)
 
 
-def weigh_start(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+def plan_start_general(
+    schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = ""
+) -> Plan:
     """Do as `plan_start`, whatever the case."""
-    sheet = Sheet(schedule, rows, moment, actor=actor)
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if not schedule.started and schedule.definition.enabled and not schedule.deleted:
-        sheet.update(started=True, revision=schedule.revision + 1)
-        reconcile(sheet)
-    return sheet.plan()
+        builder.update(started=True, revision=schedule.revision + 1)
+        reconcile(builder)
+    return builder.plan()
 
 
 def plan_edit(
     schedule: Schedule,
     rows: Rows,
-    moment: Moment,
+    moment: PlanningTime,
     *,
     to: Definition,
     decides: bool = False,
@@ -66,36 +68,36 @@ def plan_edit(
 
     An edit that `decides` states `enabled`, changed or not: a later deploy then leaves it alone.
     """
-    sheet = Sheet(schedule, rows, moment, actor=actor)
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
     same = to.is_same_as(schedule.definition)
     if decides and not schedule.deleted:
-        _decide_enabled(sheet)
+        _decide_enabled(builder)
     if same or schedule.deleted:
-        return sheet.plan()
+        return builder.plan()
     if _moves_cursor(schedule.definition, to):
         if schedule.definition.enabled and not to.enabled:
-            _stop_rows(sheet, Reason.DISABLED)
+            _stop_rows(builder, Reason.DISABLED)
         else:
-            _supersede_passed(sheet, Reason.EDITED)
+            _supersede_passed(builder, Reason.EDITED)
         regridded = schedule.definition.enabled == to.enabled
-        advance(sheet, sheet.now, Reason.EDITED if regridded else Reason.MISSED)
+        advance(builder, builder.now, Reason.EDITED if regridded else Reason.MISSED)
         if to.grid != schedule.definition.grid:
             # A relative grid counts from now, not from the last slot of the grid before it.
-            sheet.update(cursor=max(sheet.schedule.cursor, sheet.now))
+            builder.update(cursor=max(builder.schedule.cursor, builder.now))
     enabling = to.enabled and not schedule.definition.enabled
-    sheet.update(definition=to, revision=schedule.revision + 1, broken="")
-    sheet.update(started=schedule.started or enabling)
-    reconcile(sheet)
-    return sheet.plan()
+    builder.update(definition=to, revision=schedule.revision + 1, broken="")
+    builder.update(started=schedule.started or enabling)
+    reconcile(builder)
+    return builder.plan()
 
 
-def plan_enable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+def plan_enable(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
     """Let a disabled schedule run again, from its next slot on."""
     to = schedule.definition.edited(enabled=True)
     return plan_edit(schedule, rows, moment, to=to, decides=True, actor=actor)
 
 
-def plan_disable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+def plan_disable(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
     """Stop a schedule: nothing of it starts any more but what is triggered by hand."""
     to = schedule.definition.edited(enabled=False)
     return plan_edit(schedule, rows, moment, to=to, decides=True, actor=actor)
@@ -104,7 +106,7 @@ def plan_disable(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str =
 def plan_pause(
     schedule: Schedule,
     rows: Rows,
-    moment: Moment,
+    moment: PlanningTime,
     *,
     until: datetime | None = None,
     note: str = "",
@@ -119,47 +121,47 @@ def plan_pause(
     if until is not None and until <= moment.now:
         message = f"{schedule.name} cannot be paused until {until}: that is not in the future."
         raise Refused(message)
-    sheet = Sheet(schedule, rows, moment, actor=actor)
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
     pause = Pause(until=until, note=check_note("note", note), actor=actor)
     if schedule.pause == pause or schedule.deleted:
-        return sheet.plan()
-    _stop_rows(sheet, Reason.PAUSED)
-    for row in sheet.next_rows():
+        return builder.plan()
+    _stop_rows(builder, Reason.PAUSED)
+    for row in builder.next_rows():
         if until is None or row.run_at < until:
-            sheet.move(row, State.SUPERSEDED, Reason.PAUSED)
-    advance(sheet, sheet.now)
-    sheet.update(pause=pause, revision=schedule.revision + 1)
-    reconcile(sheet)
-    return sheet.plan()
+            builder.move(row, State.SUPERSEDED, Reason.PAUSED)
+    advance(builder, builder.now)
+    builder.update(pause=pause, revision=schedule.revision + 1)
+    reconcile(builder)
+    return builder.plan()
 
 
-def plan_resume(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+def plan_resume(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
     """End a pause that is in force; paused slots are not made up for."""
-    sheet = Sheet(schedule, rows, moment, actor=actor)
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if schedule.pause and schedule.pause.holds(moment.now) and not schedule.deleted:
-        advance(sheet, sheet.now)
-        sheet.update(pause=None, revision=schedule.revision + 1)
-        reconcile(sheet)
-    return sheet.plan()
+        advance(builder, builder.now)
+        builder.update(pause=None, revision=schedule.revision + 1)
+        reconcile(builder)
+    return builder.plan()
 
 
-def plan_delete(schedule: Schedule, rows: Rows, moment: Moment, *, actor: str = "") -> Plan:
+def plan_delete(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
     """Take a schedule away. What is due still runs, from its snapshot and without a successor."""
-    sheet = Sheet(schedule, rows, moment, actor=actor)
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if not schedule.deleted:
-        _supersede_passed(sheet, Reason.DELETED)
-        advance(sheet, sheet.now)
-        sheet.update(deleted=True, revision=schedule.revision + 1)
-        reconcile(sheet)
-    return sheet.plan()
+        _supersede_passed(builder, Reason.DELETED)
+        advance(builder, builder.now)
+        builder.update(deleted=True, revision=schedule.revision + 1)
+        reconcile(builder)
+    return builder.plan()
 
 
-def _decide_enabled(sheet: Sheet) -> None:
+def _decide_enabled(builder: PlanBuilder) -> None:
     """Take the mark away by which a later deploy would enable what an earlier one disabled."""
-    before = sheet.schedule
+    before = builder.schedule
     after = unpruned(before.declared)
     if after != before.declared:
-        sheet.update(declared=after, revision=before.revision + 1)
+        builder.update(declared=after, revision=before.revision + 1)
 
 
 def _moves_cursor(before: Definition, after: Definition) -> bool:
@@ -167,29 +169,29 @@ def _moves_cursor(before: Definition, after: Definition) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
-def _supersede_passed(sheet: Sheet, reason: Reason) -> None:
+def _supersede_passed(builder: PlanBuilder, reason: Reason) -> None:
     """Take back a next row whose slot has passed before it was due, as jitter makes it.
 
     Its slot is then recorded as passed. One in the future is left to reconcile.
     """
-    for row in sheet.next_rows():
-        if row.run_at <= sheet.now and not row.is_due(sheet.now):
-            sheet.move(row, State.SUPERSEDED, reason)
+    for row in builder.next_rows():
+        if row.run_at <= builder.now and not row.is_due(builder.now):
+            builder.move(row, State.SUPERSEDED, reason)
 
 
-def _stop_rows(sheet: Sheet, reason: Reason) -> None:
+def _stop_rows(builder: PlanBuilder, reason: Reason) -> None:
     """End whatever of a schedule waits, but for manual rows: those ignore pause and disable.
 
     A next row in the future is left to reconcile. One whose slot has passed before it was due is
     superseded, so that the slot is recorded as passed; one at or before the cursor is what its
     slot is recorded by, and stays as skipped.
     """
-    for row in list(sheet.rows.values()):
+    for row in list(builder.rows.values()):
         if not row.is_live or row.kind is Kind.MANUAL:
             continue
         if not (row.is_untried and row.kind is Kind.SCHEDULED):
-            sheet.move(row, State.CANCELLED, reason)
-        elif row.is_due(sheet.now) or row.run_at <= sheet.schedule.cursor:
-            sheet.move(row, State.SKIPPED, reason)
-        elif row.run_at <= sheet.now:
-            sheet.move(row, State.SUPERSEDED, reason)
+            builder.move(row, State.CANCELLED, reason)
+        elif row.is_due(builder.now) or row.run_at <= builder.schedule.cursor:
+            builder.move(row, State.SKIPPED, reason)
+        elif row.run_at <= builder.now:
+            builder.move(row, State.SUPERSEDED, reason)

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning.coalescing import coalesce, is_next_try
-from sempre.domain.planning.sheet import Change
+from sempre.domain.planning.plan import Change
+from sempre.domain.planning.unique_conflict import coalesce, is_next_try
 from sempre.domain.states import State
 from sempre.ports.messages import Order, UniqueKey
 from sempre.stores.memory.tables import Tables

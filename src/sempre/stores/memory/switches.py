@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning.sheet import Plan
+from sempre.domain.planning.plan import Plan
 from sempre.domain.switch import Switch, held_by, stopping
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Candidate

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.sheet import Plan
+from sempre.domain.planning.plan import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.sheet import Change
+from sempre.domain.planning.plan import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch

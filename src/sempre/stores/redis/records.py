@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from sempre.domain.execution import SlotRange
-from sempre.domain.planning.sheet import Change, Plan
+from sempre.domain.planning.plan import Change, Plan
 from sempre.domain.states import State
 from sempre.grids.instants import EPOCH, EPOCH_DAY
 from sempre.ports.messages import (

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from sempre.domain.execution import Draft, Execution, SlotRange
-from sempre.domain.planning.coalescing import coalesce, is_next_try
-from sempre.domain.planning.sheet import Change, Plan
+from sempre.domain.planning.plan import Change, Plan
+from sempre.domain.planning.unique_conflict import coalesce, is_next_try
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.domain.values import copy_with

@@ -1,7 +1,7 @@
 """What a job writes and the end of its run, as one transaction."""
 
 from sempre.domain.arguments import Json
-from sempre.domain.planning import Moment, plan_success
+from sempre.domain.planning import PlanningTime, plan_success
 from sempre.domain.states import State
 from sempre.errors import TransactionError
 from sempre.ports.messages import Settled, Settlement
@@ -75,7 +75,7 @@ class SqlEffects:
         if row is None or (row.state, row.fence) != (State.RUNNING, self._fence):
             return False
         now = max(transaction.now, row.started_at or transaction.now)
-        settlement = Settlement(row, plan_success(row, Moment(now)), result)
+        settlement = Settlement(row, plan_success(row, PlanningTime(now)), result)
         # It is compared once more with the row as it is when it is locked.
         return settling.settle(transaction, [settlement], row.session) == [Settled.DONE]
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from sempre.domain.execution import Draft
-from sempre.domain.planning.sheet import Plan
+from sempre.domain.planning.plan import Plan
 from sempre.domain.switch import Switch, held_by, stopping
 from sempre.domain.values import copy_with
 from sempre.grids.instants import microseconds_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning.sheet import Change
+from sempre.domain.planning.plan import Change
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of

@@ -15,7 +15,7 @@ from sempre.domain.states import Kind, State
 from sempre.errors import InstantError, InvalidInput, NotFound, Refused, nearest
 from sempre.errors.wording import written_instant
 from sempre.grids.intervals import read_duration
-from sempre.grids.points import read_in_zone
+from sempre.grids.relative_instants import read_in_zone
 from sempre.testing.travel.journey import Journey
 from sempre.testing.travel.telling import all_arguments, listed, written
 

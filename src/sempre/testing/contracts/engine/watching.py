@@ -13,8 +13,8 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.engine.events import Happened
-from sempre.grids.foreign import ForeignGrid
 from sempre.grids.grid import Grid
+from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Birth, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.driving import DrivenWorker

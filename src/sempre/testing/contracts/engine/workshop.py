@@ -14,7 +14,7 @@ from sempre.brokers.store import StoreBroker
 from sempre.clock import Clock, SystemClock
 from sempre.config import Settings
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning import Moment, plan_claim
+from sempre.domain.planning import PlanningTime, plan_claim
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
@@ -192,7 +192,7 @@ class Workshop:
         assert self.store.create([Birth(birth.schedule, (*birth.rows, manual))]) == [True]
         [found] = self.store.candidates([manual.id]).value
         assert found.view is not None
-        moment = Moment(self.ago(40), TZDATA)
+        moment = PlanningTime(self.ago(40), TZDATA)
         claim = plan_claim(found.view.schedule, found.execution, found.view.rows, moment)
         session = worker.heart.session
         [running] = self.store.claim([order_of(claim.plan)], session=session)

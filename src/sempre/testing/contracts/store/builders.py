@@ -17,15 +17,15 @@ from uuid import uuid4
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
-    Moment,
     Plan,
+    PlanningTime,
     Verdict,
     plan_claim,
     plan_rescue,
     plan_start,
     plan_success,
 )
-from sempre.domain.planning.sheet import Change
+from sempre.domain.planning.plan import Change
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
@@ -99,9 +99,9 @@ def now_of(store: Store) -> datetime:
     return store.last_pass().now
 
 
-def moment_of(store: Store) -> Moment:
+def moment_of(store: Store) -> PlanningTime:
     """Return the store's now as planning takes it."""
-    return Moment(now_of(store), TZDATA)
+    return PlanningTime(now_of(store), TZDATA)
 
 
 # Schedules
@@ -126,7 +126,7 @@ def draft_schedule(store: Store, name: str = "billing", **policies: object) -> S
 
 def started(schedule: Schedule, *, at: datetime, tzdata: str = TZDATA) -> Birth:
     """Return a schedule with its first row, as if it was started at an instant."""
-    plan = plan_start(schedule, (), Moment(at, tzdata))
+    plan = plan_start(schedule, (), PlanningTime(at, tzdata))
     assert plan.schedule is not None
     rows = tuple(draft.born(new_id(), at) for draft in plan.creates)
     return Birth(plan.schedule, rows)
@@ -248,7 +248,7 @@ def perform(
     """Read a schedule, plan a verb on it and apply the plan, which nobody else interferes with."""
     reading = store.views([name])
     [view] = reading.value
-    plan = verb(view.schedule, view.rows, Moment(reading.now, TZDATA), **options)
+    plan = verb(view.schedule, view.rows, PlanningTime(reading.now, TZDATA), **options)
     assert store.apply([order_of(plan)]) == [True]
     return plan
 
@@ -274,7 +274,7 @@ def claim_order(store: Store, identity: str) -> Order:
     """Read an execution and return the order that starts it."""
     reading = store.candidates([identity])
     [found] = reading.value
-    moment = Moment(reading.now, TZDATA)
+    moment = PlanningTime(reading.now, TZDATA)
     schedule, rows = (found.view.schedule, found.view.rows) if found.view else (None, ())
     answer = plan_claim(schedule, found.execution, rows, moment)
     assert answer.verdict is Verdict.START, answer
@@ -301,7 +301,7 @@ def rescued(store: Store, identity: str) -> Execution:
     [found] = [each for each in reading.value if each.execution.id == identity]
     view = found.view
     schedule, rows = (view.schedule, view.rows) if view else (None, ())
-    plan = plan_rescue(schedule, found.execution, rows, Moment(reading.now, TZDATA))
+    plan = plan_rescue(schedule, found.execution, rows, PlanningTime(reading.now, TZDATA))
     assert store.apply([order_of(plan)]) == [True]
     return read(store, identity)
 

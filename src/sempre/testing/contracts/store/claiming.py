@@ -11,7 +11,7 @@ from sempre.domain.planning import (
     plan_pause,
     plan_trigger,
 )
-from sempre.domain.planning.claiming import Verdict
+from sempre.domain.planning.claim import Verdict
 from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Order, Settled, View

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from sempre.domain.planning import plan_claim, plan_edit
-from sempre.domain.planning.sheet import Moment
+from sempre.domain.planning.plan import PlanningTime
 from sempre.domain.states import State
 from sempre.ports.messages import Candidate, Order, Reading
 from sempre.ports.store import Store
@@ -44,7 +44,7 @@ class _PlannerError(Exception):
 
 
 def _orders(reading: Reading[list[Candidate]]) -> list[Order]:
-    moment, orders = Moment(reading.now, TZDATA), []
+    moment, orders = PlanningTime(reading.now, TZDATA), []
     for each in reading.value:
         schedule, rows = (each.view.schedule, each.view.rows) if each.view else (None, ())
         plan = plan_claim(schedule, each.execution, rows, moment).plan

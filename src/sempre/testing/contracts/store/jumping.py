@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from sempre.domain.execution import SlotRange
-from sempre.domain.planning import Moment, Plan, plan_reconcile
-from sempre.domain.planning.sheet import TICK
+from sempre.domain.planning import Plan, PlanningTime, plan_reconcile
+from sempre.domain.planning.plan import TICK
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.grids import Every
@@ -92,7 +92,7 @@ def _came_back(store: Store, name: str = "billing") -> Plan:
     query = ExecutionQuery(schedule_id=view.schedule.id, since=now, limit=1000)
     rows = {row.id: row for row in (*store.executions(query).value.items, *view.rows)}.values()
     ranges = [each for each in store.ranges(view.schedule.id, limit=1000).value if each.last > now]
-    plan = plan_reconcile(view.schedule, rows, Moment(now, TZDATA), passed=ranges)
+    plan = plan_reconcile(view.schedule, rows, PlanningTime(now, TZDATA), passed=ranges)
     assert store.apply([order_of(plan)]) == [True]
     return plan
 
@@ -148,7 +148,7 @@ def test_a_cursor_that_is_no_longer_in_the_future_does_not_go_back(store: Store)
     """The clock may have been set forth again since the return was planned."""
     due_schedule(store)
     before = view_of(store)
-    moment = Moment(before.schedule.cursor - HOUR, TZDATA)
+    moment = PlanningTime(before.schedule.cursor - HOUR, TZDATA)
 
     plan = plan_reconcile(before.schedule, before.rows, moment, passed=())
 

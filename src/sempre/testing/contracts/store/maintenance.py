@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 from sempre.domain.planning import (
-    Moment,
     Plan,
+    PlanningTime,
     plan_delete,
     plan_disable,
     plan_edit,
@@ -132,7 +132,7 @@ def test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew(store: St
 
     reading = store.views(["old"])
     [view] = reading.value
-    plan = plan_reconcile(view.schedule, view.rows, Moment(reading.now, "2026.1"))
+    plan = plan_reconcile(view.schedule, view.rows, PlanningTime(reading.now, "2026.1"))
     assert store.apply([order_of(plan)]) == [True]
 
     assert first_row(store, "old") == copy_with(before, tzdata="2026.1")

@@ -4,7 +4,7 @@
 
 from datetime import datetime
 
-from sempre.domain.planning import Moment, plan_disable, plan_rescue
+from sempre.domain.planning import PlanningTime, plan_disable, plan_rescue
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Session, Settled
@@ -140,7 +140,7 @@ def test_a_rescue_is_refused_once_the_session_lives_again(store: Store) -> None:
     orders = []
     for lost in reading.value:
         schedule, rows = (lost.view.schedule, lost.view.rows) if lost.view else (None, ())
-        plan = plan_rescue(schedule, lost.execution, rows, Moment(reading.now, TZDATA))
+        plan = plan_rescue(schedule, lost.execution, rows, PlanningTime(reading.now, TZDATA))
         orders.append(order_of(plan))
     store.tick(session, wanted(), lease=LEASE)
 

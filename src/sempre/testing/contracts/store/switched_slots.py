@@ -3,7 +3,14 @@
 # ruff: noqa: S101 - a contract asserts
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import Claim, Moment, Verdict, plan_claim, plan_failure, plan_trigger
+from sempre.domain.planning import (
+    Claim,
+    PlanningTime,
+    Verdict,
+    plan_claim,
+    plan_failure,
+    plan_trigger,
+)
 from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
@@ -58,7 +65,7 @@ def _asked(store: Store, row: Execution) -> Claim:
     [found] = reading.value
     assert found.view is not None
     schedule, rows = found.view.schedule, found.view.rows
-    moment = Moment(reading.now, TZDATA)
+    moment = PlanningTime(reading.now, TZDATA)
     return plan_claim(schedule, found.execution, rows, moment, stopped_by=found.stopped_by)
 
 

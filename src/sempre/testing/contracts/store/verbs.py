@@ -5,8 +5,8 @@
 from collections.abc import Callable
 
 from sempre.domain.planning import (
-    Moment,
     Plan,
+    PlanningTime,
     Verdict,
     plan_backfill,
     plan_claim,
@@ -72,7 +72,7 @@ def _written(store: Store, verb: Callable[..., Plan], **options: object) -> Plan
     """Perform a verb and assert that all it planned is what the store has then."""
     reading = store.views(["billing"])
     [view] = reading.value
-    plan = verb(view.schedule, view.rows, Moment(reading.now, TZDATA), **options)
+    plan = verb(view.schedule, view.rows, PlanningTime(reading.now, TZDATA), **options)
     _carried_out(store, order_of(plan))
     return plan
 

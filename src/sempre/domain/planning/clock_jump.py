@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.sheet import Sheet
+from sempre.domain.planning.plan import PlanBuilder
 from sempre.domain.states import Reason, State
 from sempre.domain.values import copy_with
 from sempre.grids.grid import Grid
 
-__all__ = ["come_back"]
+__all__ = ["rewind_cursor"]
 
 
-def come_back(sheet: Sheet, passed: Iterable[SlotRange]) -> None:
+def rewind_cursor(builder: PlanBuilder, passed: Iterable[SlotRange]) -> None:
     """Bring a schedule back to now, given what is recorded of slots that end after now.
 
     Every slot up to now stays decided as it was.
@@ -26,14 +26,14 @@ def come_back(sheet: Sheet, passed: Iterable[SlotRange]) -> None:
         BrokenGrid: the grid cannot tell how many slots lie on this side of now; nothing is
             written then.
     """
-    now, grid = sheet.now, sheet.schedule.definition.grid
+    now, grid = builder.now, builder.schedule.definition.grid
     kept = list(_up_to(now, passed, grid))
-    sheet.retract(now, kept)
+    builder.retract(now, kept)
     # A relative grid goes on from a slot that it has, if one is known.
-    sheet.update(cursor=kept[-1].last if grid.relative and kept else now)
-    for row in list(sheet.rows.values()):
+    builder.update(cursor=kept[-1].last if grid.relative and kept else now)
+    for row in list(builder.rows.values()):
         if row.run_at > now and _was_given_up(row):
-            sheet.move(row, State.SUPERSEDED, Reason.CLOCK)
+            builder.move(row, State.SUPERSEDED, Reason.CLOCK)
 
 
 def _up_to(now: datetime, passed: Iterable[SlotRange], grid: Grid) -> Iterator[SlotRange]:

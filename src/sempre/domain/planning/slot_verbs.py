@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.reconciling import reconcile
-from sempre.domain.planning.sheet import TICK, Moment, Plan, Sheet
+from sempre.domain.planning.plan import TICK, Plan, PlanBuilder, PlanningTime
+from sempre.domain.planning.reconciliation import reconcile
 from sempre.domain.planning.steps import first_slot_from, slots_until
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
@@ -20,7 +20,7 @@ LARGEST_BACKFILL = 10_000
 
 
 def plan_skip(
-    schedule: Schedule, rows: Rows, moment: Moment, *, run_at: datetime, actor: str = ""
+    schedule: Schedule, rows: Rows, moment: PlanningTime, *, run_at: datetime, actor: str = ""
 ) -> Plan:
     """Take one future slot out. The cursor stays; the next row moves on if it was there.
 
@@ -35,23 +35,23 @@ def plan_skip(
         after = written_instant(found) if found else "none"
         told = f"{written_instant(run_at)} is not a slot of {schedule.name}"
         raise Refused(f"{told}; the next one after it is {after}.")
-    sheet = Sheet(schedule, rows, moment, actor=actor)
-    there = [row for row in sheet.rows.values() if row.occupies_slot and row.run_at == run_at]
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
+    there = [row for row in builder.rows.values() if row.occupies_slot and row.run_at == run_at]
     if any(row.state is State.SKIPPED for row in there):
-        return sheet.plan()
+        return builder.plan()
     if any(not row.is_live for row in there):
         told = f"the slot {written_instant(run_at)} of {schedule.name}"
         raise Refused(f"{told} is already decided.")
     for row in there:
-        sheet.move(row, State.SUPERSEDED, Reason.REQUESTED)
-    sheet.create(run_at, state=State.SKIPPED, reason=Reason.REQUESTED)
-    sheet.update(revision=schedule.revision + 1)
-    reconcile(sheet)
-    return sheet.plan()
+        builder.move(row, State.SUPERSEDED, Reason.REQUESTED)
+    builder.create(run_at, state=State.SKIPPED, reason=Reason.REQUESTED)
+    builder.update(revision=schedule.revision + 1)
+    reconcile(builder)
+    return builder.plan()
 
 
 def plan_unskip(
-    schedule: Schedule, rows: Rows, moment: Moment, *, run_at: datetime, actor: str = ""
+    schedule: Schedule, rows: Rows, moment: PlanningTime, *, run_at: datetime, actor: str = ""
 ) -> Plan:
     """Put a skipped future slot back. Nothing if it is not skipped.
 
@@ -60,27 +60,27 @@ def plan_unskip(
     """
     run_at = as_instant("run_at", run_at)
     _refuse_past(schedule, run_at, moment.now, "put back")
-    sheet = Sheet(schedule, rows, moment, actor=actor)
-    for row in list(sheet.rows.values()):
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
+    for row in list(builder.rows.values()):
         if row.occupies_slot and row.run_at == run_at and row.state is State.SKIPPED:
-            sheet.move(row, State.SUPERSEDED, Reason.REQUESTED)
-            sheet.update(revision=schedule.revision + 1)
-            reconcile(sheet)
-    return sheet.plan()
+            builder.move(row, State.SUPERSEDED, Reason.REQUESTED)
+            builder.update(revision=schedule.revision + 1)
+            reconcile(builder)
+    return builder.plan()
 
 
-def plan_trigger(schedule: Schedule, moment: Moment, *, actor: str = "") -> Plan:
+def plan_trigger(schedule: Schedule, moment: PlanningTime, *, actor: str = "") -> Plan:
     """Run it now, besides its slots; also if it is disabled or paused."""
     _refuse_deleted(schedule)
-    sheet = Sheet(schedule, (), moment, actor=actor)
-    sheet.create(moment.now, kind=Kind.MANUAL, reason=Reason.REQUESTED)
-    return sheet.plan()
+    builder = PlanBuilder(schedule, (), moment, actor=actor)
+    builder.create(moment.now, kind=Kind.MANUAL, reason=Reason.REQUESTED)
+    return builder.plan()
 
 
 def plan_backfill(
     schedule: Schedule,
     rows: Rows,
-    moment: Moment,
+    moment: PlanningTime,
     *,
     start: datetime,
     end: datetime,
@@ -108,8 +108,8 @@ def plan_backfill(
     if end < start:
         stretch = f"from {written_instant(start)} to {written_instant(end)}"
         raise Refused(f"a backfill {stretch} is empty; the end comes after the start.")
-    sheet = Sheet(schedule, rows, moment, actor=actor)
-    settled = {row.run_at for row in sheet.rows.values() if _needs_no_backfill(row)}
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
+    settled = {row.run_at for row in builder.rows.values() if _needs_no_backfill(row)}
     newest, oldest = min(end, schedule.cursor), start - TICK
     if not assume_not_run:
         asked = {"start": start, "end": end}
@@ -118,18 +118,23 @@ def plan_backfill(
         _refuse_unrecorded(schedule, count, limit)
         oldest = max(start, limit) - TICK
     if schedule.definition.grid.relative:
-        slots = _on_record(sheet, ranges, oldest, newest)
+        slots = _on_record(builder, ranges, oldest, newest)
     else:
         _refuse_too_many(schedule, oldest, newest)
         slots = schedule.definition.grid.between(oldest, newest)
     for slot in slots:
         if slot not in settled:
-            sheet.create(slot, kind=Kind.BACKFILL, due_at=moment.now, reason=Reason.REQUESTED)
-    return sheet.plan()
+            builder.create(slot, kind=Kind.BACKFILL, due_at=moment.now, reason=Reason.REQUESTED)
+    return builder.plan()
 
 
 def slots_before_retention(
-    schedule: Schedule, moment: Moment, *, start: datetime, end: datetime, retention: timedelta
+    schedule: Schedule,
+    moment: PlanningTime,
+    *,
+    start: datetime,
+    end: datetime,
+    retention: timedelta,
 ) -> int:
     """Return how many decided slots from `start` to `end` lie before retention.
 
@@ -152,11 +157,11 @@ def _refuse_unrecorded(schedule: Schedule, count: int, limit: datetime) -> None:
 
 
 def _on_record(
-    sheet: Sheet, ranges: Iterable[SlotRange], after: datetime, until: datetime
+    builder: PlanBuilder, ranges: Iterable[SlotRange], after: datetime, until: datetime
 ) -> list[datetime]:
     """Return the slots of a relative grid in a stretch of time, by their rows and ranges."""
-    grid, name = sheet.schedule.definition.grid, sheet.schedule.name
-    known = {row.run_at for row in sheet.rows.values() if row.occupies_slot}
+    grid, name = builder.schedule.definition.grid, builder.schedule.name
+    known = {row.run_at for row in builder.rows.values() if row.occupies_slot}
     for each in ranges:
         if each.first <= until and each.last > after:
             known.update([each.first, *slots_until(grid, each.first, each.last)])

@@ -10,17 +10,17 @@ from datetime import datetime
 from enum import StrEnum
 
 from sempre.domain.execution import Execution
+from sempre.domain.planning.fast_path import plan_plain_start
 from sempre.domain.planning.lateness import last_dropped
-from sempre.domain.planning.plain import plan_plain_start
-from sempre.domain.planning.reconciling import reconcile
-from sempre.domain.planning.sheet import TICK, Change, Moment, Plan, Sheet
+from sempre.domain.planning.plan import TICK, Change, Plan, PlanBuilder, PlanningTime
+from sempre.domain.planning.reconciliation import reconcile
 from sempre.domain.planning.slots import GRID_ERRORS, advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.domain.switch import Switch, held_by
 from sempre.domain.values import copy_with
 
-__all__ = ["Claim", "Verdict", "plan_claim", "weigh_claim"]
+__all__ = ["Claim", "Verdict", "plan_claim", "plan_claim_general"]
 
 
 class Verdict(StrEnum):
@@ -50,7 +50,7 @@ def plan_claim(
     schedule: Schedule | None,
     row: Execution,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     stopped_by: Switch | None = None,
 ) -> Claim:
@@ -69,14 +69,14 @@ def plan_claim(
         plain = plan_plain_start(schedule, row, moment)
         if plain is not None:
             return Claim(Verdict.START, plain)
-    return weigh_claim(schedule, row, others, moment, stopped_by=stopped_by)
+    return plan_claim_general(schedule, row, others, moment, stopped_by=stopped_by)
 
 
-def weigh_claim(
+def plan_claim_general(
     schedule: Schedule | None,
     row: Execution,
     others: list[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     stopped_by: Switch | None = None,
 ) -> Claim:
@@ -90,17 +90,17 @@ def weigh_claim(
     if schedule is None:
         plan = Plan(changes=(_decided(row, verdict, reason, moment.now),))
         return Claim(verdict, copy_with(plan, **given), reason)
-    sheet = Sheet(schedule, [*others, row], moment)
+    builder = PlanBuilder(schedule, [*others, row], moment)
     if verdict is Verdict.START:
-        _make_room(sheet, row, others)
-        _skip_overlapped(sheet, row, others)
-    _decide(sheet, row, verdict, reason)
+        _make_room(builder, row, others)
+        _skip_overlapped(builder, row, others)
+    _decide(builder, row, verdict, reason)
     # Counted after the cursor has moved: what passed before did so under the count before.
     if verdict is Verdict.START:
-        _count_start(sheet, row)
-    if sheet.schedule.cursor != schedule.cursor or sheet.schedule.has_reached_limit:
-        reconcile(sheet)
-    return Claim(verdict, copy_with(sheet.plan(), **given), reason)
+        _count_start(builder, row)
+    if builder.schedule.cursor != schedule.cursor or builder.schedule.has_reached_limit:
+        reconcile(builder)
+    return Claim(verdict, copy_with(builder.plan(), **given), reason)
 
 
 def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] | None:
@@ -202,43 +202,43 @@ def _decided(row: Execution, verdict: Verdict, reason: str, now: datetime) -> Ch
     return Change(row, row.to(ended, reason=str(reason), finished_at=now))
 
 
-def _make_room(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
+def _make_room(builder: PlanBuilder, row: Execution, others: list[Execution]) -> None:
     """Cancel what the row replaces."""
     if row.snapshot.overlap == "replace" and _came_on_time(row):
         for other in _blockers_at(row.due_at, others):
             if other.state is State.RUNNING:
-                sheet.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
+                builder.move(other, State.CANCELLED, f"{Reason.REPLACED} by {row.id}")
 
 
-def _skip_overlapped(sheet: Sheet, row: Execution, others: list[Execution]) -> None:
+def _skip_overlapped(builder: PlanBuilder, row: Execution, others: list[Execution]) -> None:
     """Skip a due slot that came during the last attempt of a row that starts again.
 
     The row remembers one attempt only: once it has started, nobody could tell any more.
     """
     for other in others:
-        judged = _judge(sheet.schedule, other, [row], sheet.now)
+        judged = _judge(builder.schedule, other, [row], builder.now)
         if judged == (Verdict.SKIP, Reason.OVERLAP) and not other.held_by:
-            _decide(sheet, other, *judged)
+            _decide(builder, other, *judged)
 
 
-def _decide(sheet: Sheet, row: Execution, verdict: Verdict, reason: str) -> None:
+def _decide(builder: PlanBuilder, row: Execution, verdict: Verdict, reason: str) -> None:
     """Write down what becomes of a row; if it was the next row, its slot has passed."""
-    is_next = row in sheet.next_rows() and not sheet.schedule.deleted
-    sheet.note(_decided(row, verdict, reason, sheet.now))
+    is_next = row in builder.next_rows() and not builder.schedule.deleted
+    builder.note(_decided(row, verdict, reason, builder.now))
     if is_next:
-        _pass_slots(sheet, sheet.rows[row.id], _why_missed(row))
+        _pass_slots(builder, builder.rows[row.id], _why_missed(row))
 
 
-def _count_start(sheet: Sheet, row: Execution) -> None:
+def _count_start(builder: PlanBuilder, row: Execution) -> None:
     """Leave a mark on the schedule, by which a claim made from the same reading is refused.
 
     Each of two such claims sees nothing running. A slot's first start is counted; a manual run,
     a backfill or a retry that must not overlap takes a revision instead.
     """
     if row.kind is Kind.SCHEDULED and row.is_untried:
-        sheet.update(starts=sheet.schedule.starts + 1)
+        builder.update(starts=builder.schedule.starts + 1)
     elif row.snapshot.overlap != "allow":
-        sheet.update(revision=sheet.schedule.revision + 1)
+        builder.update(revision=builder.schedule.revision + 1)
 
 
 def _why_missed(row: Execution) -> str:
@@ -247,15 +247,15 @@ def _why_missed(row: Execution) -> str:
     return f"{Reason.MISSED}: {row.reason}" if is_held else Reason.MISSED
 
 
-def _pass_slots(sheet: Sheet, row: Execution, reason: str) -> None:
+def _pass_slots(builder: PlanBuilder, row: Execution, reason: str) -> None:
     """Move the cursor to a next row that was decided, and past the slots that are too old."""
-    advance(sheet, row.run_at - TICK)
-    sheet.update(cursor=row.run_at)
+    advance(builder, row.run_at - TICK)
+    builder.update(cursor=row.run_at)
     try:
-        others = [other for other in sheet.rows.values() if other.id != row.id]
-        last = last_dropped(sheet.schedule, row, others, sheet.now)
+        others = [other for other in builder.rows.values() if other.id != row.id]
+        last = last_dropped(builder.schedule, row, others, builder.now)
     except GRID_ERRORS as error:
         last = None
-        sheet.update(broken=str(error))
+        builder.update(broken=str(error))
     if last is not None:
-        advance(sheet, last, reason)
+        advance(builder, last, reason)

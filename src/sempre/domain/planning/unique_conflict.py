@@ -4,7 +4,7 @@ Which keys are taken only the store knows, at the very moment when it writes; so
 that asks for this, in place of the next try that was planned.
 """
 
-from sempre.domain.planning.sheet import Change
+from sempre.domain.planning.plan import Change
 from sempre.domain.states import Reason, State
 
 __all__ = ["coalesce", "is_next_try"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.returning import come_back
-from sempre.domain.planning.sheet import Change, Moment, Plan, Sheet
+from sempre.domain.planning.clock_jump import rewind_cursor
+from sempre.domain.planning.plan import Change, Plan, PlanBuilder, PlanningTime
 from sempre.domain.planning.slots import GRID_ERRORS, due_at, first_eligible
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
@@ -22,7 +22,7 @@ __all__ = ["drift_of", "plan_reconcile", "reconcile"]
 def plan_reconcile(
     schedule: Schedule,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     actor: str = "",
     passed: Iterable[SlotRange] | None = None,
@@ -33,30 +33,30 @@ def plan_reconcile(
     A schedule that is ahead of now comes back, if it is given what is recorded of slots that
     passed without a row, as far as it ends after now.
     """
-    sheet = Sheet(schedule, rows, moment, actor=actor)
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if passed is not None and schedule.is_ahead(moment.now):
         try:
-            come_back(sheet, passed)
+            rewind_cursor(builder, passed)
         except GRID_ERRORS as error:
-            sheet.update(broken=str(error))
+            builder.update(broken=str(error))
     # What comes back is placed anew, whoever placed it before; newer zones may still correct it.
-    reconcile(sheet, heeds_stamps=sheet.schedule.cursor == schedule.cursor)
-    return sheet.plan()
+    reconcile(builder, heeds_stamps=builder.schedule.cursor == schedule.cursor)
+    return builder.plan()
 
 
-def reconcile(sheet: Sheet, *, heeds_stamps: bool = False) -> None:
-    """Write what reconciles the schedule of a sheet.
+def reconcile(builder: PlanBuilder, *, heeds_stamps: bool = False) -> None:
+    """Write what reconciles the schedule of a builder.
 
     Where nothing was asked for, a row that was placed by newer zones is left where it is.
     """
-    if not sheet.schedule.wants_next_row:
-        _remove_next_rows(sheet, _why_none(sheet.schedule))
+    if not builder.schedule.wants_next_row:
+        _remove_next_rows(builder, _why_none(builder.schedule))
         return
     try:
-        _place_next_row(sheet, heeds_stamps=heeds_stamps)
+        _place_next_row(builder, heeds_stamps=heeds_stamps)
     except GRID_ERRORS as error:
-        sheet.update(broken=str(error))
-        _keep_rows(sheet)
+        builder.update(broken=str(error))
+        _keep_rows(builder)
 
 
 def drift_of(row: Execution, schedule: Schedule, slot: datetime | None) -> str:
@@ -67,48 +67,48 @@ def drift_of(row: Execution, schedule: Schedule, slot: datetime | None) -> str:
     return f"{Reason.DRIFT}: {', '.join(differing)}" if differing else ""
 
 
-def _place_next_row(sheet: Sheet, *, heeds_stamps: bool) -> None:
-    rows = sheet.next_rows()
-    due = [row for row in rows if row.is_due(sheet.now)]
-    slot = first_eligible(sheet.schedule, sheet.taken() - {row.run_at for row in rows})
+def _place_next_row(builder: PlanBuilder, *, heeds_stamps: bool) -> None:
+    rows = builder.next_rows()
+    due = [row for row in rows if row.is_due(builder.now)]
+    slot = first_eligible(builder.schedule, builder.taken() - {row.run_at for row in rows})
     drift = {}
     for row in rows:
         # By newer zones the slot may lie elsewhere. Only a process with zones at least as new
         # may say so, or two of them would replace each other's rows for ever.
-        trusted = heeds_stamps and _is_newer(row.tzdata, sheet.tzdata)
-        drift[row.id] = drift_of(row, sheet.schedule, row.run_at if trusted else slot)
+        trusted = heeds_stamps and _is_newer(row.tzdata, builder.tzdata)
+        drift[row.id] = drift_of(row, builder.schedule, row.run_at if trusted else slot)
     kept = due[0] if due else next((row for row in rows if not drift[row.id]), None)
     for row in rows:
         if row is not kept:
-            sheet.move(row, State.SUPERSEDED, drift[row.id] or Reason.DRIFT)
-    if kept is not None and heeds_stamps and _is_newer(sheet.tzdata, kept.tzdata):
+            builder.move(row, State.SUPERSEDED, drift[row.id] or Reason.DRIFT)
+    if kept is not None and heeds_stamps and _is_newer(builder.tzdata, kept.tzdata):
         # It lies where newer zones have it too: nobody has to look at it for that again.
-        sheet.note(Change(kept, copy_with(kept, tzdata=sheet.tzdata)))
+        builder.note(Change(kept, copy_with(kept, tzdata=builder.tzdata)))
     if kept is None and slot is not None:
-        sheet.create(slot, due_at=due_at(sheet.schedule, slot, now=sheet.now))
+        builder.create(slot, due_at=due_at(builder.schedule, slot, now=builder.now))
     run_at = kept.run_at if kept else slot
-    sheet.update(next_run_at=run_at, broken="", ended=run_at is None)
+    builder.update(next_run_at=run_at, broken="", ended=run_at is None)
 
 
-def _keep_rows(sheet: Sheet) -> None:
+def _keep_rows(builder: PlanBuilder) -> None:
     """Leave the next row of a schedule whose grid gives no answer: its slot was right once.
 
     What else was edited since is applied to the row, at the same slot.
     """
-    rows = sheet.next_rows()
+    rows = builder.next_rows()
     for row in rows:
-        differing = row.snapshot.drift_from(sheet.schedule.snapshot())
-        if differing and "grid" not in differing and not row.is_due(sheet.now):
-            sheet.move(row, State.SUPERSEDED, f"{Reason.DRIFT}: {', '.join(differing)}")
-            sheet.create(row.run_at, due_at=row.due_at)
-    sheet.update(next_run_at=rows[0].run_at if rows else None, ended=False)
+        differing = row.snapshot.drift_from(builder.schedule.snapshot())
+        if differing and "grid" not in differing and not row.is_due(builder.now):
+            builder.move(row, State.SUPERSEDED, f"{Reason.DRIFT}: {', '.join(differing)}")
+            builder.create(row.run_at, due_at=row.due_at)
+    builder.update(next_run_at=rows[0].run_at if rows else None, ended=False)
 
 
-def _remove_next_rows(sheet: Sheet, reason: Reason) -> None:
-    for row in sheet.next_rows():
-        due = row.is_due(sheet.now)
-        sheet.move(row, State.SKIPPED if due else State.SUPERSEDED, reason)
-    sheet.update(next_run_at=None, ended=sheet.schedule.has_reached_limit)
+def _remove_next_rows(builder: PlanBuilder, reason: Reason) -> None:
+    for row in builder.next_rows():
+        due = row.is_due(builder.now)
+        builder.move(row, State.SKIPPED if due else State.SUPERSEDED, reason)
+    builder.update(next_run_at=None, ended=builder.schedule.has_reached_limit)
 
 
 def _why_none(schedule: Schedule) -> Reason:

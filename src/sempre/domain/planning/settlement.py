@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning.sheet import Change, Moment, Plan
+from sempre.domain.planning.plan import Change, Plan, PlanningTime
 from sempre.domain.planning.verbs import plan_pause
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
@@ -36,7 +36,7 @@ def crash_wait(crashes: int) -> timedelta:
     return CRASH_WAITS[min(crashes, len(CRASH_WAITS)) - 1]
 
 
-def plan_success(row: Execution, moment: Moment) -> Plan:
+def plan_success(row: Execution, moment: PlanningTime) -> Plan:
     """Record that an execution did its work. Nothing if it does not run any more."""
     if row.state is not State.RUNNING:
         return Plan()
@@ -44,7 +44,7 @@ def plan_success(row: Execution, moment: Moment) -> Plan:
 
 
 def plan_failure(
-    schedule: Schedule | None, row: Execution, moment: Moment, *, error: str = ""
+    schedule: Schedule | None, row: Execution, moment: PlanningTime, *, error: str = ""
 ) -> Plan:
     """Record that an attempt failed, and try again later if the policy has tries left.
 
@@ -63,7 +63,7 @@ def plan_failure(
 
 
 def plan_rescue(
-    schedule: Schedule | None, row: Execution, rows: Iterable[Execution], moment: Moment
+    schedule: Schedule | None, row: Execution, rows: Iterable[Execution], moment: PlanningTime
 ) -> Plan:
     """Decide on an execution whose lease has expired: nobody knows how far it got.
 
@@ -80,7 +80,7 @@ def plan_crash(
     schedule: Schedule | None,
     row: Execution,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     error: str = "",
 ) -> Plan:
@@ -95,7 +95,7 @@ def plan_interruption(
     schedule: Schedule | None,
     row: Execution,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     error: str = "",
 ) -> Plan:
@@ -107,21 +107,21 @@ def plan_interruption(
     return _unknown(schedule, row, rows, moment, error=error, crashes=row.crashes)
 
 
-def plan_cancelled(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
+def plan_cancelled(row: Execution, moment: PlanningTime, *, reason: str = "") -> Plan:
     """Record that an execution ended because somebody asked it to. It is not tried again."""
     if row.state is not State.RUNNING:
         return Plan()
     return _ended(row, State.CANCELLED, reason or Reason.REQUESTED, moment)
 
 
-def plan_skipped(row: Execution, moment: Moment, *, reason: str = "") -> Plan:
+def plan_skipped(row: Execution, moment: PlanningTime, *, reason: str = "") -> Plan:
     """Record that an execution found nothing to do. It is not tried again."""
     if row.state is not State.RUNNING:
         return Plan()
     return _ended(row, State.SKIPPED, reason or Reason.NOT_NEEDED, moment)
 
 
-def plan_release(schedule: Schedule | None, row: Execution, moment: Moment) -> Plan:
+def plan_release(schedule: Schedule | None, row: Execution, moment: PlanningTime) -> Plan:
     """Give back an execution that was claimed and never begun; no attempt is used up.
 
     Of a schedule that was disabled or paused meanwhile nothing may start again: it is cancelled.
@@ -138,7 +138,7 @@ def _unknown(
     schedule: Schedule | None,
     row: Execution,
     rows: Iterable[Execution],
-    moment: Moment,
+    moment: PlanningTime,
     *,
     error: str,
     crashes: int,
@@ -173,7 +173,11 @@ def _ended_at(instant: datetime, row: Execution, plan: Plan) -> Plan:
 
 
 def _and_hold(
-    failed: Plan, schedule: Schedule, row: Execution, rows: Iterable[Execution], moment: Moment
+    failed: Plan,
+    schedule: Schedule,
+    row: Execution,
+    rows: Iterable[Execution],
+    moment: PlanningTime,
 ) -> Plan:
     others = [other for other in rows if other.id != row.id]
     note = f"execution {row.id} of {written_instant(row.run_at)} has an unknown outcome"
@@ -182,7 +186,7 @@ def _and_hold(
     return Plan(schedule, held.schedule, changes, held.creates, held.ranges)
 
 
-def _why_stopped(schedule: Schedule | None, row: Execution, moment: Moment) -> str:
+def _why_stopped(schedule: Schedule | None, row: Execution, moment: PlanningTime) -> str:
     """Return why a schedule lets nothing more start, or an empty text."""
     free = row.kind is Kind.MANUAL or schedule is None
     if free or schedule is None or schedule.allows_start(moment.now):
@@ -194,7 +198,7 @@ def _told(reason: str, error: str) -> str:
     return f"{reason}: {error}" if error else str(reason)
 
 
-def _ended(row: Execution, state: State, reason: str, moment: Moment, **changes: int) -> Plan:
+def _ended(row: Execution, state: State, reason: str, moment: PlanningTime, **changes: int) -> Plan:
     after = row.to(state, reason=str(reason), finished_at=moment.now, leased_until=None, **changes)
     return Plan(changes=(Change(row, after),))
 
@@ -202,7 +206,7 @@ def _ended(row: Execution, state: State, reason: str, moment: Moment, **changes:
 def _again(
     row: Execution,
     reason: str,
-    moment: Moment,
+    moment: PlanningTime,
     *,
     wait: timedelta = timedelta(0),
     **changes: int,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sempre.errors import InstantError, IntervalError
-from sempre.grids.points import read_in_zone, read_point
+from sempre.grids.relative_instants import read_in_zone, read_point
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 16, 14, tzinfo=UTC)

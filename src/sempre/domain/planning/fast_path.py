@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sempre.domain.execution import Draft, Execution
-from sempre.domain.planning.sheet import Change, Moment, Plan
+from sempre.domain.planning.plan import Change, Plan, PlanningTime
 from sempre.domain.planning.slots import GRID_ERRORS, due_at
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
@@ -59,7 +59,7 @@ class PlainStart(NamedTuple):
         )
 
 
-def find_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> PlainStart | None:
+def find_plain_start(schedule: Schedule, row: Execution, moment: PlanningTime) -> PlainStart | None:
     """Return how a row starts at a moment, if that is plain, and its successor is born.
 
     Only for a row that no switch stops, of a schedule that has no other row that planning looks at.
@@ -79,7 +79,7 @@ def find_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plai
     return PlainStart(schedule, row, after, creates)
 
 
-def plan_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plan | None:
+def plan_plain_start(schedule: Schedule, row: Execution, moment: PlanningTime) -> Plan | None:
     """Return the plan by which a row starts and its successor is born; None if it is not plain.
 
     Only for a row that no switch stops, of a schedule that has no other row that planning looks at.
@@ -88,7 +88,7 @@ def plan_plain_start(schedule: Schedule, row: Execution, moment: Moment) -> Plan
     return found.plan(moment.now) if found else None
 
 
-def plan_plain_birth(schedule: Schedule, moment: Moment, *, actor: str = "") -> Plan | None:
+def plan_plain_birth(schedule: Schedule, moment: PlanningTime, *, actor: str = "") -> Plan | None:
     """Return the plan by which a schedule gets its first next row; None if it is not plain.
 
     Only for a schedule that has no row yet that planning looks at.
@@ -127,7 +127,7 @@ def _slot_after(run_at: datetime, schedule: Schedule) -> datetime | None:
 
 
 def _next_row(
-    schedule: Schedule, moment: Moment, *, known: Snapshot | None = None, actor: str = ""
+    schedule: Schedule, moment: PlanningTime, *, known: Snapshot | None = None, actor: str = ""
 ) -> tuple[Draft, ...]:
     """Return the next row that a schedule says it has."""
     slot = schedule.next_run_at

@@ -1,4 +1,4 @@
-"""Plans: what should be done, as data; and the sheet on which one is written.
+"""Plans: what should be done, as data; and the builder on which one is written.
 
 A plan is applied by a store in one atomic operation, guarded by what it was made from. Nothing
 here looks at a clock or a store, so the same question always gets the same plan.
@@ -15,12 +15,12 @@ from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
 from sempre.domain.values import copy_with
 
-__all__ = ["TICK", "Change", "Moment", "Plan", "Sheet"]
+__all__ = ["TICK", "Change", "Plan", "PlanBuilder", "PlanningTime"]
 
 TICK = timedelta(microseconds=1)
 
 
-class Moment(NamedTuple):
+class PlanningTime(NamedTuple):
     """When a plan is made: the store's now, and the version of the zones it is made with."""
 
     now: datetime
@@ -105,11 +105,16 @@ class Plan:
         return self.base.cursor <= now
 
 
-class Sheet:
+class PlanBuilder:
     """A plan being written: the schedule and its rows, as they will be so far."""
 
     def __init__(
-        self, schedule: Schedule, rows: Iterable[Execution], moment: Moment, *, actor: str = ""
+        self,
+        schedule: Schedule,
+        rows: Iterable[Execution],
+        moment: PlanningTime,
+        *,
+        actor: str = "",
     ) -> None:
         """Begin with things as they are."""
         self.base = schedule
