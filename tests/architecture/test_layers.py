@@ -8,11 +8,11 @@ from tests.architecture.source import Module, modules, unit_of
 
 # Lowest first; the units of one layer do not import each other.
 LAYERS = (
-    {"clock", "errors"},
+    {"clock", "errors", "forking"},
     {"grids"},
     {"domain"},
     {"addresses"},
-    {"config"},
+    {"config", "redis_server"},
     {"ports"},
     {"engine", "stores", "brokers", "executors", "telemetry"},
     {"urls"},

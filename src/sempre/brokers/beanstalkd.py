@@ -20,10 +20,10 @@ from weakref import WeakSet
 
 from sempre.brokers.beanstalkd_wire import Address, Answer, Line, ProtocolError, Wire
 from sempre.brokers.lanes import check_lanes
-from sempre.brokers.processes import PerProcess
 from sempre.brokers.waker import Ending, Waker
 from sempre.clock import Clock, SystemClock
 from sempre.errors import BrokerError, BrokerUnavailable
+from sempre.forking import PerProcess
 from sempre.ports.broker import LARGEST_BODY, BrokerCapabilities, Delivery, Message
 
 __all__ = ["BeanstalkdBroker"]

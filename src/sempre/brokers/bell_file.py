@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from sempre.brokers.file_events import FileEvents, open_file_events
-from sempre.brokers.processes import PerProcess
 from sempre.brokers.waker import Ending, Waker
 from sempre.clock import Clock, SystemClock
+from sempre.forking import PerProcess
 
 __all__ = ["BellFile"]
 

@@ -12,10 +12,10 @@ from secrets import token_hex
 from threading import RLock
 from typing import Generic, Protocol, TypeVar
 
-from sempre.brokers.processes import PerProcess
 from sempre.brokers.waker import Ending, Readable, Waker
 from sempre.clock import Clock, SystemClock
 from sempre.errors import SempreError
+from sempre.forking import PerProcess
 
 __all__ = ["Line", "LineLost", "Notifier", "ServerWatch"]
 

@@ -7,8 +7,8 @@ know when rows become due; the worker that waits does.
 
 from typing import Protocol
 
-from sempre.brokers.processes import PerProcess
 from sempre.brokers.waker import Ending, Waker
+from sempre.forking import PerProcess
 
 __all__ = ["ThisProcess", "Watch"]
 

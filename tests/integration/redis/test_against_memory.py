@@ -6,10 +6,10 @@ from datetime import datetime
 import pytest
 import redis
 
+from sempre import redis_server
 from sempre.grids.instants import microseconds_of
 from sempre.stores.memory import MemoryStore
 from sempre.stores.redis import RedisStore
-from sempre.stores.redis import server as scripts
 from tests.integration.redis.redis_server import RedisServer
 from tests.integration.sql.side_by_side import SideBySide, VirtualClock
 
@@ -41,17 +41,17 @@ class SharedClock(VirtualClock):
 @pytest.fixture
 def clock(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedClock]:
     """Let the scripts read a clock that the test can set; all else of them stays as it is."""
-    original = scripts.script_text
-    told = f'redis.call("LRANGE", "{CLOCK}", 0, 1)'
-    assert original("due").count(READS_TIME) == 1
+    original, package = redis_server.script_text, "sempre.stores.redis"
+    steered = f'redis.call("LRANGE", "{CLOCK}", 0, 1)'
+    assert original(package, "due").count(READS_TIME) == 1
     monkeypatch.setattr(
-        scripts, "script_text", lambda name: original(name).replace(READS_TIME, told)
+        redis_server,
+        "script_text",
+        lambda package, name: original(package, name).replace(READS_TIME, steered),
     )
-    scripts._sha_of.cache_clear()  # noqa: SLF001
     with server.client() as client:
         client.flushdb()
         yield SharedClock(client)
-    scripts._sha_of.cache_clear()  # noqa: SLF001
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -158,7 +158,7 @@ def test_stores_of_two_prefixes_share_a_server(store: RedisStore, server: RedisS
 def test_a_missing_driver_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
 
-    with pytest.raises(StoreRefused, match=r'pip install "sempre\[redis\]"'):
+    with pytest.raises(MissingExtra, match=r'pip install "sempre\[redis\]"'):
         RedisStore("redis://localhost")
 
 

@@ -6,7 +6,6 @@ several lanes. A message that is due sooner than all others is published in its 
 whoever waits asks again: hearing of it reserves nothing, so that nothing is lost with a listener.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,12 +18,13 @@ from uuid import uuid4
 from weakref import WeakSet
 
 from sempre.brokers.lanes import check_lanes
-from sempre.brokers.processes import PerProcess
-from sempre.brokers.redis.server import Server, Subscription
+from sempre.brokers.redis.server import BrokerServer, Subscription
 from sempre.brokers.waker import Ending, Waker
 from sempre.clock import Clock, SystemClock
 from sempre.errors import BrokerError, BrokerUnavailable
+from sempre.forking import PerProcess
 from sempre.ports.broker import LARGEST_BODY, BrokerCapabilities, Delivery, Message
+from sempre.redis_server import PREFIX_FORM, is_prefix
 
 __all__ = ["RedisBroker"]
 
@@ -33,7 +33,6 @@ _BATCH = 1000
 _MICROSECONDS = 1_000_000
 _MOST = 2**31 - 1
 T = TypeVar("T")
-_PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 
 class RedisBroker:
@@ -65,11 +64,10 @@ class RedisBroker:
         answer_after: float = 5.0,
     ) -> None:
         """Check what can be checked without connecting."""
-        if not _PREFIX.fullmatch(prefix):
-            allowed = "a small letter or _, then up to 40 small letters, digits or _"
-            raise BrokerError(f"the prefix {prefix!r} is not accepted; allowed: {allowed}.")
+        if not is_prefix(prefix):
+            raise BrokerError(f"the prefix {prefix!r} is not accepted; allowed: {PREFIX_FORM}.")
         # No prefix of a store has a dash, so none of its keys can be ours.
-        self._connect = partial(Server, url, root=f"{{{prefix}-bell}}:")
+        self._connect = partial(BrokerServer, url, root=f"{{{prefix}-bell}}:")
         self._answer_after = answer_after
         self._clock = clock or SystemClock()
         self._visibility = _microseconds(visibility)
@@ -193,7 +191,7 @@ class RedisBroker:
         return _Ears(self._connect(answer_after=self._answer_after))
 
     @property
-    def _server(self) -> Server:
+    def _server(self) -> BrokerServer:
         return self._process.get().server
 
     def _check_open(self) -> None:
@@ -212,7 +210,7 @@ class _Wish(NamedTuple):
 class _Ear:
     """A thread's subscription, which it has while it waits and keeps for the next wait."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: BrokerServer) -> None:
         self.lock = Lock()
         self._server = server
         self._subscription: Subscription | None = None
@@ -233,7 +231,7 @@ class _Ear:
 class _Ears:
     """One process's connections: the server, and an ear for each thread that waits for it."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: BrokerServer) -> None:
         self.server = server
         self.waker = Waker()
         self._thread = local()

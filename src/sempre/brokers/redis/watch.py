@@ -4,7 +4,7 @@ Every worker that waits hears every wake-up. A list that workers pop from would 
 may want other queues, or die with what it has popped.
 """
 
-from sempre.brokers.redis.server import Server, Subscription
+from sempre.brokers.redis.server import BrokerServer, Subscription
 from sempre.brokers.server_watch import LineLost, Notifier, ServerWatch
 from sempre.clock import Clock
 from sempre.errors import BrokerUnavailable
@@ -17,7 +17,7 @@ ANSWER_AFTER = 5.0
 class _Line:
     """A connection that is subscribed to a channel."""
 
-    def __init__(self, server: Server, subscription: Subscription) -> None:
+    def __init__(self, server: BrokerServer, subscription: Subscription) -> None:
         self._server = server
         self._subscription = subscription
 
@@ -63,7 +63,7 @@ class RedisWatch(ServerWatch[_Line]):
 
     def _connect(self) -> _Line | None:
         # One for each line: its locks must not be shared with a forked child.
-        server = Server(self._url, root="", answer_after=ANSWER_AFTER)
+        server = BrokerServer(self._url, root="", answer_after=ANSWER_AFTER)
         try:
             return _Line(server, server.listen(self._channel))
         except BrokerUnavailable as error:

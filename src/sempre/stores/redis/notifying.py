@@ -1,6 +1,6 @@
 """Notifying: PUBLISH of Redis through the store's own connections."""
 
-from sempre.stores.redis.server import Server
+from sempre.stores.redis.server import StoreServer
 
 __all__ = ["RedisNotifier"]
 
@@ -8,7 +8,7 @@ __all__ = ["RedisNotifier"]
 class RedisNotifier:
     """Notifies the connections that are subscribed to a channel."""
 
-    def __init__(self, server: Server, channel: str) -> None:
+    def __init__(self, server: StoreServer, channel: str) -> None:
         """Notify through the connections of a store."""
         self._server = server
         self._channel = channel

@@ -1,27 +1,16 @@
-"""A Redis or Valkey server: connections, scripts by their SHA, and what its errors mean.
-
-Nothing is repeated here after an error: the script may have run, and whoever asked knows what to
-do about it. The one exception is a server that does not know a script yet, which has run nothing.
-"""
+"""The Redis server of a store: commands that only the store sends, and what its errors mean."""
 
 import re
-from collections.abc import Iterable
-from functools import cache
-from hashlib import sha1
-from importlib import import_module
-from importlib.resources import files
-from types import ModuleType
 from typing import Any
 
-from sempre.addresses.spelling import hide_secrets, shown_url
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.redis_server import RedisServer
 
-__all__ = ["Server", "script_text"]
+__all__ = ["StoreServer"]
 
-_SCRIPTS = files("sempre.stores.redis").joinpath("scripts")
-_NEEDS = re.compile(r"-- needs: (.*)\n")
-# What a server says when it cannot do now what it could do otherwise: the driver has classes for
-# some of it, whose texts then lack the word, and a script quotes the rest.
+_PACKAGE = "sempre.stores.redis"
+# Errors of a server that cannot answer at present. The driver has classes for some, whose
+# texts lack the code; errors inside of a script have the code in their text.
 _UNAVAILABLE_CLASSES = (
     "ConnectionError",
     "TimeoutError",
@@ -36,7 +25,7 @@ _UNAVAILABLE_CLASSES = (
 _UNAVAILABLE = re.compile(
     r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|MOVED|ASK)\b"
 )
-# What the server will say again, and what to do about it; the driver takes some codes away.
+# Errors that a repetition would meet again, each with its remedy; the driver removes some codes.
 _REFUSED = (
     (
         "the server refuses this user; check user and password in the store URL",
@@ -55,64 +44,35 @@ _REFUSED = (
 _NO_TLS = "; a server without TLS does not answer rediss://"
 
 
-@cache
-def script_text(name: str) -> str:
-    """Return a script: the parts that its first line names, and itself."""
-    text = _SCRIPTS.joinpath(f"{name}.lua").read_text("utf-8")
-    found = _NEEDS.match(text)
-    needs = found.group(1).split() if found else []
-    parts = [_SCRIPTS.joinpath("parts", f"{part}.lua").read_text("utf-8") for part in needs]
-    return "\n".join([*parts, text])
+class StoreServer(RedisServer):
+    """The server of a store. Commands after `close` are refused."""
 
-
-@cache
-def _sha_of(name: str) -> str:
-    return sha1(script_text(name).encode(), usedforsecurity=False).hexdigest()
-
-
-class Server:
-    """The server of a URL: `redis://`, `rediss://` or `unix://`. Connects when first asked."""
-
-    def __init__(self, url: str, *, root: str, timeout: float) -> None:
+    def __init__(self, url: str, *, root: str, answer_after: float) -> None:
         """Check what can be checked without connecting."""
-        self._redis = _driver()
-        self._root = root
-        self._url = url
-        self.address = shown_url(url)
         self._closed = False
-        try:
-            self._client = self._redis.Redis.from_url(
-                url,
-                encoding="utf-8",
-                encoding_errors="surrogatepass",
-                decode_responses=True,
-                protocol=2,
-                socket_timeout=timeout,
-                socket_connect_timeout=timeout,
-                retry=self._redis.retry.Retry(self._redis.backoff.NoBackoff(), 0),
-            )
-        except (ValueError, TypeError):
-            # What the driver says repeats the URL.
-            message = f"{self.address} is no URL of Redis; it is spelt redis://host:6379/0."
-            raise StoreRefused(message) from None
+        super().__init__(
+            url, package=_PACKAGE, root=root, answer_after=answer_after, undecodable="surrogatepass"
+        )
 
-    def run(self, script: str, arguments: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
-        """Run a script by its SHA, or by its text if the server does not have it yet."""
-        given = [1, self._root, *arguments]
-        try:
-            return self._ask("EVALSHA", _sha_of(script), *given)
-        except self._redis.exceptions.NoScriptError:
-            return self._ask("EVAL", script_text(script), *given)
+    def ask(self, *command: str | int) -> Any:  # noqa: ANN401
+        """Send a command and return the answer.
+
+        Raises:
+            StoreError: the command failed, or the store is closed.
+        """
+        if self._closed:
+            raise StoreError(f"the store {self.address} is closed; open another one.")
+        return super().ask(*command)
 
     def info(self) -> dict[str, Any]:
-        """Return what the server says of itself."""
-        found: dict[str, Any] = self._ask("INFO")
+        """Return the answer of INFO."""
+        found: dict[str, Any] = self.ask("INFO")
         return found
 
     def setting(self, name: str) -> str:
-        """Return a setting; an empty text if it may not be read."""
+        """Return a setting of the server; an empty text if reading settings is forbidden."""
         try:
-            return str(self._ask("CONFIG GET", name).get(name, ""))
+            return str(self.ask("CONFIG GET", name).get(name, ""))
         except StoreUnavailable:
             raise
         except StoreError:
@@ -120,36 +80,20 @@ class Server:
 
     def publish(self, channel: str, word: str) -> None:
         """Send a word to every connection that is subscribed to a channel."""
-        self._ask("PUBLISH", channel, word)
+        self.ask("PUBLISH", channel, word)
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, and refuse further commands."""
         self._closed = True
-        self._client.close()
-        self._client.connection_pool.disconnect()
+        super().close()
 
-    def _ask(self, *command: str | int) -> Any:  # noqa: ANN401
-        if self._closed:
-            raise StoreError(f"the store {self.address} is closed; open another one.")
-        errors = self._redis.exceptions
-        try:
-            return self._client.execute_command(*command)
-        except errors.NoScriptError:
-            raise
-        except errors.RedisError as error:
-            if isinstance(error, errors.TimeoutError):
-                # What is idle may be as dead, and would cost whoever gets it as much patience.
-                self._client.connection_pool.disconnect(inuse_connections=False)
-            raise self._meaning(error) from None
-        except OSError as error:
-            raise self._meaning(error) from None
+    def _refusal(self, message: str) -> StoreError:
+        return StoreRefused(message)
 
-    def _meaning(self, error: Exception) -> StoreError:
-        errors = self._redis.exceptions
-        said = hide_secrets(str(error), self._url)
+    def _explanation(self, error: Exception, said: str) -> StoreError:
+        errors = self._driver.exceptions
         if said.startswith("GONE"):
             return StoreGone(f"{self.address}: {NOT_SET_UP}")
-        said = (said or type(error).__name__).rstrip(".")
         for remedy, words in _REFUSED:
             if words.search(said):
                 return StoreRefused(f"{self.address} cannot be used: {remedy} ({said}).")
@@ -162,11 +106,3 @@ class Server:
         if isinstance(error, lost) or _UNAVAILABLE.search(said):
             return StoreUnavailable(message)
         return StoreError(message)
-
-
-def _driver() -> ModuleType:
-    try:
-        return import_module("redis")
-    except ImportError as error:
-        message = 'the Redis store needs a driver: pip install "sempre[redis]"'
-        raise StoreRefused(message) from error

@@ -1,6 +1,5 @@
 """The Redis store: the operations of the port, each as one script."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -32,6 +31,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Capabilities
+from sempre.redis_server import PREFIX_FORM, is_prefix
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.encoding import (
@@ -46,7 +46,7 @@ from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.looking import Looking
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.probe import Allowance, examine
-from sempre.stores.redis.server import Server
+from sempre.stores.redis.server import StoreServer
 from sempre.stores.redis.taking import Asked, Taker
 
 __all__ = ["RedisStore"]
@@ -55,7 +55,6 @@ T = TypeVar("T")
 LEEWAY = int(AHEAD / MICROSECOND)
 VERSION = 1
 """The version of the schema that this code reads and writes."""
-_PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 
 class RedisStore(Looking):
@@ -70,7 +69,8 @@ class RedisStore(Looking):
         allow_replica: use it though it follows another server.
 
     Raises:
-        StoreRefused: the driver is not installed, or the URL or prefix cannot be used.
+        StoreRefused: the URL or prefix cannot be used.
+        MissingExtra: the driver is not installed.
     """
 
     def __init__(
@@ -84,14 +84,13 @@ class RedisStore(Looking):
         allow_replica: bool = False,
     ) -> None:
         """Check what can be checked without connecting."""
-        if not _PREFIX.fullmatch(prefix):
-            allowed = "a small letter or _, then up to 40 small letters, digits or _"
-            raise StoreRefused(f"the prefix {prefix!r} is not accepted; allowed: {allowed}.")
+        if not is_prefix(prefix):
+            raise StoreRefused(f"the prefix {prefix!r} is not accepted; allowed: {PREFIX_FORM}.")
         self.capabilities = Capabilities(
             durable=not allow_no_aof, shared=True, own_clock=True, transactional=False
         )
         self._allowed = Allowance(allow_eviction, allow_no_aof, allow_replica)
-        self._server = Server(url, root=f"{{{prefix}}}:", timeout=timeout)
+        self._server = StoreServer(url, root=f"{{{prefix}}}:", answer_after=timeout)
         self._uuid = ""
         self._weaker: tuple[str, ...] | None = None
         self._taker = Taker(self._run)
