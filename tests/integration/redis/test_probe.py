@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from sempre.errors import StoreError, StoreRefused
+from sempre.errors import MissingExtra, StoreError, StoreRefused
 from sempre.stores.redis import RedisStore
 from sempre.stores.redis.probe import Allowance, examine
 from tests.integration.redis.redis_server import RedisServer, redis_server
