@@ -15,6 +15,7 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.forking import keep_uncollected
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb.callers import MariadbCallers
@@ -247,7 +248,7 @@ class Mariadb:
             if self._closed:
                 raise StoreRefused(f"the store in {self._place} is closed; open another one.")
             if self._pool is None or self._pool.pid != os.getpid():
-                _LEFT_BY_PARENTS.append(self._pool)
+                keep_uncollected(self._pool)
                 self._pool = self._new_pool()
             return self._pool
 
@@ -270,10 +271,6 @@ class _NotBegun(Exception):
 
     def __init__(self, cause: BaseException) -> None:
         self.cause = cause
-
-
-# Pools of a parent process, kept from being closed by the garbage collection of a child.
-_LEFT_BY_PARENTS: list[object] = []
 
 
 def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:

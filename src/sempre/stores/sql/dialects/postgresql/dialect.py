@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.forking import keep_uncollected
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql.wording import documents, each, pairs, position
@@ -305,7 +306,7 @@ class Postgresql:
                 raise StoreRefused(f"the store in {self._place} is closed; open another one.")
             if self._pool is None or self._pid != os.getpid():
                 if self._pool is not None:
-                    _LEFT_BY_PARENTS.append(self._pool)
+                    keep_uncollected(self._pool)
                 self._pid, self._attempts = os.getpid(), Attempts()
                 self._pool = open_pool(
                     self._conninfo,
@@ -328,10 +329,6 @@ def _check_begun(error: psycopg.OperationalError, connection: Connection) -> Non
     """Raise _NotBegun if a connection is gone; one that was silent for too long is another case."""
     if connection.closed and not isinstance(error, Unanswered):
         raise _NotBegun(error) from error
-
-
-# Pools of a parent process, kept from being closed by the garbage collection of a child.
-_LEFT_BY_PARENTS: list[object] = []
 
 
 def _settings(limit: int) -> str:

@@ -16,6 +16,7 @@ from tempfile import mkstemp
 from urllib.parse import quote
 
 from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.forking import keep_uncollected
 
 __all__ = ["PRIVATE", "Connection", "Place", "address_of", "open_file"]
 
@@ -82,11 +83,11 @@ class Connection:
         return self.place is not None and self.place == _place_of(self._path)
 
     def leave(self) -> None:
-        """Use it no more; what a parent opened is kept from the collector, and not closed."""
+        """Close the connection; leave one that a parent process has opened as it is."""
         if self.is_own:
             self.raw.close()
         else:
-            _LEFT_BY_PARENTS.append(self)
+            keep_uncollected(self)
 
     def clear_away(self) -> None:
         """Remove what its file has left beside another one that is in its place now.
@@ -110,10 +111,6 @@ class Connection:
         """Close it when it is used no more."""
         if hasattr(self, "raw"):
             self.close()
-
-
-# Connections of a parent process, kept from being closed by the garbage collection of a child.
-_LEFT_BY_PARENTS: list[Connection] = []
 
 
 def address_of(path: Path) -> str:

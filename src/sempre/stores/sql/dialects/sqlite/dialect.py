@@ -5,7 +5,6 @@ beginning, so nothing that was read can change before it is written. The host's 
 store's clock. Several processes may use one file; several hosts may not.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from weakref import WeakSet
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.forking import PerProcess
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.sqlite.callers import SqliteCallers
@@ -103,7 +103,7 @@ class Sqlite:
         self._local = local()
         self._connections: WeakSet[Connection] = WeakSet()
         self._lock = Lock()
-        self._writer = _Writer()
+        self._turn_to_write = PerProcess(Lock)
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
@@ -124,7 +124,7 @@ class Sqlite:
         Threads of this process wait for each other here: SQLite would have them look again and
         again, and sleep in between.
         """
-        with self._writer.lock:
+        with self._turn_to_write.get():
             return self._transact(WRITE, work)
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
@@ -282,21 +282,6 @@ class SqliteTransaction:
             if sqlite3.complete_statement(statement):
                 self._connection.execute(statement)
                 statement = ""
-
-
-class _Writer:
-    """The turn to write, of the threads of one process; a forked child has another one."""
-
-    def __init__(self) -> None:
-        self._pid = os.getpid()
-        self._lock = Lock()
-
-    @property
-    def lock(self) -> Lock:
-        if self._pid != os.getpid():
-            # Whoever of the parent's threads had the turn is not here to give it back.
-            self._lock, self._pid = Lock(), os.getpid()
-        return self._lock
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
