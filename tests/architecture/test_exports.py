@@ -1,4 +1,7 @@
-"""What a module offers is written in its `__all__`, and every module says what it owns."""
+"""What a module offers is written in its `__all__`, and every module says what it owns.
+
+A theme of contracts offers its `test_` functions, which its suite collects by their names.
+"""
 
 import ast
 import importlib
@@ -10,10 +13,15 @@ import pytest
 
 from tests.architecture.source import Definition, Module, modules
 
+CONTRACTS = "sempre.testing.contracts."
+
 
 def violations(module: Module) -> Iterator[str]:
     if not ast.get_docstring(module.tree):
         yield f"{module.name} has no docstring"
+    if is_theme(module):
+        yield from theme_violations(module)
+        return
     exported = exports(module)
     if exported is None:
         yield f"{module.name} has no __all__ of plain strings"
@@ -25,6 +33,24 @@ def violations(module: Module) -> Iterator[str]:
     for node in module.tree.body:
         if isinstance(node, Definition) and is_public(node.name) and node.name not in exported:
             yield f"{module.name} defines {node.name}, public but not in __all__"
+
+
+def theme_violations(module: Module) -> Iterator[str]:
+    if "__all__" in bindings(module.tree.body):
+        yield f"{module.name} has an __all__, though its suite collects contracts by their names"
+    for node in module.tree.body:
+        if isinstance(node, Definition) and is_public(node.name) and not is_contract(node):
+            yield f"{module.name} defines {node.name}, which is public and no contract"
+
+
+def is_theme(module: Module) -> bool:
+    """Tell whether a module is one of those whose contracts a suite collects."""
+    is_of_a_suite = module.name.startswith(CONTRACTS) and not module.is_package
+    return is_of_a_suite and any(map(is_contract, module.tree.body))
+
+
+def is_contract(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
 
 
 def is_public(name: str) -> bool:
@@ -120,6 +146,19 @@ def test_a_module_that_leaves_its_exports_unsaid_is_found(text: str) -> None:
 )
 def test_a_module_that_states_its_exports_is_allowed(text: str) -> None:
     assert list(violations(Module.parse(GOOD + text))) == []
+
+
+def parse_theme(text: str) -> Module:
+    return Module.parse(GOOD + "def test_a(store): ...\n" + text, f"{CONTRACTS}store.themes")
+
+
+@pytest.mark.parametrize("text", ["__all__ = ['test_a']", "def helper(): ...", "class Helper: ..."])
+def test_a_theme_that_offers_more_than_contracts_is_found(text: str) -> None:
+    assert len(list(violations(parse_theme(text)))) == 1
+
+
+def test_a_theme_of_contracts_and_private_names_is_allowed() -> None:
+    assert list(violations(parse_theme("def _helper(): ...\nLIMIT = 7"))) == []
 
 
 def test_a_generated_or_missing_docstring_is_not_documentation() -> None:

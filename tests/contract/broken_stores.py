@@ -362,3 +362,31 @@ class PlansInTheOpen(MemoryStore):
     ) -> list[Execution | bool]:
         orders = plan(self.candidates(ids))
         return [each or False for each in self.claim(orders, session=session)]
+
+
+class LosesRanges(MemoryStore):
+    """Starts without recording the slots that were given up for it."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        bare = [replace(each, plan=replace(each.plan, ranges=())) for each in orders]
+        return super().claim(bare, session=session)
+
+
+class LosesSuccessors(MemoryStore):
+    """Starts without writing what comes next."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        bare = [Order(replace(each.plan, creates=())) for each in orders]
+        return super().claim(bare, session=session)
+
+
+class FencesAnew(MemoryStore):
+    """Gives every claim the same fence."""
+
+    def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
+        found = super().claim(orders, session=session)
+        same = [each and copy_with(each, fence=1) for each in found]
+        for each in same:
+            if each is not None:
+                self._tables.put(each)
+        return same

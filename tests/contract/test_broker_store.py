@@ -17,9 +17,7 @@ from sempre.ports.broker import Broker
 from sempre.stores.redis import RedisStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
-from sempre.testing.contracts.broker.lifecycle import *  # noqa: F403
-from sempre.testing.contracts.broker.silence import *  # noqa: F403
-from sempre.testing.contracts.broker.waiting import *  # noqa: F403
+from sempre.testing.contracts.silent_broker import *  # noqa: F403
 from tests.integration.redis.redis_server import redis_server
 from tests.integration.sql.postgresql_server import postgresql_server
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from sempre.testing.contracts import collect
 from sempre.testing.contracts.transactional import Database
-from sempre.testing.contracts.transactional.enqueuing import *  # noqa: F403
-from sempre.testing.contracts.transactional.races import *  # noqa: F403
 from tests.contract.databases import (
     Servers,
     on_mariadb_of_old_snapshots,
@@ -15,6 +14,9 @@ from tests.contract.databases import (
     opened,
     running_servers,
 )
+
+SUITE = "sempre.testing.contracts.transactional"
+globals().update(collect(f"{SUITE}.enqueuing", f"{SUITE}.races"))
 
 EVERY = [on_mariadb_of_old_snapshots, on_repeatable_postgresql]
 

@@ -15,7 +15,7 @@ from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
-from sempre.testing.contracts.engine.unreadable import *  # noqa: F403
+from sempre.testing.contracts.unreadable_rows import *  # noqa: F403
 from sempre.testing.unreadable import BlindStore
 from tests.contract.spoiling import Spoiler, on_memory, on_redis, on_sql
 from tests.integration.redis.redis_server import redis_server

@@ -15,15 +15,6 @@ from sempre.testing.contracts.broker.builders import (
     reserved,
 )
 
-__all__ = [
-    "test_a_delayed_message_does_not_hold_up_others",
-    "test_a_delayed_message_is_never_early",
-    "test_a_part_of_a_second_is_never_rounded_down",
-    "test_many_become_due_at_once",
-    "test_the_sooner_of_two_delays_comes_first",
-    "test_whoever_waits_is_told_of_a_shorter_delay",
-]
-
 
 def test_a_delayed_message_is_never_early(broker: Broker) -> None:
     """It is delivered when its delay is over, to one who was waiting, as if without delay."""

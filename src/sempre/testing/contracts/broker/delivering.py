@@ -17,20 +17,6 @@ from sempre.testing.contracts.broker.builders import (
     reserved,
 )
 
-__all__ = [
-    "test_a_batch_goes_to_the_lanes_of_its_messages",
-    "test_a_body_that_is_too_big_is_refused_alone",
-    "test_a_lane_that_is_named_twice_is_one_lane",
-    "test_a_lower_priority_comes_first_whatever_its_lane",
-    "test_a_message_comes_as_it_was_put",
-    "test_a_message_is_delivered_only_in_its_lane",
-    "test_as_many_come_as_were_asked_for",
-    "test_if_nothing_is_taken_the_broker_is_unavailable",
-    "test_messages_come_by_priority",
-    "test_ten_thousand_messages_are_one_call_and_each_comes_once",
-    "test_whoever_waits_is_told_of_a_new_message",
-]
-
 
 def test_a_message_comes_as_it_was_put(broker: Broker) -> None:
     """With its lane, its body, its priority and its handle."""

@@ -5,13 +5,6 @@
 from sempre.ports.broker import Broker, Message
 from sempre.testing.contracts.broker.builders import bodies_of, new_lane, only, put_one, reserved
 
-__all__ = [
-    "test_an_emptied_lane_can_be_used_again",
-    "test_an_emptied_lane_has_nothing_that_waits",
-    "test_emptying_touches_no_other_lane",
-    "test_to_finish_what_was_thrown_away_is_no_error",
-]
-
 MANY = 30
 
 

@@ -20,19 +20,6 @@ from sempre.testing.contracts.broker.builders import (
     reserved,
 )
 
-__all__ = [
-    "test_a_delivery_that_is_over_can_be_finished_again",
-    "test_a_message_that_is_put_back_comes_again_as_it_was",
-    "test_a_message_that_nobody_reserved_is_left_alone",
-    "test_a_reservation_that_has_passed_on_is_left_alone",
-    "test_an_acknowledged_message_is_gone",
-    "test_an_unfinished_message_is_delivered_again",
-    "test_another_object_hears_a_broker_that_is_shared",
-    "test_putting_back_with_a_delay_is_never_early",
-    "test_some_of_a_batch_are_finished_and_the_others_come_again",
-    "test_what_a_closed_broker_had_reserved_comes_again",
-]
-
 
 def test_an_acknowledged_message_is_gone(hasty: Broker) -> None:
     """It does not come back when its reservation would have ended."""

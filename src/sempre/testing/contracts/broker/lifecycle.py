@@ -10,15 +10,6 @@ from sempre.errors import BrokerError, NamingError
 from sempre.ports.broker import Broker, Message
 from sempre.testing.contracts.broker.builders import FOREVER, ended, new_lane
 
-__all__ = [
-    "test_a_broker_can_be_closed_twice",
-    "test_a_broker_declares_what_it_can_do",
-    "test_a_closed_broker_is_an_error",
-    "test_a_lane_that_some_broker_cannot_have_is_refused",
-    "test_closing_ends_a_wait",
-    "test_nothing_is_as_good_as_done",
-]
-
 
 def test_a_broker_declares_what_it_can_do(broker: Broker) -> None:
     """Each capability is a yes or no, and the horizon a length of time."""

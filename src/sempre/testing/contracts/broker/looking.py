@@ -5,14 +5,6 @@
 from sempre.ports.broker import Broker
 from sempre.testing.contracts.broker.builders import new_lane, only, put_one, reserved
 
-__all__ = [
-    "test_a_lane_has_messages_that_are_ready_or_delayed",
-    "test_a_message_is_held_until_it_is_acknowledged",
-    "test_a_reserved_message_is_not_one_that_a_lane_has",
-    "test_another_body_under_the_same_handle_is_another_message",
-    "test_looking_takes_nothing",
-]
-
 
 def test_a_message_is_held_until_it_is_acknowledged(broker: Broker) -> None:
     """Delayed, ready, reserved and put back."""

@@ -14,12 +14,6 @@ from sempre.testing.contracts.broker.builders import (
     put_one,
 )
 
-__all__ = [
-    "test_every_message_is_reserved_by_one_thread",
-    "test_producers_and_consumers_do_not_lose_a_message",
-    "test_waking_while_messages_come_loses_none",
-]
-
 THREADS = 6
 MOST = 1500
 LAST = "there are no more"

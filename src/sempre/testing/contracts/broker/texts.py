@@ -7,13 +7,6 @@ from string import ascii_letters, digits
 from sempre.ports.broker import LARGEST_BODY, Broker, Message
 from sempre.testing.contracts.broker.builders import bodies_of, delivered, new_lane, only, put_one
 
-__all__ = [
-    "test_any_text_comes_as_it_was_put",
-    "test_every_lane_that_is_allowed_is_its_own",
-    "test_priorities_reach_from_nought_to_the_largest",
-    "test_the_largest_body_is_taken",
-]
-
 TEXTS = (
     "",
     " ",

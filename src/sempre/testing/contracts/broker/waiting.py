@@ -11,16 +11,6 @@ from sempre.testing.contracts.broker.builders import (
     new_lane,
 )
 
-__all__ = [
-    "test_a_limit_of_none_only_waits",
-    "test_a_wait_without_a_message_ends_empty",
-    "test_a_wake_ends_every_wait",
-    "test_a_wake_ends_the_next_wait_too",
-    "test_a_wake_is_heard_once",
-    "test_waits_are_not_cut_short",
-    "test_waking_again_and_again_ends_wait_after_wait",
-]
-
 
 def test_a_wait_without_a_message_ends_empty(broker: Broker) -> None:
     """Also one that does not wait at all, and one of several lanes."""

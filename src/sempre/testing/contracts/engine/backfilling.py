@@ -11,15 +11,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import read
 
-__all__ = [
-    "test_a_backfill_of_a_stopped_schedule_is_refused",
-    "test_a_backfill_repeated_creates_nothing_more",
-    "test_a_backfill_runs_missed_slots_in_order_one_at_a_time",
-    "test_a_backfill_runs_what_has_failed_and_not_what_has_succeeded",
-    "test_a_backfill_that_waits_is_cancelled_by_a_disable",
-    "test_a_due_slot_goes_before_a_backfill",
-]
-
 
 def test_a_backfill_runs_missed_slots_in_order_one_at_a_time(store: Store) -> None:
     """Also where overlap is allowed; the cursor and the next row stay where they are."""

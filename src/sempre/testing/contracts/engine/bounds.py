@@ -9,15 +9,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import now_of
 
-__all__ = [
-    "test_a_limit_counts_first_starts_and_not_retries",
-    "test_a_manual_run_does_not_count_towards_a_limit",
-    "test_a_schedule_ends_when_its_limit_is_reached",
-    "test_a_schedule_ends_with_its_last_slot",
-    "test_nothing_begins_before_its_jitter_is_over",
-    "test_the_spread_of_a_slot_is_the_same_whoever_places_it",
-]
-
 
 def test_a_schedule_ends_with_its_last_slot(store: Store) -> None:
     """The bound is inclusive; what lies after it is neither run nor recorded."""

@@ -14,14 +14,6 @@ from sempre.testing.contracts.engine.driving import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import waiting_schedule
 
-__all__ = [
-    "test_a_broken_grid_counts_as_failed_in_every_pass",
-    "test_a_claim_that_finds_the_grid_broken_says_so_once",
-    "test_a_pass_that_finds_the_grid_broken_says_so_once_and_leaves_the_row",
-    "test_a_verb_that_finds_the_grid_broken_says_so",
-    "test_an_application_that_heals_says_so",
-]
-
 OFTEN = timedelta(microseconds=1)
 
 

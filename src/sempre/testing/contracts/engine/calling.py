@@ -15,18 +15,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 
-__all__ = [
-    "test_a_call_of_the_watchdog_is_answered_and_put_back",
-    "test_a_due_date_that_no_interval_explains_is_healed_by_the_next_beat",
-    "test_a_message_decides_nothing_about_the_next_pass",
-    "test_a_message_of_other_settings_is_replaced",
-    "test_a_message_that_finds_another_waiting_ends",
-    "test_a_new_message_is_told_with_its_lane_and_time",
-    "test_a_worker_sees_that_the_watchdogs_message_exists",
-    "test_of_messages_answered_at_once_one_stays",
-    "test_two_fleets_of_other_settings_keep_one_message",
-]
-
 YEAR = timedelta(days=365)
 
 

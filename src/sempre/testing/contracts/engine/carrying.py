@@ -16,23 +16,6 @@ from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroke
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read
 
-__all__ = [
-    "test_a_broker_that_is_down_keeps_nobody_from_working",
-    "test_a_lost_broker_loses_no_slot_and_starts_none_twice",
-    "test_a_message_that_is_none_of_ours_is_dropped",
-    "test_a_pass_rings_orphans_as_soon_as_the_broker_is_back",
-    "test_a_row_beyond_the_horizon_is_no_orphan",
-    "test_a_row_the_broker_was_not_told_of_is_rung_by_the_pass",
-    "test_a_slot_that_waited_is_rung_when_the_earlier_one_ends",
-    "test_a_successor_is_told_to_the_broker_at_once",
-    "test_a_ticket_for_a_job_we_do_not_know_is_put_back_for_others",
-    "test_a_ticket_of_a_superseded_row_is_dropped",
-    "test_a_ticket_that_comes_too_early_is_put_back",
-    "test_a_ticket_that_comes_twice_starts_once",
-    "test_when_the_sentinel_is_gone_everything_is_rung_again",
-    "test_work_that_a_lost_broker_had_is_begun_by_the_next_sweep",
-]
-
 OFTEN = timedelta(microseconds=1)
 
 

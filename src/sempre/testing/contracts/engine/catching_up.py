@@ -6,18 +6,6 @@ from sempre.domain.states import State
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 
-__all__ = [
-    "test_a_hiccup_within_tolerance_loses_nothing",
-    "test_a_schedule_that_catches_up_is_back_in_the_present_afterwards",
-    "test_a_slot_past_its_deadline_is_missed_and_one_within_it_still_runs",
-    "test_catching_up_at_most_so_many_runs_the_newest",
-    "test_catching_up_runs_every_slot_in_order_one_at_a_time",
-    "test_catching_up_within_a_time_leaves_older_slots_out",
-    "test_slots_past_their_deadline_are_one_range",
-    "test_what_is_within_tolerance_still_runs_after_a_downtime",
-    "test_without_catching_up_the_waiting_slot_runs_and_the_rest_is_one_range",
-]
-
 
 def _ranges(shop: Workshop) -> list[tuple[int, int, int, str]]:
     """Return the ranges of a schedule: from and to by minutes ago, how many, and why."""

@@ -18,16 +18,6 @@ from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroke
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import MINUTE
 
-__all__ = [
-    "test_a_refused_sweep_queries_the_store_again_soon",
-    "test_a_refused_ticket_is_kept_and_tried_again_soon",
-    "test_a_slot_past_its_deadline_is_missed_though_its_schedule_is_edited_all_the_time",
-    "test_a_slot_whose_schedule_is_disabled_after_the_reading_is_not_begun",
-    "test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_a_few_queries",
-    "test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_its_ticket",
-    "test_a_ticket_that_is_refused_again_goes_back_to_the_broker",
-]
-
 READINGS = {"candidates", "due"}
 CLAIMS = {"claim", "claim_exclusively"}
 SOON = 0.1

@@ -14,22 +14,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, expire, hasten, read
 
-__all__ = [
-    "test_a_crash_is_run_again_after_a_wait_and_costs_no_retry",
-    "test_a_crash_of_what_holds_fails_it_and_pauses_its_schedule",
-    "test_a_crash_of_what_is_not_rerun_has_failed",
-    "test_a_lost_lease_costs_a_crash_and_not_a_failure",
-    "test_a_lost_lease_that_holds_pauses_its_schedule",
-    "test_a_result_that_comes_after_the_lease_is_kept_as_late",
-    "test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_worker",
-    "test_a_schedule_that_was_held_runs_again_after_a_resume",
-    "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew",
-    "test_the_third_crash_is_quarantined",
-    "test_the_third_lost_lease_is_quarantined",
-    "test_what_a_dead_worker_ran_is_run_by_another_one",
-    "test_what_a_living_worker_runs_is_not_taken_back",
-]
-
 
 def test_a_crash_is_run_again_after_a_wait_and_costs_no_retry(store: Store) -> None:
     """It is the same execution, at its second attempt."""

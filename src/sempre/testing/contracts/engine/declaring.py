@@ -13,24 +13,6 @@ from sempre.grids import Every
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 
-__all__ = [
-    "test_a_declaration_repeated_changes_nothing",
-    "test_a_declared_schedule_is_created_with_its_first_execution",
-    "test_a_deploy_never_ends_a_pause",
-    "test_a_deploy_replaces_what_it_changes_and_leaves_an_operators_edit",
-    "test_a_schedule_created_disabled_starts_when_a_deploy_enables_it",
-    "test_a_schedule_created_disabled_starts_when_an_edit_enables_it",
-    "test_a_schedule_created_disabled_starts_when_an_operator_enables_it",
-    "test_alternating_restarts_of_two_releases_supersede_at_most_once",
-    "test_many_schedules_are_created_at_once_and_taken_names_are_told",
-    "test_two_processes_that_declare_the_same_make_one_schedule",
-    "test_what_a_deploy_disabled_is_enabled_by_a_deploy_that_declares_it",
-    "test_what_a_newer_release_declares_is_not_disabled_by_an_older_one",
-    "test_what_a_newer_release_dropped_is_not_enabled_by_an_older_one",
-    "test_what_an_operator_disabled_stays_disabled_through_deploys",
-    "test_what_an_owner_declares_no_more_is_disabled",
-]
-
 
 def _bill() -> None:
     """Stand for the user's function."""

@@ -13,22 +13,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, now_of, read
 
-__all__ = [
-    "test_a_cancelled_run_is_not_tried_again",
-    "test_a_failure_is_tried_again_after_the_base",
-    "test_a_failure_of_what_was_stopped_meanwhile_is_final",
-    "test_a_failure_without_retry_is_final",
-    "test_a_retry_does_not_begin_before_its_wait_is_over",
-    "test_a_retry_leaves_the_next_slot_alone",
-    "test_a_run_that_is_asked_to_end_but_succeeds_has_succeeded",
-    "test_a_second_failure_waits_twice_as_long",
-    "test_a_success_after_failures_is_a_success",
-    "test_a_timeout_counts_as_a_failure",
-    "test_every_run_is_given_its_timeout",
-    "test_one_off_work_that_fails_has_failed",
-    "test_the_last_failure_is_final",
-]
-
 RETRY = Retry(2, base="10s", cap="10m")
 SECOND = timedelta(seconds=1)
 

@@ -7,12 +7,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import MINUTE, enqueued
 
-__all__ = [
-    "test_a_slot_of_low_priority_begins_though_urgent_ones_wait",
-    "test_work_of_low_priority_begins_though_urgent_work_waits",
-    "test_work_that_is_not_overdue_waits_for_what_is_urgent",
-]
-
 SWEEP = 10 * MINUTE
 
 

@@ -14,14 +14,6 @@ from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroke
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued
 
-__all__ = [
-    "test_a_broker_that_delivers_nothing_is_deaf_until_a_probe_comes_through",
-    "test_a_broker_that_lost_one_ticket_is_not_deaf",
-    "test_a_broker_that_swallows_everything_is_deaf",
-    "test_a_probe_that_another_worker_receives_was_heard",
-    "test_what_was_due_before_a_worker_listened_says_nothing_of_the_broker",
-]
-
 AT_ONCE = timedelta(microseconds=1)
 HOUR = 3600.0
 

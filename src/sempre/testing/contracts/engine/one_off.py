@@ -15,16 +15,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read, work_of
 
-__all__ = [
-    "test_a_duplicate_is_a_receipt_for_the_one_there_is",
-    "test_a_retry_whose_key_is_taken_fails_as_coalesced",
-    "test_one_off_work_can_be_cancelled_before_it_begins",
-    "test_work_that_is_put_in_is_begun_once_with_its_arguments",
-    "test_work_with_a_delay_does_not_begin_before_it_is_over",
-    "test_work_with_a_delay_is_told_to_the_broker_with_it",
-    "test_work_with_an_instant_in_the_past_begins_at_once",
-]
-
 
 def _mail(to: str) -> None:
     """Stand for the user's function."""

@@ -14,28 +14,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import now_of, read
 
-__all__ = [
-    "test_a_deleted_schedule_leaves_what_is_due_to_run_without_a_successor",
-    "test_a_disabled_schedule_can_be_triggered_and_nothing_else_of_it_starts",
-    "test_a_due_row_runs_by_what_it_was_created_with",
-    "test_a_due_slot_of_a_disabled_schedule_is_skipped",
-    "test_a_due_slot_of_a_paused_schedule_is_skipped",
-    "test_a_name_can_be_used_again_after_a_delete",
-    "test_a_pause_until_an_instant_places_the_first_slot_after_it",
-    "test_a_resumed_schedule_goes_on_with_its_next_slot",
-    "test_a_retry_that_waits_is_cancelled_by_a_disable",
-    "test_a_run_of_a_schedule_that_is_stopped_meanwhile_finishes",
-    "test_a_skipped_slot_does_not_run_and_the_one_after_it_does",
-    "test_a_trigger_runs_at_once_and_moves_no_slot",
-    "test_an_edit_of_the_grid_decides_what_has_passed",
-    "test_an_edit_replaces_a_row_that_is_to_come",
-    "test_an_enabled_schedule_goes_on_with_its_next_slot",
-    "test_an_unskipped_slot_has_its_row_again",
-    "test_repeating_a_verb_changes_nothing",
-    "test_what_has_passed_cannot_be_skipped",
-]
-
-
 # Skip
 
 

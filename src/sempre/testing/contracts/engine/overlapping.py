@@ -11,21 +11,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import hasten, read
 
-__all__ = [
-    "test_a_late_result_of_a_replaced_run_is_kept_as_late",
-    "test_a_manual_run_never_skips_but_waits",
-    "test_a_replaced_run_is_told_at_the_next_beat",
-    "test_a_slot_that_allows_overlap_runs_beside_the_earlier_one",
-    "test_a_slot_that_came_during_an_earlier_attempt_is_skipped_when_the_next_one_begins",
-    "test_a_slot_that_came_too_late_waits_instead_of_being_skipped",
-    "test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed",
-    "test_a_slot_that_replaces_takes_over_under_a_higher_fence",
-    "test_a_slot_that_waits_begins_when_the_earlier_one_ends",
-    "test_rows_that_wait_for_others_hide_nobody",
-    "test_rows_that_waited_are_begun_by_no_more_hands_than_there_are",
-    "test_slots_that_wait_for_a_long_run_are_delayed_and_none_is_missed",
-]
-
 
 def _slot(shop: Workshop) -> Execution:
     """Return the row whose slot was half an hour ago."""

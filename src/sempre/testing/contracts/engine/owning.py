@@ -14,18 +14,6 @@ from sempre.ports.messages import Birth
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 
-__all__ = [
-    "test_a_name_that_its_owner_dropped_is_free",
-    "test_a_name_without_owner_goes_to_the_first_owner_that_declares_it",
-    "test_a_refused_deploy_changes_nothing_but_leaves_a_mark",
-    "test_an_adopted_schedule_keeps_its_row_and_leaves_its_former_owner_alone",
-    "test_an_adoption_counts_no_releases_of_the_former_owner",
-    "test_code_without_owner_is_refused_by_the_owner_of_a_name",
-    "test_of_two_owners_that_start_at_once_one_has_the_name",
-    "test_old_code_of_the_former_owner_is_withheld_during_a_rolling_deploy",
-    "test_two_owners_never_take_a_name_by_turns",
-]
-
 
 def _work() -> None:
     """Stand for the user's function."""

@@ -9,12 +9,6 @@ from sempre.grids import Grid
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 
-__all__ = [
-    "test_a_backfill_of_a_relative_grid_takes_slots_on_record",
-    "test_a_pause_of_a_relative_grid_ends_at_one_of_its_slots",
-    "test_slots_to_come_of_a_relative_grid_are_counted_from_its_last_one",
-]
-
 TEN = timedelta(minutes=10)
 
 

@@ -7,11 +7,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, expire, hasten
 
-__all__ = [
-    "test_a_worker_that_lost_its_lease_reports_nothing_of_what_others_run",
-    "test_how_far_a_run_has_come_is_told_with_the_beat",
-]
-
 
 def test_how_far_a_run_has_come_is_told_with_the_beat(store: Store) -> None:
     """What is new is told once; a job that says nothing has no report."""

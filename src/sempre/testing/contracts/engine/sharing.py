@@ -9,19 +9,6 @@ from sempre.ports.store import Store
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read
 
-__all__ = [
-    "test_a_burst_begins_what_is_due_and_then_is_exhausted",
-    "test_a_burst_is_not_exhausted_before_what_it_began_is_recorded",
-    "test_a_burst_runs_what_becomes_due_by_its_own_work",
-    "test_a_worker_begins_no_more_than_it_has_hands_for",
-    "test_a_worker_leaves_jobs_alone_that_it_does_not_know",
-    "test_a_worker_leaves_queues_alone_that_it_does_not_watch",
-    "test_of_two_workers_one_begins_a_slot",
-    "test_one_off_work_goes_by_priority_too",
-    "test_slots_and_one_off_work_take_turns",
-    "test_the_lowest_priority_goes_first",
-]
-
 
 def test_of_two_workers_one_begins_a_slot(store: Store) -> None:
     """And one each of many; nothing is begun twice."""

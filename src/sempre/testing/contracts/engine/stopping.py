@@ -13,17 +13,6 @@ from sempre.testing.contracts.engine.driving import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import claimed, enqueued, read
 
-__all__ = [
-    "test_a_run_that_a_stop_cut_off_is_on_record",
-    "test_a_run_that_a_stop_cut_off_is_rerun_and_costs_neither_retry_nor_crash",
-    "test_any_number_of_stops_quarantines_nothing",
-    "test_runs_are_ended_before_their_end_is_recorded",
-    "test_what_a_stop_cut_off_and_is_not_rerun_has_failed",
-    "test_what_a_stop_cut_off_and_is_to_be_held_pauses_its_schedule",
-    "test_what_a_stop_cut_off_of_a_disabled_schedule_has_failed",
-    "test_what_was_claimed_and_never_begun_is_given_back_silently",
-]
-
 CUT_OFF = "the worker stopped before the run ended"
 
 

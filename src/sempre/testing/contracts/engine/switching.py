@@ -9,21 +9,6 @@ from sempre.testing.contracts.engine.driving import ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read, work_of
 
-__all__ = [
-    "test_a_held_slot_begins_when_the_switch_is_on_again",
-    "test_a_held_slot_waits_and_is_not_skipped",
-    "test_a_rejected_retry_is_skipped",
-    "test_a_rejected_slot_is_skipped_and_the_next_one_is_placed",
-    "test_a_switch_does_not_end_what_runs",
-    "test_a_trigger_passes_every_switch",
-    "test_a_worker_that_knows_of_no_switch_starts_nothing_of_it",
-    "test_held_work_begins_when_the_switch_is_on_again",
-    "test_new_work_is_rejected_with_a_receipt_that_says_so",
-    "test_tickets_of_held_slots_start_nothing",
-    "test_what_passed_while_a_slot_was_held_names_the_switch",
-    "test_work_that_was_put_in_before_waits_for_a_reject_too",
-]
-
 REJECT = Switch("deploy", "job:bill", reason="broken release")
 HOLD = Switch("maintenance", "job:bill", "hold")
 

@@ -21,22 +21,6 @@ from sempre.testing.contracts.engine.driving import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import TZDATA, draft_schedule, read, row_of
 
-__all__ = [
-    "test_a_broken_grid_is_told_and_harms_no_other_schedule",
-    "test_a_due_row_of_a_broken_grid_still_runs",
-    "test_a_pass_is_run_by_one_of_many_workers",
-    "test_a_pass_replaces_a_row_placed_by_older_zones",
-    "test_a_pass_replaces_a_row_that_has_drifted",
-    "test_a_pass_restores_a_next_row_that_is_missing",
-    "test_a_pass_starts_a_schedule_that_was_never_started",
-    "test_a_row_placed_by_newer_zones_is_left_alone",
-    "test_a_schedule_whose_grid_was_broken_goes_on_after_an_edit",
-    "test_an_unknown_grid_is_left_alone_and_told",
-    "test_rows_of_an_unknown_grid_hide_nobody",
-    "test_what_a_pass_did_is_kept_in_the_store",
-    "test_what_ended_before_retention_is_gone_and_counted",
-]
-
 OFTEN = timedelta(microseconds=1)
 
 

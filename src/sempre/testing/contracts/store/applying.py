@@ -36,25 +36,6 @@ from sempre.testing.contracts.store.builders import (
 )
 from sempre.testing.contracts.store.refusals import check_refused, draft_of
 
-__all__ = [
-    "test_a_batch_carries_out_what_fits_and_refuses_the_rest",
-    "test_a_plan_from_another_revision_is_refused",
-    "test_a_plan_is_refused_if_an_execution_has_another_attempt",
-    "test_a_plan_is_refused_if_an_execution_has_another_fence",
-    "test_a_plan_is_refused_if_an_execution_is_in_another_state",
-    "test_a_plan_is_refused_if_an_execution_is_unknown",
-    "test_a_plan_of_an_unknown_schedule_is_refused",
-    "test_a_plan_that_changes_the_schedule_is_refused_after_a_claim",
-    "test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved",
-    "test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim",
-    "test_a_plan_that_starts_something_is_for_a_claim",
-    "test_a_plan_whose_last_part_does_not_fit_leaves_no_trace",
-    "test_an_order_repeated_is_done_and_doubles_nothing",
-    "test_created_rows_are_born_at_the_stores_now",
-    "test_nothing_to_apply_is_nothing_done",
-    "test_the_second_of_two_plans_from_one_base_is_refused",
-]
-
 
 def _noted(store: Store, note: str) -> Plan:
     """Return a plan that changes nothing but the definition, by its base's revision."""

@@ -27,15 +27,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_row_that_was_rung_is_scheduled_and_no_orphan",
-    "test_only_pending_rows_are_marked_as_rung",
-    "test_orphans_are_as_many_as_asked_for",
-    "test_orphans_are_pending_and_due_within_the_horizon_earliest_first",
-    "test_what_waits_comes_in_pages_each_row_once",
-    "test_what_waits_is_told_of_whether_the_broker_knows_it_or_not",
-]
-
 
 def test_orphans_are_pending_and_due_within_the_horizon_earliest_first(store: Store) -> None:
     """Of schedules and one-off alike; held and running ones are not among them."""

@@ -32,17 +32,6 @@ from sempre.testing.contracts.store.builders import (
     without_lease,
 )
 
-__all__ = [
-    "test_a_cancelled_execution_is_over",
-    "test_a_claim_and_a_cancel_at_once_leave_a_next_row",
-    "test_a_due_row_of_a_deleted_schedule_can_be_cancelled",
-    "test_a_retry_of_a_slot_can_be_cancelled",
-    "test_a_running_execution_is_asked_to_end",
-    "test_cancelling_what_is_over_or_unknown_is_refused",
-    "test_manual_and_backfill_rows_can_be_cancelled",
-    "test_the_next_row_of_a_schedule_is_not_cancelled",
-]
-
 
 def test_a_cancelled_execution_is_over(store: Store) -> None:
     """A live one ends at once, with who wanted it."""

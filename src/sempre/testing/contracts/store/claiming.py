@@ -44,24 +44,6 @@ from sempre.testing.contracts.store.builders import (
     without_lease,
 )
 
-__all__ = [
-    "test_a_batch_of_claims_starts_what_fits_and_refuses_the_rest",
-    "test_a_claim_again_by_the_same_session_is_the_same_claim",
-    "test_a_claim_is_refused_once_its_schedule_was_disabled",
-    "test_a_claim_is_refused_once_its_schedule_was_edited_or_paused",
-    "test_a_claim_that_may_not_start_leaves_no_trace",
-    "test_a_claim_writes_cursor_start_and_successor_with_it",
-    "test_a_due_row_of_a_deleted_schedule_starts_from_its_snapshot",
-    "test_a_row_is_claimed_once",
-    "test_a_row_is_never_claimed_early",
-    "test_a_row_that_is_rung_is_due_and_claimed_as_one_that_is_not",
-    "test_a_row_that_replaces_another_cancels_it_as_it_starts",
-    "test_a_session_that_lost_its_lease_claims_nothing",
-    "test_fences_increase_over_everything_that_starts",
-    "test_nothing_is_claimed_for_an_unknown_session",
-    "test_of_two_claims_made_from_the_same_reading_one_starts",
-]
-
 
 def test_a_claim_writes_cursor_start_and_successor_with_it(store: Store) -> None:
     """One operation: the row runs, the schedule has moved on, the next row is there."""

@@ -25,17 +25,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_newcomer_waits_for_an_older_one_though_a_newer_one_is_over",
-    "test_a_released_or_rescued_run_is_coalesced_too",
-    "test_a_retry_and_a_newcomer_at_once_leave_one_waiting",
-    "test_a_retry_whose_key_is_free_holds_it_again",
-    "test_a_retry_whose_key_was_taken_fails_as_coalesced",
-    "test_each_newcomer_is_judged_by_the_mode_it_asks_for",
-    "test_many_retries_of_one_key_at_once_leave_one_waiting",
-    "test_the_retries_of_one_batch_leave_one_waiting",
-]
-
 _Mode = Literal["live", "active", "period"]
 
 

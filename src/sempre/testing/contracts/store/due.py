@@ -21,16 +21,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_candidates_are_found_in_any_state_with_their_views",
-    "test_due_rows_are_of_the_queues_and_jobs_that_are_wanted",
-    "test_due_rows_come_by_priority_and_then_by_time",
-    "test_due_rows_come_with_what_planning_needs",
-    "test_due_rows_leave_out_early_held_and_running_ones",
-    "test_due_takes_as_many_as_are_wanted",
-    "test_ids_are_told_of_what_is_due_and_of_what_comes_within_a_while",
-]
-
 
 def test_due_rows_come_by_priority_and_then_by_time(store: Store) -> None:
     """A lower priority is sooner; among equals the one that has waited longest."""

@@ -28,13 +28,6 @@ from sempre.testing.contracts.store.builders import (
     waiting_schedule,
 )
 
-__all__ = [
-    "test_a_plan_that_fails_under_an_exclusive_claim_leaves_the_schedule_free",
-    "test_an_exclusive_claim_carries_out_every_kind_of_plan",
-    "test_an_exclusive_claim_is_refused_as_any_other",
-    "test_no_edit_commits_between_the_reading_and_the_plans_of_an_exclusive_claim",
-]
-
 # For so many seconds an edit is given the chance to come between.
 A_WHILE = 0.3
 

@@ -20,13 +20,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_overdue_rows_come_by_time_whatever_their_priority",
-    "test_overdue_rows_leave_out_what_others_do_or_a_switch_holds",
-    "test_overdue_work_is_taken_by_time_whatever_its_priority",
-    "test_what_is_overdue_for_less_is_left_to_its_priority",
-]
-
 WAITING = [("a", 5, 1), ("b", 2000, 9), ("c", 5, 7), ("d", 10, 8), ("e", 1000, 3)]
 
 

@@ -30,21 +30,6 @@ from sempre.testing.contracts.store.builders import (
     waiting_schedule,
 )
 
-__all__ = [
-    "test_a_page_of_history_is_asked_for_by_schedule_job_state_and_kind",
-    "test_a_page_of_history_is_asked_for_by_time",
-    "test_history_comes_newest_slot_first_and_to_an_end",
-    "test_history_shows_one_off_work_and_what_runs",
-    "test_pages_of_history_are_complete_while_rows_come_in",
-    "test_ranges_come_newest_first",
-    "test_rows_of_one_slot_are_paged_without_loss",
-    "test_schedules_are_found_by_part_of_their_name",
-    "test_schedules_are_found_by_tag_and_job",
-    "test_schedules_come_by_name_in_pages",
-    "test_the_latest_rows_of_many_schedules_come_at_once",
-    "test_what_runs_has_its_place_among_the_others_in_every_page",
-]
-
 
 def _history(store: Store, count: int, **fields: Any) -> list[Execution]:  # noqa: ANN401
     """Create a schedule with rows of the past, each a minute older than the one before."""

@@ -27,17 +27,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_replaced_run_is_no_longer_held",
-    "test_a_request_to_cancel_ends_with_a_release",
-    "test_a_request_to_cancel_ends_with_a_rescue",
-    "test_a_rescued_run_is_no_longer_held",
-    "test_a_session_can_ask_what_it_runs",
-    "test_a_tick_tells_what_a_session_holds",
-    "test_an_expired_session_runs_what_nobody_has_taken_back",
-    "test_what_has_ended_or_waits_again_is_not_running",
-]
-
 
 def test_a_session_can_ask_what_it_runs(store: Store) -> None:
     """After a lost reply it finds what was started for it, in the order of the fences."""

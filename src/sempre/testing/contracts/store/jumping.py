@@ -33,15 +33,6 @@ from sempre.testing.contracts.store.builders import (
     view_of,
 )
 
-__all__ = [
-    "test_a_cursor_in_the_future_goes_back_and_what_it_passed_over_is_to_come",
-    "test_a_cursor_that_is_no_longer_in_the_future_does_not_go_back",
-    "test_a_schedule_that_gave_up_slots_in_the_future_is_astray",
-    "test_a_schedule_that_is_ahead_is_doubtful",
-    "test_what_ran_in_the_future_keeps_its_slot",
-    "test_what_was_recorded_of_other_schedules_is_kept",
-]
-
 SLOTS = 10 * MINUTE
 NO_TIME = timedelta(0)
 

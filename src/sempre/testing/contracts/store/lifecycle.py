@@ -18,18 +18,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_copy_of_a_store_gets_an_identity_of_its_own_and_keeps_the_rest",
-    "test_a_store_can_be_closed_twice",
-    "test_a_store_declares_what_it_can_do",
-    "test_a_store_has_an_identity_that_stays",
-    "test_a_store_tells_what_it_promises_less_than_others",
-    "test_a_tick_tells_the_identity_of_the_store",
-    "test_fences_go_on_above_those_of_the_store_before",
-    "test_reading_changes_nothing",
-    "test_setting_up_again_changes_nothing",
-]
-
 
 def test_setting_up_again_changes_nothing(store: Store) -> None:
     """Every process upgrades at its start, several of them at once."""

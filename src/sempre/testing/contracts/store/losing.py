@@ -28,14 +28,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_crash_that_ends_an_execution_is_on_record",
-    "test_a_replaced_run_is_on_record",
-    "test_a_rescued_crash_is_on_record",
-    "test_every_try_is_on_record_in_order",
-    "test_what_a_lost_worker_says_is_late",
-]
-
 
 def _lost(store: Store, row: Execution) -> Attempt:
     """Return the one attempt of an execution, which is lost."""

@@ -38,26 +38,6 @@ from sempre.testing.contracts.store.builders import (
     waiting_schedule,
 )
 
-__all__ = [
-    "test_a_broken_schedule_is_astray_until_its_grid_works",
-    "test_a_healthy_schedule_is_not_astray",
-    "test_a_new_store_is_due_for_a_pass",
-    "test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew",
-    "test_a_pass_begins_only_when_it_is_due",
-    "test_a_pass_is_reported_by_whoever_began_the_last_one",
-    "test_a_pass_that_is_due_again_goes_to_whoever_asks_first",
-    "test_a_pass_that_is_due_too_far_ahead_is_due_at_once",
-    "test_a_schedule_is_doubtful_until_its_next_row_is_right",
-    "test_a_schedule_that_is_plainly_in_order_is_not_doubtful",
-    "test_a_schedule_that_should_have_no_row_is_not_astray",
-    "test_a_schedule_that_was_never_started_is_astray",
-    "test_a_schedule_whose_next_row_has_an_older_stamp_is_astray",
-    "test_a_schedule_without_its_next_row_is_astray_until_it_is_reconciled",
-    "test_schedules_are_checked_in_order_of_id_each_once",
-    "test_slices_go_through_every_schedule_once",
-    "test_what_is_astray_comes_as_many_as_asked_for",
-]
-
 
 def _astray(store: Store, tzdata: str = TZDATA) -> set[str]:
     found = store.astray(tzdata=tzdata, limit=100).value

@@ -30,24 +30,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_crashed_execution_is_taken_again_with_a_higher_fence",
-    "test_a_failed_execution_is_taken_again_when_its_retry_is_due",
-    "test_a_released_execution_is_taken_again_at_once",
-    "test_early_work_is_not_taken",
-    "test_nothing_is_taken_for_a_session_without_a_lease",
-    "test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken",
-    "test_taking_takes_by_priority_and_then_by_time",
-    "test_taking_takes_no_rows_of_schedules",
-    "test_taking_takes_what_is_wanted_and_no_more",
-    "test_work_is_put_in_in_bulk",
-    "test_work_is_taken_once",
-    "test_work_of_many_kinds_is_put_in_in_one_batch",
-    "test_work_put_in_again_is_put_in_once",
-    "test_work_reads_back_equal",
-]
-
-
 # Enqueue
 
 

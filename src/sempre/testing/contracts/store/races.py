@@ -33,17 +33,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_rescue_and_a_result_at_once_end_an_execution_one_way",
-    "test_claims_of_many_rows_at_once_start_each_once",
-    "test_of_many_claims_at_once_one_wins",
-    "test_of_many_rescues_at_once_one_wins",
-    "test_of_many_settlements_of_one_claim_one_is_kept",
-    "test_one_session_that_claims_twice_at_once_claims_once",
-    "test_taking_at_once_takes_everything_once",
-    "test_unique_work_put_in_at_once_is_put_in_once",
-]
-
 MANY = 8
 
 

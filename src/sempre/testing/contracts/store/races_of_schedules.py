@@ -36,16 +36,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_claim_and_a_disable_at_once_leave_no_start_after_the_disable",
-    "test_a_claim_and_a_switch_at_once_leave_no_start_after_the_switch",
-    "test_of_many_births_of_one_name_at_once_one_is_made",
-    "test_of_many_edits_at_once_one_wins",
-    "test_of_many_passes_at_once_one_begins",
-    "test_one_order_repeated_at_once_is_done_once",
-    "test_verbs_and_claims_at_once_keep_one_next_row",
-]
-
 MANY = 8
 
 

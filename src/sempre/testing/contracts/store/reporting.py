@@ -21,14 +21,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_report_goes_with_its_execution",
-    "test_a_report_is_kept_as_it_was_told",
-    "test_a_report_of_a_claim_that_is_lost_is_dropped",
-    "test_a_report_stays_when_its_run_is_over",
-    "test_the_last_report_counts",
-]
-
 
 def _running(store: Store, session: str) -> Execution:
     enqueued(store)

@@ -33,20 +33,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_purge_forgets_late_results_of_what_is_gone",
-    "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago",
-    "test_a_purge_forgets_stretches_of_slots_oldest_first",
-    "test_a_purge_takes_as_many_as_asked_for_oldest_first",
-    "test_a_purge_takes_what_ended_before_an_instant",
-    "test_a_purged_slot_does_not_run_again",
-    "test_a_skipped_slot_that_is_to_come_outlives_a_purge",
-    "test_one_off_work_is_purged_too",
-    "test_the_next_pass_is_due_when_the_last_one_said_so",
-    "test_what_is_purged_is_counted_by_day_and_state",
-    "test_what_lives_or_runs_is_never_purged",
-]
-
 DAY = timedelta(days=1)
 
 

@@ -27,22 +27,6 @@ from sempre.testing.contracts.store.builders import (
     waiting_schedule,
 )
 
-__all__ = [
-    "test_a_birth_is_refused_as_a_whole_if_its_name_is_taken",
-    "test_a_name_is_free_again_once_its_schedule_is_deleted",
-    "test_a_schedule_comes_with_its_first_row",
-    "test_a_schedule_that_is_created_again_stays_as_it_is",
-    "test_a_slot_skipped_in_advance_is_in_the_view",
-    "test_a_view_has_what_ended_after_a_live_row_was_due",
-    "test_a_view_has_what_lives_and_runs",
-    "test_a_view_leaves_out_what_is_over_and_superseded",
-    "test_many_schedules_are_created_in_one_call",
-    "test_names_are_told_apart_by_case_and_accent",
-    "test_of_two_births_of_one_name_in_a_batch_one_is_made",
-    "test_the_stores_now_is_utc_and_does_not_go_back",
-    "test_views_are_of_names_that_exist",
-]
-
 
 def test_a_schedule_comes_with_its_first_row(store: Store) -> None:
     """A birth writes the schedule and its rows, equal to what was given."""

@@ -33,27 +33,6 @@ from sempre.testing.contracts.store.builders import (
     wanted,
 )
 
-__all__ = [
-    "test_a_rescue_is_refused_once_somebody_else_has_rescued",
-    "test_a_rescue_is_refused_once_the_session_lives_again",
-    "test_a_retired_session_is_gone_and_what_it_runs_is_expired",
-    "test_a_session_begins_with_a_lease_from_the_stores_now",
-    "test_a_session_that_is_registered_again_is_one_session",
-    "test_a_session_that_nobody_knows_cannot_renew",
-    "test_a_tick_renews_a_session_that_is_alive",
-    "test_a_tick_says_when_the_next_pass_is_due",
-    "test_a_tick_says_when_the_next_row_is_due",
-    "test_a_tick_says_whether_anything_has_expired",
-    "test_an_expired_session_that_shows_life_holds_again_what_nobody_has_taken",
-    "test_expired_executions_are_as_many_as_asked_for",
-    "test_expired_executions_come_with_the_lease_that_ran_out",
-    "test_no_lease_lasts_longer_than_is_possible",
-    "test_sessions_lists_expired_ones_too",
-    "test_the_first_row_that_is_due_after_an_instant_is_told",
-    "test_the_next_row_that_is_not_yet_due_is_told",
-    "test_what_a_live_session_runs_is_not_expired",
-]
-
 
 def test_a_session_begins_with_a_lease_from_the_stores_now(store: Store) -> None:
     """All it says of itself is kept; the store adds when it began and when it loses its lease."""

@@ -39,22 +39,6 @@ from sempre.testing.contracts.store.builders import (
     without_lease,
 )
 
-__all__ = [
-    "test_a_batch_of_settlements_is_answered_in_order",
-    "test_a_failure_planned_before_an_edit_has_to_be_planned_again",
-    "test_a_failure_planned_before_another_claim_moves_nothing_back",
-    "test_a_failure_waits_for_its_retry",
-    "test_a_late_result_changes_nothing_but_is_kept",
-    "test_a_late_result_is_kept_once",
-    "test_a_release_gives_an_execution_back",
-    "test_a_result_counts_though_the_lease_expired_if_nobody_took_it_back",
-    "test_a_result_of_a_session_that_does_not_hold_it_is_late",
-    "test_a_settlement_repeated_is_done_and_kept_once",
-    "test_a_success_is_recorded_with_its_result",
-    "test_attempts_are_listed_with_results_and_errors",
-    "test_results_settled_together_read_back_exactly_up_to_the_highest_limit",
-]
-
 
 def _running(store: Store, *, retry: int = 0) -> Execution:
     return claimed(store, due_schedule(store, retry=retry).rows[0].id, session_of(store))

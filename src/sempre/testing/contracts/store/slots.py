@@ -26,17 +26,6 @@ from sempre.testing.contracts.store.builders import (
 )
 from sempre.testing.contracts.store.refusals import check_refused, creating, draft_of
 
-__all__ = [
-    "test_a_refused_slot_leaves_no_trace_of_the_rest",
-    "test_a_slot_has_one_active_backfill",
-    "test_a_slot_has_one_row_of_kind_scheduled",
-    "test_a_slot_whose_row_is_over_stays_taken",
-    "test_a_superseded_row_frees_its_slot_for_another",
-    "test_manual_rows_share_a_slot",
-    "test_one_plan_cannot_create_a_slot_twice",
-    "test_two_schedules_share_a_slot",
-]
-
 
 def test_a_slot_has_one_row_of_kind_scheduled(store: Store) -> None:
     """A plan that would write a second one is refused, whatever its base."""

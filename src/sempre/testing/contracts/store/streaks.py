@@ -19,14 +19,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_success_ends_the_row_of_failures",
-    "test_each_failure_in_a_row_makes_the_wait_longer_up_to_its_cap",
-    "test_failures_of_one_key_say_nothing_about_another",
-    "test_work_is_accepted_when_the_wait_after_a_failure_is_over",
-    "test_work_whose_last_one_failed_is_refused_for_a_while",
-]
-
 SLOWLY = Backoff(HOUR, 3 * HOUR)
 AT_ONCE = Backoff(timedelta(microseconds=1), timedelta(microseconds=1))
 

@@ -40,21 +40,6 @@ from sempre.testing.contracts.store.builders import (
 )
 from sempre.testing.contracts.store.refusals import check_refused
 
-__all__ = [
-    "test_a_candidate_tells_which_switch_is_off_for_it",
-    "test_a_decision_in_ignorance_of_a_switch_is_refused",
-    "test_a_hold_goes_before_a_reject",
-    "test_a_manual_run_passes_every_switch",
-    "test_a_pair_is_stopped_with_its_shards",
-    "test_a_retry_that_is_rejected_is_skipped",
-    "test_a_skip_is_refused_once_its_switch_is_on_again",
-    "test_a_slot_that_is_rejected_is_skipped_and_has_a_successor",
-    "test_a_slot_that_was_held_says_by_which_switch",
-    "test_a_switch_whose_time_is_over_leaves_its_name_on_what_it_held",
-    "test_due_shows_what_is_rejected_and_not_what_is_held",
-    "test_only_a_slot_that_was_due_was_held",
-]
-
 REJECT = Switch("deploy", "job:bill", reason="broken release")
 HOLD = Switch("maintenance", "job:bill", "hold")
 

@@ -24,23 +24,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_held_row_is_live_but_nobodys",
-    "test_a_switch_goes_on_again_by_itself",
-    "test_a_switch_reads_back_equal_and_is_told_at_every_tick",
-    "test_a_switch_stops_only_its_target",
-    "test_a_switch_that_holds_leaves_its_rows_out_of_due",
-    "test_a_switch_that_is_over_when_it_is_set_stops_nothing",
-    "test_a_switch_that_rejects_refuses_new_work_by_name",
-    "test_a_switch_turned_off_again_is_the_newer_one",
-    "test_a_switch_whose_time_is_over_frees_what_it_held",
-    "test_everything_can_be_stopped",
-    "test_no_claim_of_what_is_off_commits",
-    "test_on_again_held_rows_are_free",
-    "test_the_running_ones_of_a_switch_go_on",
-    "test_work_of_before_the_switch_waits",
-]
-
 
 def _off(store: Store, target: str, **fields: object) -> Switch:
     switch = Switch("maintenance", target, **fields)  # type: ignore[arg-type]

@@ -18,14 +18,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_rejection_is_counted_until_the_switch_is_on_again",
-    "test_a_switch_by_tag_stops_work_that_waits_already",
-    "test_new_work_is_stopped_by_a_tag_of_its_job",
-    "test_what_is_not_rejected_is_not_counted",
-    "test_work_behind_what_a_tag_stops_is_taken",
-]
-
 _MODES: tuple[Literal["reject", "hold"], ...] = ("reject", "hold")
 REJECT = Switch("incident", "tag:eu")
 HOLD = Switch("incident", "tag:eu", "hold")

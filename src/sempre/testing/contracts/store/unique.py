@@ -22,18 +22,6 @@ from sempre.testing.contracts.store.builders import (
     work_of,
 )
 
-__all__ = [
-    "test_a_batch_holds_each_key_once",
-    "test_a_cancelled_execution_frees_its_key",
-    "test_a_period_counts_from_when_work_was_put_in",
-    "test_a_repeated_id_is_not_its_own_duplicate",
-    "test_an_execution_that_is_over_frees_its_key",
-    "test_keys_are_told_apart_by_case",
-    "test_unique_among_the_active_ones_counts_a_running_one",
-    "test_unique_among_the_live_ones_lets_one_wait_while_another_runs",
-    "test_work_without_a_key_is_never_a_duplicate",
-]
-
 _Mode = Literal["live", "active", "period"]
 
 

@@ -25,16 +25,6 @@ from sempre.testing.contracts.store.builders import (
     view_of,
 )
 
-__all__ = [
-    "test_a_grid_of_ones_own_reads_back_equal",
-    "test_a_schedule_in_the_middle_of_its_life_reads_back_equal",
-    "test_arguments_read_back_unchanged",
-    "test_every_field_of_a_definition_reads_back_equal",
-    "test_every_field_of_an_execution_reads_back_equal",
-    "test_grids_read_back_equal",
-    "test_texts_of_the_longest_kind_read_back_equal",
-]
-
 
 class _Tides(Grid, name="sempre.testing.tides"):
     def __init__(self, *, hours: int) -> None:

@@ -50,23 +50,6 @@ from sempre.testing.contracts.store.builders import (
     without_lease,
 )
 
-__all__ = [
-    "test_a_backfill_of_past_slots_reads_back_as_planned",
-    "test_a_delete_reads_back_as_planned",
-    "test_a_disable_and_an_enable_read_back_as_planned",
-    "test_a_drifted_row_is_replaced_as_planned",
-    "test_a_long_downtime_is_one_range",
-    "test_a_missed_deadline_reads_back_as_planned",
-    "test_a_pause_and_a_resume_read_back_as_planned",
-    "test_a_rescue_reads_back_as_planned",
-    "test_a_rescue_that_holds_the_schedule_reads_back_as_planned",
-    "test_a_skip_and_an_unskip_read_back_as_planned",
-    "test_a_start_reads_back_as_planned",
-    "test_a_trigger_reads_back_as_planned",
-    "test_an_edit_reads_back_as_planned",
-    "test_an_overlap_skip_reads_back_as_planned",
-]
-
 
 def _written(store: Store, verb: Callable[..., Plan], **options: object) -> Plan:
     """Perform a verb and assert that all it planned is what the store has then."""

@@ -4,13 +4,11 @@
 how to connect to another one. Only what `sempre.ports.transactional` promises is asked for.
 """
 
-from sempre.testing.contracts.transactional import effects, enqueuing, races
+from sempre.testing.contracts import collect
 from sempre.testing.contracts.transactional.builders import Database
-from sempre.testing.contracts.transactional.effects import *  # noqa: F403
-from sempre.testing.contracts.transactional.enqueuing import *  # noqa: F403
-from sempre.testing.contracts.transactional.races import *  # noqa: F403
 
 __all__: list[str] = ["Database"]
-__all__ += effects.__all__
-__all__ += enqueuing.__all__
-__all__ += races.__all__
+
+_CONTRACTS = collect(__name__)
+globals().update(_CONTRACTS)
+__all__ += list(_CONTRACTS)

@@ -34,20 +34,6 @@ from sempre.testing.contracts.transactional.builders import (
     write,
 )
 
-__all__ = [
-    "test_a_job_cannot_commit",
-    "test_a_run_of_a_schedule_ends_with_its_effects",
-    "test_a_run_that_has_lost_its_claim_keeps_nothing",
-    "test_a_run_that_is_over_keeps_nothing",
-    "test_a_run_that_is_released_keeps_nothing_and_holds_up_nobody",
-    "test_a_transaction_that_the_database_has_broken_is_not_kept",
-    "test_a_transaction_that_was_ended_by_sql_is_found",
-    "test_effects_are_dropped",
-    "test_what_a_job_enqueues_is_kept_or_dropped_with_it",
-    "test_what_a_job_writes_commits_with_its_end",
-    "test_what_is_settled_after_the_effects_changes_nothing",
-]
-
 
 def _taken(store: TransactionalStore) -> Execution:
     enqueued(store)

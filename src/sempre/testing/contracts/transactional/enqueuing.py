@@ -29,20 +29,6 @@ from sempre.testing.contracts.transactional.builders import (
     write,
 )
 
-__all__ = [
-    "test_a_connection_to_another_database_is_refused",
-    "test_a_key_is_free_again_when_the_caller_rolls_back",
-    "test_a_key_that_is_taken_is_a_receipt",
-    "test_a_switch_that_holds_lets_work_in_and_starts_none",
-    "test_a_switch_that_rejects_is_told_and_counted",
-    "test_a_transaction_finds_the_keys_that_it_took_itself",
-    "test_many_pieces_of_work_are_put_in_at_once",
-    "test_what_is_no_connection_is_refused",
-    "test_work_and_the_callers_rows_commit_together",
-    "test_work_and_the_callers_rows_roll_back_together",
-    "test_work_reads_back_as_if_put_in_without_a_transaction",
-]
-
 KEY = UniqueKey("key")
 Mode = Literal["live", "active", "period"]
 

@@ -24,13 +24,6 @@ from sempre.testing.contracts.transactional.builders import (
     write,
 )
 
-__all__ = [
-    "test_a_key_that_is_taken_after_a_snapshot_is_not_taken_twice",
-    "test_a_key_that_is_waited_for_again_after_a_snapshot_is_not_taken_twice",
-    "test_callers_and_others_put_a_key_in_once",
-    "test_of_many_callers_at_once_one_puts_a_key_in",
-]
-
 MANY = 6
 KEY = UniqueKey("key", "live")
 

@@ -5,14 +5,6 @@
 from sempre.ports.broker import LARGEST_BODY, Broker, Message
 from sempre.testing.contracts.broker.builders import FOREVER, Stopwatch, ended, new_lane, put_one
 
-__all__ = [
-    "test_it_delivers_nothing",
-    "test_it_has_nothing_to_throw_away",
-    "test_it_holds_nothing",
-    "test_it_takes_everything",
-    "test_putting_wakes_whoever_waits",
-]
-
 
 def test_it_takes_everything(broker: Broker) -> None:
     """Every message has a handle, of any size and as many as there are."""

@@ -1,18 +1,10 @@
-"""Contracts of rows that a process cannot read: they are left alone, told of, and hide no other.
-
-They are not among the contracts that are imported all at once, for they need a fixture `spoil`
-besides the store: it writes a row as a newer release would, and returns how to write it back.
-"""
+"""Contracts of rows that a process cannot read: the engine reports them and leaves them alone."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
-
-from collections.abc import Callable
-from typing import Protocol
 
 import pytest
 
 from sempre.domain.states import State
-from sempre.domain.unreadable import Table
 from sempre.engine import sweeping, watchdog
 from sempre.engine.events import Happened
 from sempre.engine.sweeping import Sweeper
@@ -31,29 +23,7 @@ from sempre.testing.contracts.store.builders import (
     view_of,
     wanted,
 )
-
-__all__ = [
-    "Spoil",
-    "test_a_pass_looks_past_schedules_that_cannot_be_read",
-    "test_a_schedule_is_left_alone_whose_next_row_cannot_be_read",
-    "test_a_sweep_looks_past_runs_that_cannot_be_read",
-    "test_a_ticket_of_what_cannot_be_read_is_left_to_others",
-    "test_a_whole_round_goes_past_schedules_that_cannot_be_read",
-    "test_every_page_goes_past_rows_that_cannot_be_read",
-    "test_one_off_work_that_cannot_be_read_is_never_claimed_and_hides_none",
-    "test_one_that_was_asked_for_by_name_is_an_error_with_the_remedy",
-    "test_rows_that_cannot_be_read_hide_no_slot",
-    "test_what_is_taken_is_the_same_whether_all_can_be_read_or_not",
-    "test_what_ran_is_recorded_though_its_schedule_cannot_be_read_any_more",
-]
-
-
-class Spoil(Protocol):
-    """Writes a row as a newer release would."""
-
-    def __call__(self, table: Table, identity: str) -> Callable[[], None]:
-        """Let this process be unable to read a row; return what undoes that."""
-        ...
+from sempre.testing.contracts.unreadable_rows.spoil import Spoil
 
 
 def _shop(store: Store) -> Workshop:
