@@ -1,12 +1,11 @@
 """Beanstalkd as the bell: a tube for each lane, one connection that puts, one for each reserver.
 
-The server decides what is reserved by whom: a reservation belongs to a connection and ends with
-it. So a thread finishes its deliveries on the connection that reserved them, and what that
-connection did not reserve is never deleted: a server without a log gives ids out again after a
-restart. A wait that is broken off hangs up, and the server takes back what it may have given.
+The server knows which connection has reserved a job, and ends the reservation with the connection.
+So a thread finishes its deliveries on the connection that reserved them. A job that this connection
+did not reserve is never deleted: a server without a log reuses ids after a restart. A wait that is
+interrupted closes its connection, and the server takes back the jobs that it may have given out.
 
-Delays are rounded up to whole seconds. Nothing is repeated here after a failure; the next call
-connects again.
+Delays are rounded up to whole seconds. A failed call is not repeated; the next call connects again.
 """
 
 import re
@@ -28,13 +27,13 @@ from sempre.ports.broker import LARGEST_BODY, BrokerCapabilities, Delivery, Mess
 
 __all__ = ["BeanstalkdBroker"]
 
-# The server's own numbers have 32 bits; outside of them it would read a body as commands.
+# The server's numbers have 32 bits; beyond that the server would read a body as commands.
 _MOST = 2**32 - 1
 # Reservations asked for at once: few at first, since most waits are for one.
 _FIRST_WINDOW, _GROWTH = 8, 8
-# A connection that holds a message shortly before its end is told so instead of being served.
+# A connection that holds a job about to time out gets DEADLINE_SOON instead of another job.
 _DEADLINE_PAUSE = 0.1
-# By how much a wait may be longer, so that it ends with an answer and the connection can stay.
+# How much longer a wait may take so that it ends with an answer and keeps the connection.
 _SLACK = 0.05
 _TUBE_AND_PRIORITY = re.compile(rb"^tube: (\S+)$.*^pri: (\d+)$", re.MULTILINE | re.DOTALL)
 _RESERVE_NOW = b"reserve-with-timeout 0\r\n"
@@ -102,7 +101,7 @@ class BeanstalkdBroker:
         return handles
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
-        """Return what is ready, waiting for the first; a wait that is broken off hangs up."""
+        """Return ready jobs, waiting for the first; an interrupted wait closes its connection."""
         check_lanes(lanes)
         lines, until = self._process.get(), self._clock.elapsed() + wait
         if limit < 1 or not lanes:
@@ -131,7 +130,7 @@ class BeanstalkdBroker:
         self._finish(deliveries, release)
 
     def holds(self, lane: str, handle: str, body: str) -> bool:
-        """Peek at a job, and compare its tube and body; a buried one is as good as gone."""
+        """Peek at a job, and compare its tube and body; a buried job counts as gone."""
         if not (handle.isascii() and handle.isdigit()):
             self._check_open()
             return False
@@ -144,7 +143,7 @@ class BeanstalkdBroker:
         return there and peeked.body == body.encode("utf-8", "surrogateescape")
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a tube has ready or delayed jobs."""
+        """Return whether a tube has ready or delayed jobs."""
         check_lanes([lane])
         with self._connected(self._process.get().producer) as wire:
             [stats] = wire.ask([b"stats-tube %b\r\n" % lane.encode()])
@@ -152,10 +151,10 @@ class BeanstalkdBroker:
         return any(known.get(f"current-jobs-{state}", "0") != "0" for state in ("ready", "delayed"))
 
     def empty(self, lanes: Sequence[str]) -> int:
-        """Delete the jobs of tubes that nobody has reserved, buried ones included.
+        """Delete the jobs of tubes that are not reserved, buried jobs included.
 
-        No id can have been given out again between the look at a job and its end: a server that
-        has lost its memory has hung up.
+        No id can have been reused between the peek at a job and its deletion: a server that has
+        lost its memory has closed the connection.
         """
         check_lanes(lanes)
         with self._connected(self._process.get().producer) as wire:
@@ -213,7 +212,7 @@ class BeanstalkdBroker:
             yield b"put %d %d %d %d\r\n%b\r\n" % (*numbers, body)
 
     def _jobs(self, wire: Wire, waker: Waker, *, limit: int, until: float) -> list[Answer]:
-        """Reserve up to so many jobs, waiting for the first until an instant or a wake."""
+        """Reserve up to `limit` jobs, waiting for the first until an instant or a wake-up."""
         while not (found := _reserved_now(wire, limit)):
             left = until - self._clock.elapsed()
             if left <= 0 or waker.is_woken():
@@ -228,7 +227,7 @@ class BeanstalkdBroker:
         return found
 
     def _deliveries(self, wire: Wire, jobs: Sequence[Answer]) -> Iterator[Delivery]:
-        """Ask for what a reservation does not tell: the tube and the priority of a job."""
+        """Query what a reservation leaves out: the tube and the priority of a job."""
         asked = wire.ask([b"stats-job %b\r\n" % job.rest[0].encode() for job in jobs])
         for job, stats in zip(jobs, asked, strict=True):
             known = _TUBE_AND_PRIORITY.search(stats.body)
@@ -249,7 +248,7 @@ class BeanstalkdBroker:
             ours = [each for each in deliveries if wire.has_reserved(each.handle, each.receipt)]
             for each in ours:
                 wire.reserved.pop(each.handle, None)
-            # Where the answer is NOT_FOUND the reservation has ended: it is no longer ours.
+            # After NOT_FOUND the reservation has ended: the job belongs to another connection.
             wire.ask([command(each).encode() for each in ours])
 
     @property
@@ -258,11 +257,11 @@ class BeanstalkdBroker:
 
 
 class _BrokenOff(Exception):
-    """A wait has ended with its question unanswered, so that the connection must go."""
+    """A wait has ended without an answer, so the connection has to be closed."""
 
 
 class _Lines:
-    """The connections of one process, and what ends its waits."""
+    """The connections of one process, and the waker that ends its waits."""
 
     def __init__(self, connect: Callable[[float], Wire]) -> None:
         self._connect = connect
@@ -302,7 +301,7 @@ def _watches(wire: Wire, lanes: set[str]) -> list[bytes]:
 
 
 def _reserved_now(wire: Wire, limit: int) -> list[Answer]:
-    """Reserve up to so many jobs that are ready, in as many windows as come back full."""
+    """Reserve up to `limit` ready jobs, window by window until one comes back short."""
     found: list[Answer] = []
     window = _FIRST_WINDOW
     while len(found) < limit:
@@ -316,7 +315,7 @@ def _reserved_now(wire: Wire, limit: int) -> list[Answer]:
 
 
 def _reserved_after_waiting(wire: Wire, waker: Waker, seconds: float) -> Answer:
-    """Wait for a job; where the seconds are as good as whole, until the server has counted them."""
+    """Wait for a job; by the server's timeout if the wait is nearly whole seconds."""
     whole = min(ceil(seconds), _MOST)
     wire.send(b"reserve-with-timeout %d\r\n" % whole)
     patience = whole + _SLACK if whole - seconds < _SLACK else seconds

@@ -1,8 +1,8 @@
 """The wire to a beanstalkd: commands go out many at a time, answers come back in their order.
 
-What the server knows about a connection, and forgets with it, is kept here beside the socket: the
-tube it uses, the tubes it watches, what it has reserved. Once something has gone wrong on a
-connection nobody knows which answer comes next, so it is closed and never used again.
+The state that the server keeps for a connection is kept here beside the socket: the tube in use,
+the tubes that are watched, the reserved jobs. After an error the next answer could belong to any
+command, so the connection is closed and never used again.
 """
 
 import socket
@@ -18,9 +18,9 @@ from sempre.clock import SystemClock
 
 __all__ = ["Address", "Answer", "Line", "ProtocolError", "Wire"]
 
-# So many commands are held in memory at once, ready to be sent.
+# How many commands are held in memory at once, ready to be sent.
 WINDOW = 1000
-# So much fits into the empty buffer of any socket, so that sending it waits for nobody.
+# Bytes that fit into the empty buffer of any socket, so that sending them does not block.
 AT_ONCE = 16_384
 LONGEST_LINE = 1024
 _CLOCK = SystemClock()
@@ -44,7 +44,7 @@ class Address(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The word of an answer, what comes after it, and the body if it has one."""
+    """An answer: its first word, the other words, and the body if there is one."""
 
     word: str
     rest: list[str]
@@ -61,7 +61,7 @@ class Wire:
 
     Raises:
         OSError: the server cannot be reached, is gone, or did not answer in time.
-        ProtocolError: it said what no beanstalkd says.
+        ProtocolError: the answer is none of the protocol.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class Wire:
         return self._socket.fileno()
 
     def is_stale(self) -> bool:
-        """Tell whether an idle connection was closed meanwhile: an idle server says nothing."""
+        """Return whether an idle connection was closed: the server sends nothing unasked."""
         return can_read(self)
 
     def renew(self, *, waited: float = 0.0) -> None:
-        """Give the server its whole time to answer, less what a call has waited already."""
+        """Give the server its whole time to answer, less what the call has waited already."""
         self._until = _CLOCK.elapsed() + self._answer_after - waited
 
     def _left(self) -> float:
@@ -112,7 +112,7 @@ class Wire:
         return left
 
     def has_reserved(self, job: str, receipt: str) -> bool:
-        """Tell whether a reservation is the one that this connection has of a job."""
+        """Return whether a reservation is the one that this connection has of a job."""
         return bool(receipt) and self.reserved.get(job) == receipt
 
     def ask(self, commands: Sequence[bytes]) -> list[Answer]:
@@ -126,9 +126,9 @@ class Wire:
         return answers
 
     def lines(self, commands: Iterable[bytes]) -> list[str]:
-        """Send commands that are answered by a line each, as `put` is, and return those in order.
+        """Send commands that are answered by a line each, such as `put`; return the lines in order.
 
-        The server is sent the next ones before it has answered, so that it never waits for us.
+        The next commands are sent before the answers have come, so that the server never idles.
         """
         found: list[str] = []
         rest, waiting = iter(commands), 0
@@ -142,8 +142,8 @@ class Wire:
     def send(self, commands: bytes) -> None:
         """Send commands whose answers are read later.
 
-        Answers that come meanwhile are taken in: a server that cannot answer does not read on, and
-        two who wait for each other to read would wait for ever.
+        Answers that come meanwhile are read: a server that cannot answer stops reading commands,
+        and both sides would wait for ever.
         """
         if len(commands) <= AT_ONCE:
             self._socket.settimeout(self._left())
@@ -169,13 +169,13 @@ class Wire:
         return Answer(word, rest, self._body(int(rest[-1])) if word in _WITH_BODY else b"")
 
     def _lines(self, count: int) -> list[str]:
-        """Read so many answers that are a line each."""
+        """Read as many answers of a line each."""
         while self._unread.count(b"\r\n", self._place) < count:
             if len(self._unread) - self._place > LONGEST_LINE * count:
                 raise ProtocolError("the server sent a line without an end")
             self._receive()
         *lines, rest = self._unread[self._place :].decode("ascii", "replace").split("\r\n", count)
-        # A character for each byte, whatever it was.
+        # One character for each byte.
         del self._unread[: len(self._unread) - len(rest)]
         self._place = 0
         for word, line in {line.partition(" ")[0]: line for line in lines}.items():
@@ -195,7 +195,7 @@ class Wire:
         return self._taken(self._place + size)
 
     def _taken(self, end: int) -> bytes:
-        """Take what there is up to a place, and the end of line after it."""
+        """Remove and return the bytes up to a position, and the end of line after them."""
         text = bytes(self._unread[self._place : end])
         self._place = end + 2
         if self._place >= len(self._unread):
@@ -211,17 +211,17 @@ class Wire:
         self._unread += received
 
     def close(self) -> None:
-        """Hang up; whatever was reserved is the server's again."""
+        """Close the connection; the server takes back the reserved jobs."""
         self._socket.close()
 
     def __del__(self) -> None:
-        # Absent if connecting failed. A thread that ends takes its connection with it.
+        # Absent if connecting failed. A thread that ends closes its connection.
         if hasattr(self, "_socket"):
             self.close()
 
 
 class Line:
-    """A place for a connection that is made when it is needed, and again after it was lost."""
+    """A connection that is made when it is first needed, and again after it was lost."""
 
     def __init__(self, connect: Callable[[float], Wire]) -> None:
         """Begin without a connection; one is made for a call that has waited some seconds."""
@@ -231,15 +231,15 @@ class Line:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection, as far as anybody knows."""
+        """Whether there is a connection, as far as this process knows."""
         return self._wire is not None
 
     @contextmanager
     def connected(self, *, within: float) -> Iterator[Wire]:
-        """Lend the connection; whoever fails with it, in whatever way, leaves none behind.
+        """Lend the connection to one thread; any error inside the block closes it.
 
         Args:
-            within: for how many seconds to wait until other threads have finished with it.
+            within: for how many seconds to wait for other threads to finish with the connection.
         """
         began = _CLOCK.elapsed()
         if not self._lock.acquire(timeout=within):
@@ -255,7 +255,7 @@ class Line:
             self._lock.release()
 
     def _ready(self, *, waited: float) -> None:
-        """Have a connection that is alive, as far as anybody knows."""
+        """Make sure of a connection that is alive, as far as this process knows."""
         if self._wire is not None and self._wire.is_stale():
             self._drop()
         if self._wire is None:
@@ -263,7 +263,7 @@ class Line:
         self._wire.renew(waited=waited)
 
     def hang_up(self) -> None:
-        """Close the connection, as soon as nobody uses it."""
+        """Close the connection as soon as no thread uses it."""
         with self._lock:
             self._drop()
 

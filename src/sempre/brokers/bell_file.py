@@ -1,10 +1,10 @@
 """A file beside an SQLite database that wakes the workers of other processes.
 
-A process that places work makes the file one byte longer. A worker that waits is woken by the
-system where that tells of changed files; besides, and elsewhere more often, it looks at the size of
-the file, which is one system call and no SQL. Not at its time, which is coarser than two bells may
-follow one another. And not at the database's own log: every renewal of a session is written there,
-so that idle processes would wake each other for ever.
+A process that enqueues work makes the file one byte longer. A waiting worker is woken by inotify
+where the system has it; besides, and more often elsewhere, the worker compares the size of the
+file, which is one system call and no SQL. The time of the file would be too coarse: two bells may
+follow within its resolution. The database's own log would not do: every heartbeat is written there,
+so idle processes would wake each other for ever.
 """
 
 import errno
@@ -21,16 +21,16 @@ from sempre.forking import PerProcess
 
 __all__ = ["BellFile"]
 
-# Then it begins anew; so many bells between two looks of a process are none to it.
+# At this size the file is cut to nothing; a process misses exactly this many bells at once.
 LONGEST = 65_536
-# Seconds between two looks at the file: where the system tells of changes, and where not.
+# Seconds between two checks of the size: with inotify, and without.
 SELDOM, OFTEN = 0.5, 0.05
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _logger = logging.getLogger(__name__)
 
 
 class _Session:
-    """The threads of one process that wait, and what they wait for."""
+    """The waiting threads of one process, and the file events that they wait for."""
 
     def __init__(self) -> None:
         self.waker = Waker()
@@ -41,13 +41,13 @@ class _Session:
 class BellFile:
     """A watch for all processes of one host that use the same database file.
 
-    Where the file cannot be written, others are not woken and find what there is by queries.
+    Where the file cannot be written, other workers are not woken and find the rows by queries.
 
     Args:
         database: the path of the database; the file has its name and `-bell`.
         clock: by which waits end.
-        events: whether the system may be asked to tell of changes: over a network it does not.
-        retry_after: how many seconds to let pass before it is asked again.
+        events: whether inotify may be used: it reports no changes over a network.
+        retry_after: how many seconds to let pass before inotify is tried again.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class BellFile:
         events: bool = True,
         retry_after: float = 30.0,
     ) -> None:
-        """Remember how long the file is now; it comes into being with the first bell or wait."""
+        """Remember the size of the file, which the first bell or wait creates."""
         self._database = os.path.realpath(database)
         self._path = f"{self._database}-bell"
         self._clock = clock or SystemClock()
@@ -77,7 +77,7 @@ class BellFile:
         return self._is_there
 
     def wait(self, seconds: float) -> bool:
-        """Wait until told or woken."""
+        """Wait until a bell or a wake-up."""
         session, until = self._process.get(), self._clock.elapsed() + seconds
         while True:
             events = self._listening(session)
@@ -93,7 +93,7 @@ class BellFile:
             elif left <= 0:
                 return False
 
-    def tell(self) -> None:
+    def wake_all(self) -> None:
         """Make the file longer, and wake every thread of this process."""
         try:
             self._lengthen()
@@ -106,7 +106,7 @@ class BellFile:
             self._is_mute = True
         self.wake()
 
-    def tell_within(self, connection: object) -> None:
+    def wake_all_after_commit(self, connection: object) -> None:
         """Do nothing: the commit of another connection rings no bell."""
 
     def wake(self) -> None:
@@ -114,7 +114,7 @@ class BellFile:
         self._process.get().waker.wake()
 
     def rest(self) -> None:
-        """Hear nothing more from the system, until the next wait."""
+        """Close the file events; the next wait opens them again."""
         session = self._process.get()
         session.events, left = None, session.events
         if left is not None:
@@ -127,19 +127,19 @@ class BellFile:
         self.rest()
 
     def _listening(self, session: _Session) -> FileEvents | None:
-        """Return what tells of changes of the file; None where nothing does."""
+        """Return the events of the file; None where the system has none."""
         is_due = self._clock.elapsed() >= session.retry_at
         if session.events is None and is_due and not self._closed:
             session.retry_at = self._clock.elapsed() + self._retry_after
             # For writing: a file of a lower layer is copied by that, and is another one then.
-            # Where this process cannot write it, others may, or nobody.
+            # If this process cannot create the file, other processes may.
             with suppress(OSError):
                 os.close(self._open())
                 session.events = open_file_events(self._path) if self._wants_events else None
         return session.events
 
     def _has_changed(self, session: _Session) -> bool:
-        """Tell whether the file has changed since this process last asked."""
+        """Return whether the file has changed since the last call in this process."""
         size, place = self._look()
         if session.events is not None and session.events.place != place:
             session.events, session.retry_at = None, 0.0
@@ -147,7 +147,7 @@ class BellFile:
         return found
 
     def _look(self) -> tuple[int, tuple[int, int]]:
-        """Return how long the file is, and which one it is; a link, or a pipe, is none."""
+        """Return the size and the identity of the file; a link or a pipe counts as no file."""
         try:
             found = os.lstat(self._path)
         except OSError:
@@ -169,8 +169,8 @@ class BellFile:
         """Open the file for writing, and create it if there is none.
 
         Raises:
-            OSError: it cannot be opened, or is no plain file: somebody's link would lead to
-                another file, and a pipe that nobody reads would hold this process up.
+            OSError: the file cannot be opened, or is no plain file: a planted link would lead to
+                another file, and a pipe without a reader would block this process.
         """
         try:
             # A link ends in ELOOP, a pipe without a reader in ENXIO.
@@ -191,7 +191,7 @@ class BellFile:
 
     def _create(self) -> int:
         opened = os.open(self._path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
-        # Whoever may write to the database may ring, as it is with the database's own log.
+        # Who may write to the database may ring, as with the database's own log.
         with suppress(OSError):
             os.fchmod(opened, os.stat(self._database).st_mode & 0o666)  # noqa: PTH116
         return opened
@@ -201,5 +201,5 @@ class BellFile:
 
 
 def _is_plain(found: os.stat_result) -> bool:
-    """Tell whether something is a file that has no other name."""
+    """Return whether this is a plain file that has no other name."""
     return stat.S_ISREG(found.st_mode) and found.st_nlink <= 1

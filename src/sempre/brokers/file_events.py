@@ -1,7 +1,7 @@
-"""Events of a file, as Linux tells them by inotify: a wait that ends when anybody writes to it.
+"""Events of a file by inotify, on Linux: a wait ends when any process writes to the file.
 
-Python has no door to inotify, but to every function of the C library. Elsewhere, or where the
-system has no more of them to give, there are none, and the file has to be looked at.
+Python has no module for inotify, but calls every function of the C library. Without inotify, or
+when the system's limit of watches is reached, there are no events, and the caller checks the file.
 """
 
 import os
@@ -16,10 +16,10 @@ _ROOM = 4096
 
 
 class FileEvents:
-    """What happens to a file; of one process, and to be waited for by its descriptor."""
+    """The events of one file, for one process; the descriptor becomes readable with each event."""
 
     def __init__(self, descriptor: int, place: tuple[int, int]) -> None:
-        """Keep the descriptor, and which file it is about: its device and inode."""
+        """Keep the descriptor, and the device and inode of the file."""
         self._descriptor = descriptor
         self.place = place
 
@@ -28,13 +28,13 @@ class FileEvents:
         return self._descriptor
 
     def clear(self) -> None:
-        """Forget what has happened so far."""
+        """Discard the events so far."""
         with suppress(BlockingIOError):
             while os.read(self._descriptor, _ROOM):
                 pass
 
     def close(self) -> None:
-        """Hear nothing more. Twice is fine."""
+        """Close the descriptor. Closing twice is fine."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1

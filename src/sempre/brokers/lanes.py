@@ -1,6 +1,6 @@
-"""Which lanes there can be: names that every broker takes as they are.
+"""Names of lanes, the queues of a broker: only names that every broker accepts.
 
-They become parts of a protocol's lines and of keys, so nothing else is let through.
+A name becomes part of a protocol's line and of keys, so other characters are refused.
 """
 
 import re
@@ -14,10 +14,10 @@ _LANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 def check_lanes(lanes: Iterable[str]) -> None:
-    """Refuse a lane that some broker could not have.
+    """Refuse the name of a lane that not every broker accepts.
 
     Raises:
-        NamingError: it is empty, too long or has other characters.
+        NamingError: the name is empty, too long or has other characters.
     """
     for lane in lanes:
         if not _LANE.fullmatch(lane):

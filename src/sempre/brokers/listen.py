@@ -60,9 +60,9 @@ class Listener(ServerWatch[_Line]):
 
     Args:
         conninfo: a URL or a text of the driver.
-        channel: what is listened to; other stores in the database have others.
+        channel: the channel of this store; each store in the database has another.
         notifier: sends the wake-ups.
-        through_poolers: whether to listen behind a pooler too: one that keeps sessions can.
+        through_poolers: whether to listen behind a pooler too, if it keeps sessions.
         clock: by which waits end.
         retry_after: how many seconds to let pass before a lost connection is tried again; twice
             as many each time that fails.
@@ -110,7 +110,7 @@ class Listener(ServerWatch[_Line]):
     def _listen(self, connection: "psycopg.Connection[Any]") -> bool:
         """Listen to the channel; False if a pooler stands between."""
         [(answering, _)] = connection.execute(_EXAMINE).fetchall()
-        # A pooler gives out a number of its own.
+        # A pooler reports a process id of its own.
         if answering != connection.info.backend_pid and not self._through_poolers:
             return False
         connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))

@@ -1,8 +1,9 @@
-"""The memory broker: the promises of a broker in the fewest words. Of this process only.
+"""The memory broker: the promises of a broker as the least code, for one process.
 
-A message waits in the heap of its lane until it is due, then in that of its priority. A
-reservation is one more delay, and a receipt that says whose it is: what nobody finishes becomes
-due again. An entry of a heap that is no longer its message's turn is passed over.
+A message waits in the heap of delayed messages until it is due, then in the heap of ready ones, by
+priority. A reservation is one more delay, and a receipt that names its reserver: an unfinished
+message becomes due again. A heap entry whose turn is not the message's present turn is stale and
+ignored.
 """
 
 from collections import defaultdict
@@ -23,7 +24,7 @@ __all__ = ["MemoryBroker"]
 
 @dataclass
 class _Kept:
-    """A message, its turn in a heap, the receipt of whoever has reserved it, and when it is due."""
+    """A message, its turn in a heap, the receipt of its reservation, and when it is due."""
 
     message: Message
     handle: str
@@ -34,18 +35,18 @@ class _Kept:
 
 @dataclass
 class _Lane:
-    """Turns by when they are due, and of those that were, by priority."""
+    """Delayed turns by due time, and ready turns by priority."""
 
     delayed: list[tuple[float, int, str]] = field(default_factory=list)
     ready: list[tuple[int, int, str]] = field(default_factory=list)
 
 
 class MemoryBroker:
-    """A broker that lives and dies with this process, for threads of it.
+    """A broker for the threads of one process, which ends with the process.
 
     Args:
-        clock: by which delays are over. One that stands still never ends a wait: where time is
-            virtual, ask with `wait=0`.
+        clock: by which delays end. A virtual clock that stands still never ends a wait: reserve
+            with `wait=0` there.
         visibility: after how many seconds an unfinished message is delivered again.
     """
 
@@ -66,7 +67,7 @@ class MemoryBroker:
         self._closed = False
 
     def put(self, messages: Sequence[Message]) -> list[str]:
-        """Take messages in; an empty handle for one that is too big."""
+        """Put messages; an empty handle for one that is too big."""
         check_lanes({message.lane for message in messages})
         with self._changed:
             self._check_open()
@@ -77,7 +78,7 @@ class MemoryBroker:
         return handles
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
-        """Return what is due, by priority, waiting for the first."""
+        """Return due messages by priority, waiting for the first."""
         check_lanes(lanes)
         with self._changed:
             self._check_open()
@@ -91,13 +92,13 @@ class MemoryBroker:
                 self._changed.wait(min(until, self._next_due(lanes)) - now)
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
-        """Forget messages, if they are still reserved as they were delivered."""
+        """Delete messages whose reservation still holds."""
         with self._changed:
             for kept in self._still_reserved(deliveries):
                 del self._kept[kept.handle]
 
     def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
-        """Let messages become due again after a delay, if they are still reserved."""
+        """Deliver messages again after a delay, if their reservation still holds."""
         with self._changed:
             for kept in self._still_reserved(deliveries):
                 kept.receipt = ""
@@ -105,14 +106,14 @@ class MemoryBroker:
             self._changed.notify_all()
 
     def holds(self, lane: str, handle: str, body: str) -> bool:
-        """Tell whether a message is still here."""
+        """Return whether the broker still has a message."""
         with self._changed:
             self._check_open()
             kept = self._kept.get(handle)
             return kept is not None and (kept.message.lane, kept.message.body) == (lane, body)
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a lane has a message that nobody has reserved, or not for too long."""
+        """Return whether a lane has a message without a valid reservation."""
         with self._changed:
             self._check_open()
             now = self._clock.elapsed()
@@ -120,7 +121,7 @@ class MemoryBroker:
             return any(kept.message.lane == lane for kept in waiting)
 
     def empty(self, lanes: Sequence[str]) -> int:
-        """Forget all messages of lanes, reserved ones included."""
+        """Delete all messages of lanes, reserved ones included."""
         check_lanes(lanes)
         with self._changed:
             self._check_open()
@@ -136,7 +137,7 @@ class MemoryBroker:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Forget everything."""
+        """End every wait, and refuse further calls."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -154,7 +155,7 @@ class MemoryBroker:
         heappush(self._lanes[kept.message.lane].delayed, (due, kept.turn, kept.handle))
 
     def _take(self, lanes: Sequence[str], limit: int, now: float) -> Iterator[_Kept]:
-        """Take what is due out of the heaps, the lowest priority first."""
+        """Remove due messages from the heaps, the lowest priority first."""
         for lane in lanes:
             self._make_ready(self._lanes[lane], now)
         left = limit
@@ -190,7 +191,7 @@ class MemoryBroker:
         return min((head[0][0] for head in heads if head), default=float("inf"))
 
     def _is_woken(self) -> bool:
-        """Tell whether somebody called `wake` since this thread last asked."""
+        """Return whether `wake` was called since this thread last asked."""
         seen = getattr(self._thread, "wakes", 0)
         self._thread.wakes = self._wakes
         return bool(seen < self._wakes)

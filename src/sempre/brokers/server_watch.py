@@ -1,8 +1,8 @@
-"""A watch by a server: a worker that waits is woken by what other processes do with the store.
+"""A watch by a server: notifications of other processes wake a waiting worker.
 
-A worker process listens on a connection of its own. Wake-ups are sent through the store's own
-connections, so that a process which only enqueues has no connection more. While no connection
-listens, `shared` is false, and the worker queries the store by itself.
+A worker process listens on a connection of its own. Wake-ups are sent through the connections of
+the store, so a process that only enqueues needs no extra connection. While no connection listens,
+`shared` is false, and the worker queries the store on its own schedule.
 """
 
 import logging
@@ -29,14 +29,14 @@ class LineLost(Exception):
 
 
 class Line(Readable, Protocol):
-    """A connection on which the server says what other processes have told."""
+    """A connection on which the server sends the notifications of other processes."""
 
     def words(self) -> list[str]:
-        """Return what has come, without waiting; LineLost if the connection is gone."""
+        """Return the notifications so far, without waiting; LineLost if the connection is lost."""
         ...
 
     def close(self) -> None:
-        """Hang up; it never raises."""
+        """Close the connection; never raises."""
         ...
 
 
@@ -50,7 +50,7 @@ class Notifier(Protocol):
         """Send a word to every connection that listens, now.
 
         Raises:
-            StoreError: the server cannot be reached, or does not allow it.
+            StoreError: the server cannot be reached, or refuses the notification.
         """
         ...
 
@@ -60,7 +60,7 @@ class Notifier(Protocol):
 
 
 class _Session(Generic[L]):
-    """The connection of one process, and the threads that wait for it."""
+    """The listening connection of one process, and the threads that wait for it."""
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -69,14 +69,14 @@ class _Session(Generic[L]):
         self.line: L | None = None
         self.retry_at = 0.0
         self.failures = 0
-        self.is_mute = False
+        self.has_failed = False
 
 
 class ServerWatch(ABC, Generic[L]):
-    """What the watches by PostgreSQL and by Redis have in common.
+    """The common part of the watches by PostgreSQL and by Redis.
 
     Args:
-        server: its name, for what is logged.
+        server: the name of the server, for the log.
         notifier: sends the wake-ups.
         clock: by which waits end.
         retry_after: how many seconds to let pass before a lost connection is tried again; twice
@@ -104,9 +104,9 @@ class ServerWatch(ABC, Generic[L]):
         return self._process.get().line is not None
 
     def wait(self, seconds: float) -> bool:
-        """Wait until told or woken, or until there is a new connection: it may have missed some.
+        """Wait for a notification, a wake-up or a new connection, which may have missed some.
 
-        A wake is not heard while connecting, which takes a few seconds at most.
+        While connecting, a few seconds at most, a wake-up has no effect.
         """
         session, until = self._process.get(), self._clock.elapsed() + seconds
         while True:
@@ -117,27 +117,27 @@ class ServerWatch(ABC, Generic[L]):
                 ending = session.waker.wait(left, *filter(None, [line]))
             except (LineLost, OSError, ValueError):
                 return True  # another thread has just lost the connection
-            if ending is Ending.WOKEN or (ending is Ending.READABLE and self._is_told(session)):
+            if ending is Ending.WOKEN or (ending is Ending.READABLE and self._has_wake_up(session)):
                 return True
             if ending is Ending.TIME and self._clock.elapsed() >= until:
                 return False
 
-    def tell(self) -> None:
+    def wake_all(self) -> None:
         """Notify every connection that listens, and wake every thread of this process."""
         session = self._process.get()
         try:
             self._notifier.notify(session.word)
-            session.is_mute = False
+            session.has_failed = False
         except SempreError as error:
-            # The row is committed; a worker finds it by itself.
-            if not session.is_mute:
+            # The row is committed; a worker finds the row by its next query.
+            if not session.has_failed:
                 _logger.warning("idle workers were not notified of new work: %s", error)
-            session.is_mute = True
+            session.has_failed = True
         session.waker.wake()
 
-    def tell_within(self, connection: object) -> None:
+    def wake_all_after_commit(self, connection: object) -> None:
         """Notify every connection that listens, when the transaction of this one commits."""
-        # By no word of ours: the threads of this process do not hear of that commit otherwise.
+        # An empty word: the threads of this process learn of that commit in no other way.
         self._notifier.notify_within(connection, "")
 
     def wake(self) -> None:
@@ -149,7 +149,7 @@ class ServerWatch(ABC, Generic[L]):
         session = self._process.get()
         session.waker.wake()
         with session.lock:
-            self._hang_up(session)
+            self._close(session)
 
     def close(self) -> None:
         """End every wait, and close the connection of this process."""
@@ -157,7 +157,7 @@ class ServerWatch(ABC, Generic[L]):
         self.rest()
 
     def _listening(self, session: _Session[L]) -> L | None:
-        """Return the line, made now if it is time for that; None if there is none."""
+        """Return the connection, opened now if it is time to try again; None if there is none."""
         with session.lock:
             is_due = self._clock.elapsed() >= session.retry_at
             if session.line is None and is_due and not self._closed:
@@ -182,26 +182,26 @@ class ServerWatch(ABC, Generic[L]):
         session.failures = 0
         session.waker.wake()
 
-    def _is_told(self, session: _Session[L]) -> bool:
-        """Read what has come; what other processes told is passed on to every thread."""
+    def _has_wake_up(self, session: _Session[L]) -> bool:
+        """Read the notifications; those of other processes wake every thread."""
         with session.lock:
             if session.line is None:
                 return True
             try:
                 words = session.line.words()
             except LineLost as error:
-                self._hang_up(session)
+                self._close(session)
                 self._go_without(session, error)
                 # Every thread queries the store once: a notification may have been lost.
                 session.waker.wake()
                 return session.waker.is_woken()
-        # What this process has told, its threads have heard already.
+        # The threads of this process were woken by its own notification already.
         if all(word == session.word for word in words):
             return False
         session.waker.wake()
         return session.waker.is_woken()
 
-    def _hang_up(self, session: _Session[L]) -> None:
+    def _close(self, session: _Session[L]) -> None:
         if session.line is not None:
             with suppress(OSError):
                 session.line.close()

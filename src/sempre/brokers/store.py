@@ -1,7 +1,7 @@
-"""The store as its own bell: it carries nothing and only waits.
+"""The store as its own broker: no message is carried, a worker only waits.
 
-Rows are the messages, and a worker finds them by looking. So putting one means telling whoever
-waits that there is something to look at, and reserving means waiting to be told.
+Rows are the messages, and a worker finds rows by a query. So to put a message means to wake waiting
+workers, and to reserve means to wait for a wake-up.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class StoreBroker:
     """The broker of a deployment that has only a store.
 
     Args:
-        watch: by what it hears of changes; by default of those of its own process.
+        watch: what wakes workers; by default a watch of this process only.
     """
 
     def __init__(self, watch: Watch | None = None) -> None:
@@ -38,23 +38,23 @@ class StoreBroker:
 
     @property
     def capabilities(self) -> BrokerCapabilities:
-        """What it can do; whether it hears other processes may change at any time."""
+        """The capabilities; whether other processes are heard may change at any time."""
         return _HEARS if self._watch.shared else _DEAF
 
     def put(self, messages: Sequence[Message]) -> list[str]:
-        """Tell whoever waits, once for all messages; nothing of them is kept."""
+        """Wake every waiting worker, once for all messages; the messages are not kept."""
         check_lanes({message.lane for message in messages})
         self._check_open()
         if messages:
-            self._watch.tell()
+            self._watch.wake_all()
         return [_HANDLE] * len(messages)
 
     def put_within(self, connection: object) -> None:
         """Wake every worker when the transaction of this connection commits, if that can be."""
         self._check_open()
-        self._watch.tell_within(connection)
+        self._watch.wake_all_after_commit(connection)
 
-    def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:  # noqa: ARG002 - it reserves none
+    def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:  # noqa: ARG002 - there is nothing to reserve
         """Wait until something may have changed in the store; return nothing."""
         check_lanes(lanes)
         self._check_open()
@@ -62,7 +62,7 @@ class StoreBroker:
         return []
 
     def was_woken(self) -> bool:
-        """Tell whether the last `reserve` of this thread ended by a wake-up, not by its time."""
+        """Return whether the last `reserve` of this thread ended by a wake-up, not by its time."""
         return bool(getattr(self._thread, "woken", False))
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
@@ -72,12 +72,12 @@ class StoreBroker:
         """Do nothing: nothing was delivered."""
 
     def holds(self, lane: str, handle: str, body: str) -> bool:  # noqa: ARG002 - whatever is asked
-        """Tell that nothing is held."""
+        """Return False: no message is held."""
         self._check_open()
         return False
 
     def has_any(self, lane: str) -> bool:  # noqa: ARG002 - whatever is asked
-        """Tell that no lane has anything."""
+        """Return False: no lane has a message."""
         self._check_open()
         return False
 
@@ -92,7 +92,7 @@ class StoreBroker:
         self._watch.wake()
 
     def rest(self) -> None:
-        """Hear other processes no longer, until the next `reserve`."""
+        """Stop listening to other processes until the next `reserve`."""
         self._watch.rest()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 __all__ = ["Ending", "Readable", "Selector", "Waker", "can_read"]
 
-# Poll takes any number of a file and needs no file of its own.
+# Poll accepts any descriptor number, and needs no descriptor of its own.
 Selector: type[selectors.BaseSelector] = getattr(
     selectors, "PollSelector", selectors.SelectSelector
 )
@@ -26,7 +26,7 @@ class Ending(Enum):
 
 
 class Readable(Protocol):
-    """What can be waited for besides a wake."""
+    """An object with a descriptor, to wait for besides wake-ups."""
 
     def fileno(self) -> int:
         """Return the file descriptor."""
@@ -34,23 +34,23 @@ class Readable(Protocol):
 
 
 def can_read(readable: Readable) -> bool:
-    """Tell, without waiting, whether something can be read or has come to its end."""
+    """Return, without waiting, whether there is something to read, or the end of file."""
     with Selector() as selector:
         selector.register(readable, selectors.EVENT_READ)
         return bool(selector.select(0))
 
 
 class Waker:
-    """Ends the waits of all threads, and of each that does not wait now, the next one.
+    """Ends the waits of all threads; for a thread that does not wait now, its next wait.
 
-    It belongs to one process: a forked child would wake its parent.
+    A waker belongs to one process: a forked child would wake its parent.
     """
 
     def __init__(self) -> None:
         """Begin with no thread waiting."""
-        # Re-entrant, so that a signal handler may wake whatever it has interrupted.
+        # Re-entrant: a signal handler may call `wake` while its thread is inside of `wake`.
         self._lock = RLock()
-        self._ears: WeakSet[_Ear] = WeakSet()
+        self._pipes: WeakSet[_WakePipe] = WeakSet()
         self._thread = local()
         self._was_woken = False
 
@@ -58,41 +58,42 @@ class Waker:
         """End every wait."""
         with self._lock:
             self._was_woken = True
-            for ear in list(self._ears):
-                ear.ring()
+            for pipe in list(self._pipes):
+                pipe.wake()
 
     def wait(self, seconds: float, *sockets: Readable) -> Ending:
-        """Wait until woken, until a socket can be read, or for so many seconds.
+        """Wait until woken, until a socket is readable, or until the seconds have passed.
 
-        Where two of these are true the socket comes first, and the wake ends the next wait.
+        If a socket is readable and a wake-up has come, the socket wins; the wake-up ends the next
+        wait.
         """
-        ear = self._ear()
+        pipe = self._pipe()
         with Selector() as selector:
-            selector.register(ear, selectors.EVENT_READ)
+            selector.register(pipe, selectors.EVENT_READ)
             for each in sockets:
                 selector.register(each, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(max(seconds, 0.0))]
-        if any(each is not ear for each in ready):
+        if any(each is not pipe for each in ready):
             return Ending.READABLE
-        return Ending.WOKEN if ready and ear.clear() else Ending.TIME
+        return Ending.WOKEN if ready and pipe.clear() else Ending.TIME
 
     def is_woken(self) -> bool:
-        """Tell, without waiting, whether this thread was woken since it last waited or asked."""
-        return self._ear().clear()
+        """Return, without waiting, whether this thread was woken since its last wait."""
+        return self._pipe().clear()
 
-    def _ear(self) -> "_Ear":
-        known: _Ear | None = getattr(self._thread, "ear", None)
+    def _pipe(self) -> "_WakePipe":
+        known: _WakePipe | None = getattr(self._thread, "pipe", None)
         if known is None:
             with self._lock:
-                known = self._thread.ear = _Ear()
-                self._ears.add(known)
+                known = self._thread.pipe = _WakePipe()
+                self._pipes.add(known)
                 if self._was_woken:
-                    known.ring()
+                    known.wake()
         return known
 
 
-class _Ear:
-    """One thread's pair of sockets: what is written to one can be read from the other."""
+class _WakePipe:
+    """The pair of sockets of one thread: a byte written to one wakes the reader of the other."""
 
     def __init__(self) -> None:
         self._reading, self._writing = socket.socketpair()
@@ -102,16 +103,16 @@ class _Ear:
     def fileno(self) -> int:
         return self._reading.fileno()
 
-    def ring(self) -> None:
-        # Full is as good as rung; closed is an ear whose thread is just ending.
+    def wake(self) -> None:
+        # A full buffer wakes as well; a closed pipe belongs to a thread that is ending.
         with suppress(OSError):
             self._writing.send(b"!")
 
     def clear(self) -> bool:
-        """Forget all rings; tell whether there was one."""
-        return any([*self._rings()])
+        """Discard all wake-ups; return whether there was one."""
+        return any([*self._wake_ups()])
 
-    def _rings(self) -> Iterator[bytes]:
+    def _wake_ups(self) -> Iterator[bytes]:
         with suppress(BlockingIOError):
             while True:
                 yield self._reading.recv(4096)

@@ -1,8 +1,8 @@
-"""Watching the store: what wakes a worker when something in the store has changed.
+"""Watches: what wakes a waiting worker when rows of the store have changed.
 
-A watch carries nothing and may be wrong both ways: a worker that is woken for nothing queries the
-store for nothing, and a row that no wake-up told of is found by the next query. A watch does not
-know when rows become due; the worker that waits does.
+A watch carries no messages and may be wrong both ways: a worker that is woken in vain queries the
+store in vain, and the next query finds a row whose wake-up was lost. A watch does not know when
+rows become due; the waiting worker does.
 """
 
 from typing import Protocol
@@ -14,7 +14,7 @@ __all__ = ["ThisProcess", "Watch"]
 
 
 class Watch(Protocol):
-    """What can be waited for where the store is its own broker. Used from many threads."""
+    """Wakes workers where the store is its own broker. Used from many threads."""
 
     @property
     def shared(self) -> bool:
@@ -22,17 +22,17 @@ class Watch(Protocol):
         ...
 
     def wait(self, seconds: float) -> bool:
-        """Wait until told or woken; False if that did not happen in so many seconds.
+        """Wait for a wake-up; False if none came within the seconds.
 
-        Whatever a thread was told since its last wait ends the next one at once.
+        A wake-up since the last wait of this thread ends the wait at once.
         """
         ...
 
-    def tell(self) -> None:
+    def wake_all(self) -> None:
         """Wake every worker that waits, in this process and in others."""
         ...
 
-    def tell_within(self, connection: object) -> None:
+    def wake_all_after_commit(self, connection: object) -> None:
         """Wake every worker when the transaction of this connection commits, if that can be."""
         ...
 
@@ -41,19 +41,19 @@ class Watch(Protocol):
         ...
 
     def rest(self) -> None:
-        """Hear other processes no longer, until the next wait."""
+        """Stop listening to other processes until the next wait."""
         ...
 
     def close(self) -> None:
-        """End every wait and give back whatever is held. Closing twice is fine."""
+        """End every wait and close every connection. Closing twice is fine."""
         ...
 
 
 class ThisProcess:
-    """A watch that hears its own process only; what others place is found by queries."""
+    """A watch of one process; rows of other processes are found by queries."""
 
     def __init__(self) -> None:
-        """Begin with nobody waiting."""
+        """Begin without waiting threads."""
         self._waker = PerProcess(Waker)
 
     @property
@@ -62,22 +62,22 @@ class ThisProcess:
         return False
 
     def wait(self, seconds: float) -> bool:
-        """Wait until told or woken."""
+        """Wait for a wake-up."""
         return self._waker.get().wait(seconds) is Ending.WOKEN
 
-    def tell(self) -> None:
+    def wake_all(self) -> None:
         """Wake every worker of this process."""
         self.wake()
 
-    def tell_within(self, connection: object) -> None:
-        """Do nothing: the commit of another connection wakes nobody here."""
+    def wake_all_after_commit(self, connection: object) -> None:
+        """Do nothing: no commit is reported to this process."""
 
     def wake(self) -> None:
         """End every wait of this process."""
         self._waker.get().wake()
 
     def rest(self) -> None:
-        """Do nothing: nothing is heard from other processes."""
+        """Do nothing: this watch listens to no other process."""
 
     def close(self) -> None:
         """End every wait."""

@@ -183,7 +183,7 @@ def test_a_child_waits_for_a_file_beside_its_parent(tmp_path: Path) -> None:
         assert watch.wait(FOREVER)
 
     with forked(wait_and_end):
-        other.tell()
+        other.wake_all()
 
     assert answer()
     watch.close()
@@ -197,7 +197,7 @@ def test_a_child_listens_by_a_connection_of_its_own() -> None:
         answer = ended(lambda: watch.wait(FOREVER))
 
         def ring_and_end() -> None:
-            watch.tell()
+            watch.wake_all()
             watch.close()
 
         with forked(ring_and_end):
@@ -205,7 +205,7 @@ def test_a_child_listens_by_a_connection_of_its_own() -> None:
 
         assert answer()
         answer = ended(lambda: watch.wait(FOREVER))
-        with forked(watch.tell):
+        with forked(watch.wake_all):
             pass
         assert answer()
         watch.close()

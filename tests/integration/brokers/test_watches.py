@@ -126,7 +126,7 @@ def test_every_bell_is_heard_also_when_the_file_begins_anew(
     ours, theirs = BellFile(tmp_path / "jobs.db"), BellFile(tmp_path / "jobs.db")
 
     for _ in range(1000):
-        theirs.tell()
+        theirs.wake_all()
         assert ours.wait(0)
 
     assert not ours.wait(0)
@@ -144,7 +144,7 @@ def test_the_system_tells_of_a_bell_and_nobody_has_to_look(
 
     for _ in range(5):
         answer = ended(lambda: ours.wait(FOREVER))
-        theirs.tell()
+        theirs.wake_all()
         assert answer()
     ours.close()
 
@@ -154,7 +154,7 @@ def test_every_thread_that_waits_hears_a_bell(tmp_path: Path) -> None:
     ours, theirs = BellFile(tmp_path / "jobs.db"), BellFile(tmp_path / "jobs.db")
     answers = [ended(lambda: ours.wait(FOREVER)) for _ in range(3)]
 
-    theirs.tell()
+    theirs.wake_all()
 
     assert all(answer() for answer in answers)
 
@@ -172,10 +172,10 @@ def test_without_help_of_the_system_the_file_is_looked_at(
     if missing != "events":
         (tmp_path / "jobs.db-bell").unlink()
 
-    theirs.tell()
+    theirs.wake_all()
 
     assert ours.wait(FOREVER)
-    theirs.tell()
+    theirs.wake_all()
     assert ours.wait(FOREVER)
     assert not ours.wait(0.1)
 
@@ -200,7 +200,7 @@ def test_whoever_may_write_the_database_may_ring(tmp_path: Path) -> None:
     (tmp_path / "jobs.db").touch()
     (tmp_path / "jobs.db").chmod(0o660)
 
-    BellFile(tmp_path / "jobs.db").tell()
+    BellFile(tmp_path / "jobs.db").wake_all()
 
     assert (tmp_path / "jobs.db-bell").stat().st_mode & 0o777 == 0o660
 
@@ -210,7 +210,7 @@ def test_one_database_by_two_names_has_one_bell(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to("jobs.db")
     ours = BellFile(tmp_path / "link.db")
 
-    BellFile(tmp_path / "jobs.db").tell()
+    BellFile(tmp_path / "jobs.db").wake_all()
 
     assert ours.wait(0)
 
@@ -289,7 +289,7 @@ def test_a_listener_that_was_cut_off_looks_and_listens_again(
         watch.wait(0)
         assert watch.shared
         answer = ended(lambda: watch.wait(FOREVER))
-        other.tell()
+        other.wake_all()
         assert answer()
         assert "does not notify" in caplog.text
 
@@ -325,7 +325,7 @@ def test_a_bell_for_another_store_is_not_heard(listener: Listeners) -> None:
             assert each.wait(FOREVER)
             each.wait(0)
 
-        theirs.tell()
+        theirs.wake_all()
 
         assert not ours.wait(0.3)
 
@@ -334,7 +334,7 @@ def test_a_process_that_only_notifies_does_not_listen(listener: Listeners) -> No
     with postgresql_server() as conninfo:
         watch = listener(conninfo)
 
-        watch.tell()
+        watch.wake_all()
 
         assert listening(conninfo) == []
 
@@ -359,7 +359,7 @@ def test_what_a_process_notifies_itself_of_ends_one_wait(listener: Listeners) ->
         watch = listener(conninfo)
         assert watch.wait(FOREVER)
 
-        watch.tell()
+        watch.wake_all()
 
         assert watch.wait(FOREVER)
         assert not watch.wait(0.3)
@@ -371,10 +371,10 @@ def test_a_commit_of_a_caller_is_heard_and_a_rollback_is_not(listener: Listeners
         assert watch.wait(FOREVER)
         with psycopg.connect(conninfo) as connection:
             connection.execute("SELECT 1")
-            watch.tell_within(connection)
+            watch.wake_all_after_commit(connection)
             connection.rollback()
             connection.execute("SELECT 1")
-            watch.tell_within(connection)
+            watch.wake_all_after_commit(connection)
             assert not watch.wait(0.3)
             answer = ended(lambda: watch.wait(FOREVER))
 
@@ -454,7 +454,7 @@ def test_a_subscriber_that_was_cut_off_queries_and_listens_again(
         eventually(lambda: watch.wait(0.01) or subscribed(server))
         watch.wait(0)
         assert not watch.wait(0.1)
-        other.tell()
+        other.wake_all()
         assert watch.wait(FOREVER)
 
 
@@ -473,7 +473,7 @@ def test_a_subscriber_listens_again_to_a_server_that_was_started_again(
         while not watch.shared:
             watch.wait(0.1)
         watch.wait(0)
-        other.tell()
+        other.wake_all()
         assert watch.wait(FOREVER)
 
 
@@ -488,8 +488,8 @@ def test_a_user_who_may_not_subscribe_is_told_once_and_hears_nothing(
         watch = subscriber(server, server.url.replace("unix://", "unix://ann:s3cret@"))
 
         assert not watch.wait(0.3)
-        watch.tell()
-        watch.tell()
+        watch.wake_all()
+        watch.wake_all()
 
         assert not watch.shared
         told = [each.message.partition(":")[0] for each in caplog.records]

@@ -37,7 +37,7 @@ def used(url: str) -> None:
     broker = open_broker("store://", store_url=url, store=store)
     enqueued(store)
     broker.put([])
-    BellFile(url.removeprefix("sqlite:///").partition("?")[0]).tell()
+    BellFile(url.removeprefix("sqlite:///").partition("?")[0]).wake_all()
     broker.close()
     _OPEN.append(store)
 
@@ -125,7 +125,7 @@ def test_what_is_no_file_of_its_own_is_not_taken_for_the_bell(
     place(tmp_path / "jobs.db-bell", target)
     bell = BellFile(tmp_path / "jobs.db")
 
-    bell.tell()
+    bell.wake_all()
     bell.wake()
     assert bell.wait(0.0)
 
@@ -140,7 +140,7 @@ def test_a_dangling_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "jobs.db-bell").symlink_to(tmp_path / "victim")
     bell = BellFile(tmp_path / "jobs.db")
 
-    bell.tell()
+    bell.wake_all()
 
     assert not (tmp_path / "victim").exists()
     bell.close()

@@ -1,9 +1,9 @@
 """The Redis broker: the operations of the port, each as one script by the server's clock.
 
-Of each lane there is a sorted set of what is delayed, by when it is due; one of what is ready, by
-priority; and the bodies and receipts by id. All keys share a hash tag, so that one script may use
-several lanes. A message that is due sooner than all others is published in its lane's channel, and
-whoever waits asks again: hearing of it reserves nothing, so that nothing is lost with a listener.
+Each lane has a sorted set of delayed messages by due time, a sorted set of ready messages by
+priority, and hashes of bodies and receipts by id. All keys share a hash tag, so that one script may
+use several lanes. A message that is due before all others is published in the channel of its lane,
+and waiting workers ask again: a publication reserves nothing, so a lost listener loses nothing.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from sempre.redis_server import PREFIX_FORM, is_prefix
 
 __all__ = ["RedisBroker"]
 
-# So many at once: a script is not interrupted, and everybody else waits for its end.
+# Messages per script: the server answers no other client while a script runs.
 _BATCH = 1000
 _MICROSECONDS = 1_000_000
 _MOST = 2**31 - 1
@@ -40,7 +40,7 @@ class RedisBroker:
 
     Args:
         url: of the server: `redis://`, `rediss://` or `unix://`.
-        prefix: what all keys begin with; a store with the same prefix has other keys.
+        prefix: of all keys; a store with this prefix has other keys.
         clock: by which waits end.
         visibility: after how many seconds an unfinished message is delivered again.
         answer_after: for how many seconds the server may take to connect and to answer.
@@ -66,19 +66,19 @@ class RedisBroker:
         """Check what can be checked without connecting."""
         if not is_prefix(prefix):
             raise BrokerError(f"the prefix {prefix!r} is not accepted; allowed: {PREFIX_FORM}.")
-        # No prefix of a store has a dash, so none of its keys can be ours.
+        # No prefix of a store has a dash, so no key of a store can be one of the broker.
         self._connect = partial(BrokerServer, url, root=f"{{{prefix}-bell}}:")
         self._answer_after = answer_after
         self._clock = clock or SystemClock()
         self._visibility = _microseconds(visibility)
-        self._process = PerProcess(self._new_ears)
+        self._process = PerProcess(self._new_connections)
         self._closed = False
 
     def answer_within(self, seconds: float) -> None:
-        """Let no call wait longer than this for the server, half of it to connect."""
+        """Let no call wait longer than this for the server, half of the time to connect."""
         if seconds / 2 < self._answer_after:
             self._answer_after = seconds / 2
-            self._process = PerProcess(self._new_ears)
+            self._process = PerProcess(self._new_connections)
 
     def put(self, messages: Sequence[Message]) -> list[str]:
         """Put messages, a thousand by each script; an empty handle for one that is too big."""
@@ -91,37 +91,37 @@ class RedisBroker:
         return ["" if _is_too_big(message) else next(taken) for message in messages]
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
-        """Return what is due, waiting for the first."""
+        """Return due messages, waiting for the first."""
         check_lanes(lanes)
         self._check_open()
-        ears, until = self._process.get(), self._clock.elapsed() + wait
+        connections, until = self._process.get(), self._clock.elapsed() + wait
         if limit < 1 or not lanes:
-            ears.waker.wait(wait)
+            connections.waker.wait(wait)
             return []
         if wait <= 0:
             return self._reserve(lanes, limit)[0]
-        with ears.own() as ear:
-            return self._wait(ear, ears.waker, _Wish(lanes, limit, until))
+        with connections.own() as subscriber:
+            return self._wait(subscriber, connections.waker, _Request(lanes, limit, until))
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
-        """Forget messages, if they are still reserved as they were delivered."""
+        """Delete messages whose reservation still holds."""
         self._check_open()
         for lane, receipt, handles in _reservations(deliveries):
             self._server.run("acknowledge", [lane, receipt, *handles])
 
     def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
-        """Let messages be delivered again, if they are still reserved as they were delivered."""
+        """Deliver messages again after a delay, if their reservation still holds."""
         self._check_open()
         for lane, receipt, handles in _reservations(deliveries):
             self._server.run("put_back", [lane, receipt, _microseconds(delay), *handles])
 
     def holds(self, lane: str, handle: str, body: str) -> bool:
-        """Tell whether a message is still there."""
+        """Return whether the server still has a message."""
         self._check_open()
         return bool(self._server.read("HGET", f"bodies:{lane}", handle) == body)
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a lane has a message that nobody has reserved, or not for too long."""
+        """Return whether a lane has a message without a valid reservation."""
         self._check_open()
         return bool(self._server.run("has_any", [lane]))
 
@@ -137,7 +137,7 @@ class RedisBroker:
         self._process.get().waker.wake()
 
     def close(self) -> None:
-        """Close every connection of this process; what is reserved comes again in its time."""
+        """Close every connection of this process; reservations expire in their time."""
         self._closed = True
         self._process.get().close()
 
@@ -149,23 +149,23 @@ class RedisBroker:
         handles: list[str] = self._server.run("put", given)
         return handles
 
-    def _wait(self, ear: "_Ear", waker: Waker, wish: "_Wish") -> list[Delivery]:
-        """Reserve, and wait in between: for news, for the next that is due, or for a wake."""
+    def _wait(self, subscriber: "_Subscriber", waker: Waker, request: "_Request") -> list[Delivery]:
+        """Reserve until messages come; wait between for publications, due times and wake-ups."""
         while not self._closed:
-            heard = ear.listening(wish.lanes)
-            found, due_in = self._reserve(wish.lanes, wish.limit)
-            left = wish.until - self._clock.elapsed()
+            subscription = subscriber.subscribed(request.lanes)
+            found, due_in = self._reserve(request.lanes, request.limit)
+            left = request.until - self._clock.elapsed()
             if found or left <= 0 or waker.is_woken():
                 return found
-            ending = waker.wait(min(left, due_in), heard)
+            ending = waker.wait(min(left, due_in), subscription)
             if ending is Ending.WOKEN:
                 break
-            if ending is Ending.READABLE and not heard.is_alive_after_reading():
-                ear.close()
+            if ending is Ending.READABLE and not subscription.is_alive_after_reading():
+                subscriber.close()
         return []
 
     def _reserve(self, lanes: Sequence[str], limit: int) -> tuple[list[Delivery], float]:
-        """Return what is due, and in how many seconds the next message is if nothing is."""
+        """Return due messages, and the seconds until the next message is due if there are none."""
         found: list[Delivery] = []
         while len(found) < limit:
             asked = min(_BATCH, limit - len(found))
@@ -173,7 +173,7 @@ class RedisBroker:
             found += more
             if len(more) < asked:
                 break
-        # Over several lanes a script goes lane by lane.
+        # A script reserves lane by lane.
         found.sort(key=lambda delivery: delivery.handle)
         return found, due_in
 
@@ -187,8 +187,8 @@ class RedisBroker:
         ]
         return deliveries, due_in / _MICROSECONDS if due_in >= 0 else float("inf")
 
-    def _new_ears(self) -> "_Ears":
-        return _Ears(self._connect(answer_after=self._answer_after))
+    def _new_connections(self) -> "_Connections":
+        return _Connections(self._connect(answer_after=self._answer_after))
 
     @property
     def _server(self) -> BrokerServer:
@@ -199,24 +199,24 @@ class RedisBroker:
             raise BrokerError(f"the broker of {self._server.address} is closed; open another one.")
 
 
-class _Wish(NamedTuple):
-    """What is waited for: messages of these lanes, so many at most, until then."""
+class _Request(NamedTuple):
+    """The lanes of a wait, the most messages, and the end of the wait."""
 
     lanes: Sequence[str]
     limit: int
     until: float
 
 
-class _Ear:
-    """A thread's subscription, which it has while it waits and keeps for the next wait."""
+class _Subscriber:
+    """The subscription of one thread, kept from one wait to the next."""
 
     def __init__(self, server: BrokerServer) -> None:
         self.lock = Lock()
         self._server = server
         self._subscription: Subscription | None = None
 
-    def listening(self, lanes: Sequence[str]) -> Subscription:
-        """Return a subscription to these lanes, the one that there is or a new one."""
+    def subscribed(self, lanes: Sequence[str]) -> Subscription:
+        """Return a subscription to these lanes, the present one or a new one."""
         if self._subscription is None or self._subscription.lanes != set(lanes):
             self.close()
             self._subscription = self._server.subscribe(lanes)
@@ -228,21 +228,21 @@ class _Ear:
         self._subscription = None
 
 
-class _Ears:
-    """One process's connections: the server, and an ear for each thread that waits for it."""
+class _Connections:
+    """The connections of one process: the server, and a subscription for each waiting thread."""
 
     def __init__(self, server: BrokerServer) -> None:
         self.server = server
         self.waker = Waker()
         self._thread = local()
-        self._every: WeakSet[_Ear] = WeakSet()
+        self._every: WeakSet[_Subscriber] = WeakSet()
 
     @contextmanager
-    def own(self) -> Iterator[_Ear]:
-        """Lend this thread's ear; whoever fails with it leaves no subscription behind."""
-        known: _Ear | None = getattr(self._thread, "ear", None)
+    def own(self) -> Iterator[_Subscriber]:
+        """Lend the subscriber of this thread; an error inside the block closes the subscription."""
+        known: _Subscriber | None = getattr(self._thread, "subscriber", None)
         if known is None:
-            known = self._thread.ear = _Ear(self.server)
+            known = self._thread.subscriber = _Subscriber(self.server)
             self._every.add(known)
         with known.lock:
             try:
@@ -254,14 +254,14 @@ class _Ears:
     def close(self) -> None:
         """End every wait, and close every connection."""
         self.waker.wake()
-        for ear in list(self._every):
-            with ear.lock:
-                ear.close()
+        for subscriber in list(self._every):
+            with subscriber.lock:
+                subscriber.close()
         self.server.close()
 
 
 def _is_too_big(message: Message) -> bool:
-    # A character has at most four bytes, so most bodies need not be encoded to know.
+    # A character has at most four bytes, so most bodies need no encoding to be measured.
     body = message.body
     if len(body) * 4 <= LARGEST_BODY:
         return False
@@ -277,7 +277,7 @@ def _priority_in(handle: str) -> int:
 
 
 def _reservations(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """Return the handles of deliveries by lane and receipt; a call reserved them all at once."""
+    """Yield the handles of deliveries by lane and receipt: one script reserved each group."""
     handles: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for delivery in deliveries:
         handles[delivery.message.lane, delivery.receipt].append(delivery.handle)

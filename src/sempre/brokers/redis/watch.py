@@ -1,7 +1,7 @@
-"""PUBLISH and SUBSCRIBE of Redis: a worker that waits is woken by scripts of other processes.
+"""PUBLISH and SUBSCRIBE of Redis: scripts of other processes wake a waiting worker.
 
-Every worker that waits hears every wake-up. A list that workers pop from would wake one alone, who
-may want other queues, or die with what it has popped.
+Every waiting worker receives every wake-up. A list that workers pop from would wake one worker
+only, which may serve other queues, or die with the popped element.
 """
 
 from sempre.brokers.redis.server import BrokerServer, Subscription
@@ -40,7 +40,7 @@ class RedisWatch(ServerWatch[_Line]):
 
     Args:
         url: of the server.
-        channel: what is subscribed to; other stores on the server have others.
+        channel: the channel of this store; each store on the server has another.
         notifier: sends the wake-ups.
         clock: by which waits end.
         retry_after: how many seconds to let pass before a lost connection is tried again; twice
@@ -62,7 +62,7 @@ class RedisWatch(ServerWatch[_Line]):
         self._channel = channel
 
     def _connect(self) -> _Line | None:
-        # One for each line: its locks must not be shared with a forked child.
+        # One server for each connection: a forked child must not share its locks.
         server = BrokerServer(self._url, root="", answer_after=ANSWER_AFTER)
         try:
             return _Line(server, server.listen(self._channel))
