@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from sempre import Sempre
-from sempre.engine.worker import Crew
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
 
 __all__ = ["NOON", "Hand", "worker_of"]
@@ -31,5 +31,5 @@ class Hand:
 def worker_of(app: Sempre, *, queues: str = "default") -> DrivenWorker:
     """Return a worker of an application; its jobs succeed without being called."""
     app.sync()
-    crew = Crew(app.declarations.tasks, frozenset(queues.split()))
-    return DrivenWorker(app.engine, crew, Hands())
+    spec = WorkerSpec(app.declarations.tasks, frozenset(queues.split()))
+    return DrivenWorker(app.engine, spec, Hands())

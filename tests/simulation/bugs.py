@@ -18,7 +18,7 @@ from sempre.domain.values import copy_with
 from sempre.engine import sweeping
 from sempre.engine.bell import Bell
 from sempre.engine.breaker import Breaker
-from sempre.engine.claims import Catch, Started
+from sempre.engine.claims import ClaimResult
 from sempre.engine.core import Engine, born_by
 from sempre.engine.deliveries import Deliveries
 from sempre.engine.fetcher import Fetcher
@@ -54,9 +54,12 @@ def a_ticket_that_came_early_is_dropped(patch: Patch) -> None:
     original = Deliveries.give_back
 
     def drop(
-        self: Deliveries, tickets: Mapping[str, Delivery], catch: Catch, finished: list[Delivery]
+        self: Deliveries,
+        tickets: Mapping[str, Delivery],
+        result: ClaimResult,
+        finished: list[Delivery],
     ) -> None:
-        original(self, tickets, replace(catch, early={}), finished)
+        original(self, tickets, replace(result, early={}), finished)
 
     patch.setattr(Deliveries, "give_back", drop)
 
@@ -76,7 +79,7 @@ def nobody_sweeps(patch: Patch) -> None:
 @bug
 def a_successor_is_neither_rung_nor_expected(patch: Patch) -> None:
     original = Fetcher._begin
-    patch.setattr(Fetcher, "_begin", lambda self, catch: original(self, replace(catch, born=[])))
+    patch.setattr(Fetcher, "_begin", lambda self, result: original(self, replace(result, born=[])))
 
 
 @bug
@@ -160,7 +163,7 @@ def a_claim_whose_answer_was_lost_is_forgotten(patch: Patch) -> None:
 def a_claim_whose_answer_was_lost_starts_twice(patch: Patch) -> None:
     def begin_again(self: Worker) -> None:
         running = self.engine.store.running(self.heart.session).value
-        self._begin([Started(execution) for execution in running])
+        self._begin([self.spec.run(row, None, self.engine.settings) for row in running])
 
     patch.setattr(Worker, "_give_back_unknown", begin_again)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sempre.engine.bell import Bell
-from sempre.engine.claims import Catch, Claims
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.store_source import StoreSource
 from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog_message import WatchdogMessage
@@ -53,7 +53,7 @@ def a_sweep_takes_one_slot_of_a_schedule(patch: Patch) -> None:
 
 @bug
 def a_claim_that_edits_refuse_waits_for_the_sweep(patch: Patch) -> None:
-    def refuse(_self: Claims, ids: Sequence[str], catch: Catch, _session: str) -> None:
-        catch.refused.update(ids)
+    def refuse(_self: Claims, ids: Sequence[str], _session: str) -> ClaimResult:
+        return ClaimResult(refused=set(ids))
 
     patch.setattr(Claims, "_claim_exclusively", refuse)

@@ -3,10 +3,8 @@
 from datetime import timedelta
 
 from sempre.domain.planning import settlement
-from sempre.engine import worker
-from sempre.engine.runs import run_of
-from sempre.engine.settling import Finished
 from sempre.engine.worker import Worker
+from sempre.ports.executor import Run
 from tests.simulation.bugs import Patch, bug
 
 __all__: list[str] = []
@@ -15,15 +13,15 @@ __all__: list[str] = []
 @bug
 def a_run_that_a_stop_cut_off_is_given_back_as_if_it_had_not_begun(patch: Patch) -> None:
     def give_back(self: Worker) -> None:
-        for started in self.capacity.running():
-            self._finished.put(Finished(started))
+        for run in self.capacity.running():
+            self._ends.release(run)
 
     patch.setattr(Worker, "_cut_off", give_back)
 
 
 @bug
 def what_was_in_flight_when_a_process_died_runs_again_beside_others(patch: Patch) -> None:
-    patch.setattr(worker, "run_of", lambda *given: run_of(*given)._replace(alone=False))
+    patch.setattr(Run, "is_alone", False)
 
 
 @bug

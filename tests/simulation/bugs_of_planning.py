@@ -26,9 +26,8 @@ from sempre.domain.planning.slots import advance
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.domain.values import copy_with
-from sempre.engine.claims import Catch, Claims
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
-from sempre.engine.prefetch import Judged
 from sempre.ports.messages import Order
 from sempre.stores.memory.tables import Tables
 from tests.simulation.bugs import Patch, bug
@@ -53,10 +52,11 @@ def the_successor_is_written_after_the_claim(patch: Patch) -> None:
     def without(self: Engine, plan: Plan) -> Order:
         return order(self, copy_with(plan, creates=()) if plan.has_start else plan)
 
-    def and_then(self: Claims, judged: Sequence[Judged], catch: Catch, session: str) -> None:
-        start(self, judged, catch, session)
-        for name in sorted({each.execution.snapshot.name for each in catch.started}):
+    def and_then(self: Claims, orders: Sequence[Order], session: str) -> ClaimResult:
+        result = start(self, orders, session)
+        for name in sorted({run.execution.snapshot.name for run in result.started}):
             self._engine.carry_out(lambda name=name: _reconciled(self._engine, name))  # type: ignore[misc]
+        return result
 
     patch.setattr(Engine, "order", without)
     patch.setattr(Claims, "_start", and_then)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Unreadable
-from sempre.engine.claims import Claims
+from sempre.engine.claims import ClaimResult
 from sempre.ports.messages import Candidate, Reading, View
 from sempre.testing.unreadable import BlindStore
 from tests.simulation.bugs import Patch, bug
@@ -60,7 +60,7 @@ def what_cannot_be_read_is_claimed_all_the_same(patch: Patch) -> None:
 
 @bug
 def what_cannot_be_read_hides_the_slots_behind_it(patch: Patch) -> None:
-    patch.setattr(Claims, "_leave", lambda _self, _identity, _catch: None)
+    patch.setattr(ClaimResult, "leave", lambda _self, _identity: None)
 
 
 def _shown_as(patch: Patch, shown: Callable[[BlindStore, object], object]) -> None:

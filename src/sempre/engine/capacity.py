@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from threading import Condition, Lock
 
 from sempre.clock import Clock
-from sempre.engine.claims import Started
+from sempre.ports.executor import Run
 
 __all__ = ["FEW", "MOST_PARKED", "MOST_UNRECORDED", "Capacity"]
 
@@ -41,8 +41,8 @@ class Capacity:
         self._lock = Lock()
         self._changed = Condition(self._lock)
         self._waiting = 0
-        self._running: dict[int, tuple[float, Started]] = {}
-        self._parked: deque[tuple[float, Started]] = deque()
+        self._running: dict[int, tuple[float, Run]] = {}
+        self._parked: deque[tuple[float, Run]] = deque()
         self._recent = 0
         self._typical: float | None = None
         self._stuck = 0
@@ -90,36 +90,36 @@ class Capacity:
         """Whether nothing runs or is parked."""
         return not self._running and not self._parked
 
-    def running(self, *, since: float | None = None) -> list[Started]:
+    def running(self, *, since: float | None = None) -> list[Run]:
         """Return what is in hand, or what has been so since before a point of the clock."""
         with self._lock:
             runs = self._running.values()
-            return [started for at, started in runs if since is None or at < since]
+            return [run for at, run in runs if since is None or at < since]
 
-    def held(self) -> list[Started]:
+    def held(self) -> list[Run]:
         """Return what is in hand or parked."""
         with self._lock:
             held = [*self._running.values(), *self._parked]
-            return [started for _, started in held]
+            return [run for _, run in held]
 
-    def has_later(self, started: Started) -> bool:
+    def has_later(self, run: Run) -> bool:
         """Tell whether the same execution is in hand once more, by a later claim."""
-        this = started.execution
+        this = run.execution
         runs = (each.execution for each in self.running())
         return any(each.id == this.id and each.fence > this.fence for each in runs)
 
-    def admit(self, started: Sequence[Started]) -> Sequence[Started]:
+    def admit(self, runs: Sequence[Run]) -> Sequence[Run]:
         """Take executions in hand, and park those that are too many; return the others, to run."""
         with self._lock:
             at, free = self._clock.elapsed(), self.free
-            now, later = started[:free], started[free:]
+            now, later = runs[:free], runs[free:]
             # What came alone, since it had waited longest, says little about what comes next.
-            self._recent = max(len(started), self._recent // 2)
+            self._recent = max(len(runs), self._recent // 2)
             self._running.update({each.execution.fence: (at, each) for each in now})
             self._parked.extend([(at, each) for each in later])
             return now
 
-    def finish(self, fence: int, seconds: float) -> tuple[Started | None, Started | None]:
+    def finish(self, fence: int, seconds: float) -> tuple[Run | None, Run | None]:
         """Let go of a run; return it, and a parked one that is now in hand."""
         with self._lock:
             _, done = self._running.pop(fence, (0.0, None))
@@ -134,7 +134,7 @@ class Capacity:
                 self._changed.notify_all()
             return done, following
 
-    def overstayed(self, *, everything: bool = False) -> list[Started]:
+    def overstayed(self, *, everything: bool = False) -> list[Run]:
         """Take out what was parked for more than a second, or all of it."""
         with self._lock:
             oldest = self._clock.elapsed() - PARKED_SECONDS

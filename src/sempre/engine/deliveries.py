@@ -7,7 +7,7 @@ refused, is kept in hand for a moment or put back. One of an unknown job is left
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from sempre.engine.claims import Catch
+from sempre.engine.claims import ClaimResult
 from sempre.engine.core import Engine
 from sempre.engine.early_tickets import EarlyTickets
 from sempre.ports.broker import Delivery
@@ -36,22 +36,22 @@ class Deliveries:
         self._refused: set[str] = set()
 
     def give_back(
-        self, tickets: Mapping[str, Delivery], catch: Catch, finished: list[Delivery]
+        self, tickets: Mapping[str, Delivery], result: ClaimResult, finished: list[Delivery]
     ) -> None:
         """Keep, put back or acknowledge tickets, by what became of their executions.
 
         Args:
             tickets: by the id of their execution.
-            catch: what became of the executions.
+            result: what became of the executions.
             finished: other deliveries, which are acknowledged.
         """
         now = self._engine.time.now()
         for key, delivery in tickets.items():
-            if key in catch.early:
-                self._keep_or_put_back(key, delivery, seconds_until(catch.early[key], now))
-            elif key in catch.unroutable:
+            if key in result.early:
+                self._keep_or_put_back(key, delivery, seconds_until(result.early[key], now))
+            elif key in result.unroutable:
                 self.put_back(delivery, FOREIGN_DELAY)
-            elif key in catch.refused:
+            elif key in result.refused:
                 self._try_again(key, delivery)
             else:
                 self._refused.discard(key)

@@ -9,13 +9,13 @@ the broker delivers, tickets are read once between two scans: a backlog must not
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from sempre.engine.claims import Catch, Claims, Started
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
-from sempre.engine.settling import Finished
+from sempre.engine.ends import End
 from sempre.engine.store_source import BLOCKED_SCAN, StoreSource
 from sempre.engine.ticket_source import TicketSource
-from sempre.ports.executor import Ended
-from sempre.ports.messages import Wanted
+from sempre.engine.worker_spec import WorkerSpec
+from sempre.ports.executor import Ended, Run
 
 __all__ = ["Fetcher"]
 
@@ -29,14 +29,14 @@ class Fetcher:
         self,
         engine: Engine,
         *,
-        wanted: Wanted,
-        begin: Callable[[Sequence[Started]], None],
+        spec: WorkerSpec,
+        begin: Callable[[Sequence[Run]], None],
         called: Callable[[], None],
     ) -> None:
         """Hand what was claimed to `begin`, and calls of the watchdog to `called`."""
         self._engine = engine
         self._begin_runs = begin
-        self._claims = Claims(engine, wanted=wanted)
+        wanted, self._claims = spec.wanted, Claims(engine, spec)
         self.tickets = TicketSource(
             engine, self._claims, wanted, begin=self._begin, call_watchdog=called
         )
@@ -54,19 +54,18 @@ class Fetcher:
         """Scan the store at the next step."""
         self.store.scan_now()
 
-    def note_settled(self, batch: Iterable[Finished], left: Iterable[Finished]) -> None:
+    def note_settled(self, batch: Iterable[End], left: Iterable[End]) -> None:
         """Claim slots that waited for runs to end, and plan those that follow successes.
 
         Args:
             batch: the ends that were to be recorded.
             left: those that are not recorded yet.
         """
-        unsettled = {each.started.execution.id for each in left}
-        slots = [each for each in batch if each.started.schedule]
-        for started, outcome, _ in slots:
-            is_well = outcome is not None and outcome.ended is Ended.SUCCEEDED
-            identity = started.execution.id
-            succeeded = is_well and identity not in unsettled
+        unsettled = {run.execution.id for run, _ in left}
+        slots = [(run, outcome) for run, outcome in batch if run.schedule]
+        for run, outcome in slots:
+            identity = run.execution.id
+            succeeded = outcome.ended is Ended.SUCCEEDED and identity not in unsettled
             self._claims.prefetch.note_end(identity, succeeded=succeeded)
         if slots and self.store.unblock():
             self._engine.bell.broker.wake()
@@ -118,17 +117,17 @@ class Fetcher:
 
     # What was claimed
 
-    def _begin(self, catch: Catch) -> int:
+    def _begin(self, result: ClaimResult) -> int:
         """Begin what was claimed, then ring for its successors; return how many have begun."""
-        if catch.started:
-            self._begin_runs(catch.started)
-        self.store.expect_starts(catch.coming)
-        if catch.born:
-            self._engine.bell.ring(catch.born, self._engine.time.now())
-        return len(catch.started)
+        if result.started:
+            self._begin_runs(result.started)
+        self.store.expect_starts(result.coming)
+        if result.born:
+            self._engine.bell.ring(result.born, self._engine.time.now())
+        return len(result.started)
 
-    def _begin_found(self, catch: Catch) -> int:
+    def _begin_found(self, result: ClaimResult) -> int:
         """Begin what was found in the store; a broker that should have delivered it is suspect."""
-        begun = self._begin(catch)
-        self.tickets.tests.suspect(each.execution for each in catch.started)
+        begun = self._begin(result)
+        self.tickets.tests.suspect(each.execution for each in result.started)
         return begun

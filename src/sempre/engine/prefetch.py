@@ -2,8 +2,8 @@
 
 A plan can be made early: the store refuses a plan if anything that it was made from has changed,
 and a refused slot is read and planned anew. Only plain starts are planned early
-(`domain.planning.fast_path`): such a plan is the same whenever it is carried out, within the
-tolerance and before the next slot is due.
+(`domain.planning.fast_path`): within the tolerance, and before the next slot is due, such a plan
+does not depend on when it is carried out.
 
 There are two sources of plans. A worker that has run a slot to its success knows all about the next
 one, and reads nothing. Where many slots of other workers come soon, and the store is a server, they
@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.domain.execution import Execution
-from sempre.domain.planning import PlanningTime, Verdict
+from sempre.domain.planning import PlanningTime
 from sempre.domain.planning.fast_path import PlainStart, find_plain_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import copy_with
@@ -25,7 +25,7 @@ from sempre.engine.core import Engine, born_by
 from sempre.engine.ids import new_id
 from sempre.ports.messages import Candidate, Order, Wanted
 
-__all__ = ["FRESH", "Judged", "Prefetch"]
+__all__ = ["FRESH", "Prefetch"]
 
 AHEAD = 10.0
 FRESH = 0.5
@@ -35,24 +35,15 @@ PAGE = 100
 AT_ONCE = 4000
 
 
-class Judged(NamedTuple):
-    """An execution, what is to become of it and why, and the order that sees to it."""
-
-    row: Execution
-    verdict: Verdict
-    reason: str
-    order: Order
-
-
 class _Planned(NamedTuple):
     """A planned start, and the ids of the executions that it creates."""
 
     start: PlainStart
     ids: tuple[str, ...]
 
-    def judged(self, now: datetime) -> Judged:
-        """Return the start as it is at an instant."""
-        return Judged(self.start.row, Verdict.START, "", Order(self.start.plan(now), self.ids))
+    def order(self, now: datetime) -> Order:
+        """Return the order of the start at an instant."""
+        return Order(self.start.plan(now), self.ids)
 
 
 class Prefetch:
@@ -120,13 +111,13 @@ class Prefetch:
         """Note that a run is settled; callable from any thread."""
         self._ends.append((execution_id, self._engine.time.now() if succeeded else None))
 
-    def take_planned(self, ids: Iterable[str], limit: int) -> list[Judged]:
+    def take_planned(self, ids: Iterable[str], limit: int) -> list[Order]:
         """Return and forget planned starts of these ids, at most `limit`, the most urgent first."""
         self._plan_following()
         now = self._engine.time.now()
         found = [self._planned[each].start for each in ids if each in self._planned]
         right = sorted((each for each in found if each.is_right_at(now)), key=_urgency)[:limit]
-        return [self._planned.pop(each.row.id).judged(now) for each in right]
+        return [self._planned.pop(each.row.id).order(now) for each in right]
 
     def _plan_following(self) -> None:
         """Plan the slots that follow runs which have succeeded before those slots are due."""
@@ -148,7 +139,7 @@ class Prefetch:
 
     # Slots of the store
 
-    def due(self, wanted: Wanted) -> tuple[dict[str, Judged], list[str]]:
+    def due(self, wanted: Wanted) -> tuple[dict[str, Order], list[str]]:
         """Return planned starts that are due, and the ids of every due row.
 
         The order is refreshed from the store every `FRESH` seconds.
@@ -161,7 +152,7 @@ class Prefetch:
         now = self._engine.time.now()
         known = [self._planned.pop(each) for each in ids if each in self._planned]
         right = [each for each in known if each.start.is_right_at(now)]
-        return {each.start.row.id: each.judged(now) for each in right}, ids
+        return {each.start.row.id: each.order(now) for each in right}, ids
 
     def doubt(self) -> None:
         """Ask the store again before anything else is returned: other workers claim as well."""

@@ -25,11 +25,11 @@ from typing import Any
 
 from sempre.clock import Clock
 from sempre.config import Settings
-from sempre.engine.claims import Started
 from sempre.engine.core import Engine, Told
 from sempre.engine.heartbeat_line import Line, WorkerEnd, new_line
 from sempre.engine.sessions import Heart
 from sempre.errors import SempreError, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.ports.executor import Run
 from sempre.ports.messages import Tick
 
 __all__ = ["DistantHeart", "PulseLost", "fork_pulse", "silence_of"]
@@ -67,9 +67,9 @@ def fork_pulse(make_heart: Callable[[], Heart], *, clock: Clock, beat: float) ->
         os._exit(code)
 
 
-def silence_of(held: Iterable[Started], settings: Settings) -> float:
-    """Return for how long one of these may hold the interpreter, and with it its process."""
-    limits = {each.execution.snapshot.timeout or settings.timeout for each in held}
+def silence_of(held: Iterable[Run], settings: Settings) -> float:
+    """Return for how long one of these runs may hold the interpreter, and with it its process."""
+    limits = {run.timeout for run in held if run.timeout}
     longest = max((limit.total_seconds() for limit in limits), default=0.0)
     return longest + 2 * settings.lease.total_seconds()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sempre.domain.values import copy_with
-from sempre.engine.claims import Catch, Claims
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
 from sempre.engine.kind_turns import KindTurns, WorkKind
 from sempre.ports.messages import Wanted
@@ -22,7 +22,7 @@ class Scan:
     """
 
     def __init__(
-        self, engine: Engine, claims: Claims, wanted: Wanted, begin: Callable[[Catch], int]
+        self, engine: Engine, claims: Claims, wanted: Wanted, begin: Callable[[ClaimResult], int]
     ) -> None:
         """Hand each part of what was claimed to `begin`, which returns how many have begun."""
         self._engine = engine
@@ -48,32 +48,32 @@ class Scan:
 
     def _claim_oldest(self, kind: WorkKind, session: str) -> int:
         overdue = 2 * self._engine.settings.sweep
-        catch = self._find(kind, copy_with(self._wanted, limit=1, overdue=overdue), session)
-        return self._begin(catch)
+        result = self._find(kind, copy_with(self._wanted, limit=1, overdue=overdue), session)
+        return self._begin(result)
 
     def _claim(self, kind: WorkKind, wanted: Wanted, session: str) -> int:
-        catch = self._find(kind, wanted, session)
-        if not catch.started:
+        result = self._find(kind, wanted, session)
+        if not result.started:
             self.turns.note_missing(kind)
-        return self._begin(catch)
+        return self._begin(result)
 
-    def _find(self, kind: WorkKind, wanted: Wanted, session: str) -> Catch:
+    def _find(self, kind: WorkKind, wanted: Wanted, session: str) -> ClaimResult:
         if kind is WorkKind.ONE_OFF:
             return self._claims.take(wanted, session=session)
-        catch = self._claim_past(wanted, session)
-        self.blocked = set(catch.blocked)
-        self.is_refused = self.is_refused or bool(catch.refused)
-        return catch
+        result = self._claim_past(wanted, session)
+        self.blocked = set(result.blocked)
+        self.is_refused = self.is_refused or bool(result.refused)
+        return result
 
-    def _claim_past(self, wanted: Wanted, session: str) -> Catch:
+    def _claim_past(self, wanted: Wanted, session: str) -> ClaimResult:
         """Claim slots behind rows that are left alone, which come first by priority or time.
 
         Such rows wait for others, are of a grid that only other programs know, or are unreadable
         here. Where a page holds only such rows, the next page is larger.
         """
         while True:
-            catch = self._claims.due(wanted, session=session, past=self._past)
-            is_last = len(catch.passed_over) < wanted.limit + self._past
-            self._past = 2 * len(catch.passed_over)
+            result = self._claims.due(wanted, session=session, past=self._past)
+            is_last = len(result.passed_over) < wanted.limit + self._past
+            self._past = 2 * len(result.passed_over)
             if is_last:
-                return catch
+                return result

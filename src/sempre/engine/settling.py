@@ -1,7 +1,6 @@
 """Settling: how attempts ended, recorded in batches, each only while its claim still holds."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
@@ -17,100 +16,82 @@ from sempre.domain.planning import (
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.domain.states import State
-from sempre.engine.claims import Started
 from sempre.engine.core import Engine
+from sempre.engine.ends import End
 from sempre.engine.events import Happened
 from sempre.errors import StoreError, UnknownGrid
 from sempre.ports.executor import Ended, Outcome
 from sempre.ports.messages import Settled, Settlement, Success, View
 
-__all__ = ["Finished", "Settler"]
+__all__ = ["Settler"]
 
 TRIES = 5
 
-
-class Finished(NamedTuple):
-    """A started execution and how it ended; no outcome means that it is given back unfinished.
-
-    Attributes:
-        rows: the other rows of its schedule, where they matter: if its outcome is unknown.
-    """
-
-    started: Started
-    outcome: Outcome | None = None
-    rows: tuple[Execution, ...] = ()
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether its schedule or rows are not known, and matter."""
-        execution, schedule = self.started
-        if schedule is None and execution.schedule_id is not None:
-            return True
-        return self.outcome is not None and self.outcome.ended.is_unknown
+# Schedules and their rows, read anew for ends by the id of the execution; None if there is none.
+Views = Mapping[str, View | None]
 
 
 class Settler:
     """Records outcomes for one process."""
 
     def __init__(self, engine: Engine) -> None:
-        """Begin with nothing to record."""
+        """Record in the store of an engine."""
         self._engine = engine
 
-    def settle(self, finished: Sequence[Finished], *, session: str) -> list[Finished]:
-        """Record how these ended; plan again for those whose schedule was edited meanwhile.
+    def settle(self, ends: Sequence[End], *, session: str) -> list[End]:
+        """Record how runs ended; plan again for those whose schedule was edited meanwhile.
 
         Returns:
-            Those whose schedule was edited again and again, or that planning cannot deal with
-            here: they have to be settled once more.
+            Ends that have to be settled once more: their schedule was edited again and again, or
+            cannot be planned here.
 
         Raises:
-            StoreUnavailable: nobody knows; repeating it is safe.
+            StoreUnavailable: whether the ends are recorded is unknown; repeating is safe.
         """
-        left = list(finished)
-        self._warn_of_unstored(finished)
-        if unread := [each for each in finished if each.is_unread]:
-            left = [*self._read_again(unread), *(each for each in finished if not each.is_unread)]
-        faulty: list[Finished] = []
+        self._warn_of_unstored(ends)
+        left, unplanned = list(ends), list[End]()
+        views = self._read_views([end for end in ends if _needs_view(end)])
         for _ in range(TRIES):
-            planned = self._planned(left, faulty)
+            planned, faulty = self._plan_all(left, views)
+            unplanned += faulty
             if not planned:
-                return faulty
-            left = self._read_again(self._settle_once(planned, session))
-        return [*left, *faulty]
+                return unplanned
+            left = self._settle_once(planned, session)
+            views = self._read_views(left)
+        return [*left, *unplanned]
 
-    def _warn_of_unstored(self, finished: Sequence[Finished]) -> None:
-        """Tell of results that are not stored, once for each job of this process."""
+    def _warn_of_unstored(self, ends: Sequence[End]) -> None:
+        """Report results that are not stored, once for each job of this process."""
         warned = self._engine.unstored_results
-        for (execution, _), outcome, _ in finished:
-            job = execution.snapshot.job
-            if outcome is None or not isinstance(outcome.result, dict) or job in warned:
+        for run, outcome in ends:
+            job = run.execution.snapshot.job
+            if not isinstance(outcome.result, dict) or job in warned:
                 continue
             found = read_result(outcome.result)
             if isinstance(found, NotJson | TooLarge):
                 warned.add(job)
-                facts = {"execution": execution, "job": job, "found": found}
+                facts = {"execution": run.execution, "job": job, "found": found}
                 self._engine.events.tell(Happened.RESULT_NOT_STORED, **facts)
 
-    def _planned(
-        self, finished: Sequence[Finished], faulty: list[Finished]
-    ) -> list[tuple[Finished, Settlement]]:
-        """Return ends with what is to be recorded; set those apart that cannot be planned here."""
-        moment, planned = self._engine.moment(), []
-        for each in finished:
-            name = each.started.execution.snapshot.name
+    def _plan_all(
+        self, ends: Sequence[End], views: Views
+    ) -> tuple[list[tuple[End, Settlement]], list[End]]:
+        """Return ends with their settlements, and ends that cannot be planned here."""
+        moment, planned, faulty = self._engine.moment(), [], []
+        for end in ends:
+            name = end[0].execution.snapshot.name
             try:
-                planned.append((each, _settlement(each, moment)))
+                planned.append((end, _settlement(end, views, moment)))
             except UnknownGrid as error:
-                faulty.append(each)
+                faulty.append(end)
                 self._engine.events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
             except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
-                faulty.append(each)
+                faulty.append(end)
                 self._engine.events.tell(Happened.FAULTY, schedule=name, error=repr(error))
-        return planned
+        return planned, faulty
 
-    def _settle_once(
-        self, planned: Sequence[tuple[Finished, Settlement]], session: str
-    ) -> list[Finished]:
+    def _settle_once(self, planned: Sequence[tuple[End, Settlement]], session: str) -> list[End]:
+        """Record settlements; return ends that have to be planned again."""
         settlements = [settlement for _, settlement in planned]
         try:
             answers = self._engine.store.settle(settlements, session=session)
@@ -120,52 +101,48 @@ class Settler:
             return self._settle_apart(planned, session, error)
         again, waiting = [], []
         are_heard = self._engine.events.are_heard(Happened.SUCCEEDED)
-        for (each, settlement), answer in zip(planned, answers, strict=True):
+        for (end, settlement), answer in zip(planned, answers, strict=True):
             if answer is Settled.DONE and isinstance(settlement, Success):
                 if are_heard:
-                    self._tell(each, settlement, answer)
+                    self._report(end, settlement, answer)
             elif answer is Settled.REPLAN:
-                again.append(each)
+                again.append(end)
             else:
-                self._tell(each, settlement, answer)
+                self._report(end, settlement, answer)
                 changes = () if isinstance(settlement, Success) else settlement.plan.changes
                 waiting += [change.after for change in changes if change.after.is_live]
-        self._ring([each for each, _ in planned], waiting)
+        self._ring([end for end, _ in planned], waiting)
         return again
 
     def _settle_apart(
-        self, planned: Sequence[tuple[Finished, Settlement]], session: str, error: Exception
-    ) -> list[Finished]:
-        """Record ends one by one, as the store cannot hold one of them; that one without words."""
+        self, planned: Sequence[tuple[End, Settlement]], session: str, error: Exception
+    ) -> list[End]:
+        """Record ends one by one; the one that the store cannot hold, without its text."""
         if len(planned) > 1:
             return [left for each in planned for left in self._settle_once([each], session)]
-        [(finished, _)] = planned
-        told = f"what it reported cannot be recorded: {error!r}"
-        name = finished.started.execution.snapshot.name
-        self._engine.events.tell(Happened.FAULTY, schedule=name, error=told)
-        if finished.outcome is None:
-            return [finished]
-        is_well = finished.outcome.ended is Ended.SUCCEEDED
-        bare = finished.outcome._replace(
-            result=None, error="" if is_well else kept_text(told, limit=500), traceback=""
-        )
-        return [finished._replace(outcome=bare)]
+        [((run, outcome), _)] = planned
+        reason = f"what it reported cannot be recorded: {error!r}"
+        name = run.execution.snapshot.name
+        self._engine.events.tell(Happened.FAULTY, schedule=name, error=reason)
+        if outcome.ended is Ended.RELEASED:
+            return [(run, outcome)]
+        text = "" if outcome.ended is Ended.SUCCEEDED else kept_text(reason, limit=500)
+        return [(run, outcome._replace(result=None, error=text, traceback=""))]
 
-    def _read_again(self, finished: Sequence[Finished]) -> list[Finished]:
-        if not finished:
-            return []
-        ids = [each.started.execution.id for each in finished]
+    def _read_views(self, ends: Sequence[End]) -> Views:
+        """Return the schedules of ends, with the rows that planning reads, as they are now."""
+        if not ends:
+            return {}
+        ids = [run.execution.id for run, _ in ends]
         found = self._engine.read(self._engine.store.candidates(ids))
-        views = {each.execution.id: each.view for each in found}
-        return [_seen_again(each, views.get(each.started.execution.id)) for each in finished]
+        return dict.fromkeys(ids) | {each.execution.id: each.view for each in found}
 
-    def _ring(self, finished: Sequence[Finished], waiting: list[Execution]) -> None:
-        """Ring retries, and whatever waited for one of these to end."""
+    def _ring(self, ends: Sequence[End], waiting: list[Execution]) -> None:
+        """Ring retries, and slots that waited for one of these runs to end."""
         bell, now = self._engine.bell, self._engine.time.now()
+        rows = (run.execution for run, _ in ends)
         names = {
-            each.started.execution.snapshot.name
-            for each in finished
-            if each.started.schedule and each.started.execution.snapshot.overlap != "allow"
+            row.snapshot.name for row in rows if row.schedule_id and row.snapshot.overlap != "allow"
         }
         if bell.carries and names:
             views = self._engine.read(self._engine.store.views(sorted(names)))
@@ -174,12 +151,12 @@ class Settler:
             ]
         bell.ring(waiting, now)
 
-    def _tell(self, finished: Finished, settlement: Settlement, answer: Settled) -> None:
-        execution, outcome = finished.started.execution, finished.outcome
+    def _report(self, end: End, settlement: Settlement, answer: Settled) -> None:
+        execution, outcome = end[0].execution, end[1]
         tell = self._engine.events.tell
         if answer is Settled.LATE:
             tell(Happened.LATE_RESULT, execution=execution)
-        elif outcome is None:
+        elif outcome.ended is Ended.RELEASED:
             tell(Happened.RELEASED, execution=execution)
         elif outcome.ended is Ended.SUCCEEDED:
             facts = {"seconds": outcome.seconds, "result": outcome.result}
@@ -192,39 +169,42 @@ class Settler:
             tell(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
 
 
-def _settlement(finished: Finished, moment: PlanningTime) -> Settlement:
-    execution, outcome = finished.started.execution, finished.outcome
+def _needs_view(end: End) -> bool:
+    """Whether the schedule of an end, or its other rows, are not known and matter."""
+    run, outcome = end
+    if run.schedule is None and run.execution.schedule_id is not None:
+        return True
+    return outcome.ended.is_unknown
+
+
+def _settlement(end: End, views: Views, moment: PlanningTime) -> Settlement:
+    execution, outcome = end[0].execution, end[1]
     if execution.started_at and execution.started_at > moment.now:
         # Between two readings the store's now is a guess: nothing ends before it began.
         moment = moment._replace(now=execution.started_at)
-    if outcome is not None and outcome.ended is Ended.SUCCEEDED:
+    if outcome.ended is Ended.SUCCEEDED:
         return Success(execution, moment.now, outcome.result)
-    plan = _plan(finished, moment)
-    if outcome is None:
-        return Settlement(execution, plan)
+    plan = _plan(end, views, moment)
     return Settlement(execution, plan, outcome.result, outcome.traceback or outcome.error)
 
 
-def _plan(finished: Finished, moment: PlanningTime) -> Plan:
-    execution, schedule = finished.started.execution, finished.started.schedule
-    outcome = finished.outcome
-    if outcome is None:
+def _plan(end: End, views: Views, moment: PlanningTime) -> Plan:
+    (execution, _, _, schedule), outcome = end
+    rows: Sequence[Execution] = ()
+    if execution.id in views:
+        view = views[execution.id]
+        schedule, rows = (view.schedule, view.rows) if view else (None, ())
+    if outcome.ended is Ended.RELEASED:
         return plan_release(schedule, execution, moment)
     if outcome.ended is Ended.CANCELLED:
         return plan_cancelled(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.SKIPPED:
         return plan_skipped(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.CRASHED:
-        return plan_crash(schedule, execution, finished.rows, moment, error=outcome.error)
+        return plan_crash(schedule, execution, rows, moment, error=outcome.error)
     if outcome.ended is Ended.INTERRUPTED:
-        return plan_interruption(schedule, execution, finished.rows, moment, error=outcome.error)
+        return plan_interruption(schedule, execution, rows, moment, error=outcome.error)
     return plan_failure(schedule, execution, moment, error=outcome.error)
-
-
-def _seen_again(finished: Finished, view: View | None) -> Finished:
-    """Return the same end beside its schedule and rows as they are now."""
-    started = Started(finished.started.execution, view.schedule if view else None)
-    return Finished(started, finished.outcome, view.rows if view else ())
 
 
 def _failure_facts(outcome: Outcome, settlement: Settlement) -> dict[str, object]:

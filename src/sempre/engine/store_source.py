@@ -24,7 +24,7 @@ then, of other processes too. Inside the window no further query is needed; at i
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from sempre.engine.claims import Catch, Claims
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
 from sempre.engine.deliveries import REFUSED_LOOK, seconds_until
 from sempre.engine.kind_turns import WorkKind
@@ -48,7 +48,7 @@ class StoreSource:
     """Finds work for one worker in its store."""
 
     def __init__(
-        self, engine: Engine, claims: Claims, wanted: Wanted, begin: Callable[[Catch], int]
+        self, engine: Engine, claims: Claims, wanted: Wanted, begin: Callable[[ClaimResult], int]
     ) -> None:
         """Hand what was claimed to `begin`, which returns how many have begun."""
         self._engine = engine
@@ -142,10 +142,10 @@ class StoreSource:
 
     def _start_planned(self, due: list[str], session: str, limit: int) -> bool:
         """Start executions that are due and planned; False if none of them is planned."""
-        catch = self._claims.planned(due, session=session, limit=limit)
-        begun = self._begin(catch)
-        tried = begun + len(catch.refused)
-        if catch.refused or tried < len(due):
+        result = self._claims.planned(due, session=session, limit=limit)
+        begun = self._begin(result)
+        tried = begun + len(result.refused)
+        if result.refused or tried < len(due):
             self._times.scan_now()
         if begun >= limit:
             self._hand_over()
@@ -167,11 +167,11 @@ class StoreSource:
             if due_at > self._engine.time.now():
                 self.expect(due_at)
 
-    def _begin_found(self, catch: Catch) -> int:
+    def _begin_found(self, result: ClaimResult) -> int:
         """Begin what a scan found; a successor that is due too is reason for another scan."""
-        begun, now = self._begin(catch), self._engine.time.now()
-        self._times.forget_starts(each.execution.id for each in catch.started)
-        self._is_behind = self._is_behind or any(at <= now for at in catch.coming.values())
+        begun, now = self._begin(result), self._engine.time.now()
+        self._times.forget_starts(each.execution.id for each in result.started)
+        self._is_behind = self._is_behind or any(at <= now for at in result.coming.values())
         return begun
 
     def _prepare_scan(self, *, expects_slots: bool) -> list[datetime]:

@@ -10,7 +10,7 @@ A worker that waits for tickets is woken by the broker, by `Broker.wake`, or aft
 
 from collections.abc import Callable, Sequence
 
-from sempre.engine.claims import Catch, Claims
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
 from sempre.engine.deliveries import Deliveries
 from sempre.engine.delivery_tests import DeliveryTests
@@ -44,7 +44,7 @@ class TicketSource:
         claims: Claims,
         wanted: Wanted,
         *,
-        begin: Callable[[Catch], int],
+        begin: Callable[[ClaimResult], int],
         call_watchdog: Callable[[], None],
     ) -> None:
         """Hand what was claimed to `begin`, and pass calls of the watchdog on."""
@@ -117,9 +117,9 @@ class TicketSource:
 
     def _claim(self, tickets: dict[str, Delivery], finished: list[Delivery], session: str) -> None:
         """Claim the executions of tickets, begin them, and only then acknowledge the tickets."""
-        catch = self._claims.by_ids(list(tickets), session=session) if tickets else Catch()
-        self._begin(catch)
-        self._deliveries.give_back(tickets, catch, finished)
+        result = self._claims.by_ids(list(tickets), session=session) if tickets else ClaimResult()
+        self._begin(result)
+        self._deliveries.give_back(tickets, result, finished)
 
     def _answer_watchdog(self, delivery: Delivery, call: WatchdogCall) -> None:
         """See to the message first: it must outlive the pass."""

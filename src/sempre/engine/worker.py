@@ -10,10 +10,8 @@ from functools import partial
 from threading import Event
 
 from sempre.engine.capacity import Capacity
-from sempre.engine.claims import Started
 from sempre.engine.core import Engine
-from sempre.engine.crew import Crew
-from sempre.engine.ends import SETTLE_WAIT, Ends
+from sempre.engine.ends import SETTLE_WAIT, End, Ends
 from sempre.engine.events import Happened
 from sempre.engine.fetcher import Fetcher
 from sempre.engine.holding import Holdings
@@ -22,15 +20,15 @@ from sempre.engine.loops import REST_AFTER_ERROR, Loops
 from sempre.engine.pass_turn import PassTurn
 from sempre.engine.pulse import DistantHeart, PulseLost, silence_of
 from sempre.engine.reporting import Reporter
-from sempre.engine.runs import cut_off, run_of
 from sempre.engine.sessions import Heart
-from sempre.engine.settling import Finished, Settler
+from sempre.engine.settling import Settler
 from sempre.engine.sweeping import Sweeper
 from sempre.engine.watchdog import Watchdog
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import Refused, SempreError, StoreError, StoreGone
-from sempre.ports.executor import Executor, Outcome, Run
+from sempre.ports.executor import Ended, Executor, Outcome, Run
 
-__all__ = ["Crew", "Worker"]
+__all__ = ["Worker"]
 
 MOST_STUCK = 2
 BURST_REST = 0.05
@@ -42,28 +40,26 @@ class Worker:
     def __init__(
         self,
         engine: Engine,
-        crew: Crew,
+        spec: WorkerSpec,
         executor: Executor,
         heart: Heart | DistantHeart | None = None,
     ) -> None:
         """Be ready to work; nothing happens before the first step or `start`."""
         self.engine = engine
-        self.crew = crew
+        self.spec = spec
         self.executor = executor
-        self.capacity = Capacity(crew.hands, engine.clock)
-        self.heart = heart or Heart(engine, wanted=crew.wanted)
-        self.watchdog = Watchdog(engine, queues=crew.queues)
-        self.fetcher = Fetcher(
-            engine, wanted=crew.wanted, begin=self._begin, called=self._call_watchdog
-        )
+        self.capacity = Capacity(spec.hands, engine.clock)
+        self.heart = heart or Heart(engine, wanted=spec.wanted)
+        self.watchdog = Watchdog(engine, queues=spec.queues)
+        self.fetcher = Fetcher(engine, spec=spec, begin=self._begin, called=self._call_watchdog)
         engine.bell.listen(self.fetcher.expect)
         self.identity = Identity(engine)
         self._holdings = Holdings(engine)
         self._settler = Settler(engine)
         self._sweeper = Sweeper(engine)
         self._reporter = Reporter(engine, self.capacity, executor)
-        self._finished = Ends()
-        self._unsettled: list[Finished] = []
+        self._ends = Ends()
+        self._unsettled: list[End] = []
         self._called = False
         self._turn = PassTurn(engine)
         self._stopping = Event()
@@ -106,8 +102,8 @@ class Worker:
 
     def fetch(self, *, patience: float = REST_AFTER_ERROR) -> float:
         """Find work for free hands, waiting for it; return how long to rest before the next."""
-        for started in self.capacity.overstayed():
-            self._finished.put(Finished(started))
+        for run in self.capacity.overstayed():
+            self._ends.release(run)
         if self.heart.is_lost:
             return REST_AFTER_ERROR
         # Also here: while every hand is stuck nothing is settled, and nobody else would notice.
@@ -131,25 +127,25 @@ class Worker:
             return 0.0
         if self.fetcher.scan(session=self.heart.session, limit=limit):
             return 0.0
-        if self.capacity.is_idle and self._finished.empty() and not self._unsettled:
+        if self.capacity.is_idle and self._ends.empty() and not self._unsettled:
             self.exhausted.set()
         return BURST_REST
 
     def settle(self, *, wait: float = 0.0) -> float:
         """Record what has ended, in one batch; return how long to rest before the next."""
         fetcher, capacity = self.fetcher, self.capacity
-        self._unsettled += self._finished.gather(
+        self._unsettled += self._ends.gather(
             wait, lambda: not capacity.is_idle or fetcher.expects_start_within(SETTLE_WAIT)
         )
         if not self._unsettled:
             return 0.0
-        session = self._unsettled[0].started.execution.session
-        batch = [each for each in self._unsettled if each.started.execution.session == session]
-        others = [each for each in self._unsettled if each.started.execution.session != session]
+        session = self._unsettled[0][0].execution.session
+        batch = [end for end in self._unsettled if end[0].execution.session == session]
+        others = [end for end in self._unsettled if end[0].execution.session != session]
         left = self._settler.settle(batch, session=session)
         self.capacity.recorded(_ended(batch) - _ended(left))
-        self._holdings.let_go(each.started.execution for each in batch)
-        self._holdings.take(each.started.execution for each in left)
+        self._holdings.let_go(run.execution for run, _ in batch)
+        self._holdings.take(run.execution for run, _ in left)
         self.fetcher.note_settled(batch, left)
         self._unsettled = [*left, *others]
         self._note_stuck()
@@ -201,8 +197,8 @@ class Worker:
         longest = self.engine.settings.drain.total_seconds() if drain is None else drain
         # A claim may be under way: whatever it brings has to be given back or run.
         self._loops.join("fetcher", seconds=longest)
-        for started in self.capacity.overstayed(everything=True):
-            self._finished.put(Finished(started))
+        for run in self.capacity.overstayed(everything=True):
+            self._ends.release(run)
         self.capacity.wait_until_idle(longest)
         # First of all: what is recorded as cut off may begin elsewhere at once.
         self.executor.stop()
@@ -215,12 +211,12 @@ class Worker:
 
     def _cut_off(self) -> None:
         """Let go of what the executor has dropped; a run that ended by itself is not among it."""
-        for started in self.capacity.running():
-            cut, parked = self.capacity.finish(started.execution.fence, 0.0)
+        for run in self.capacity.running():
+            cut, parked = self.capacity.finish(run.execution.fence, 0.0)
             if cut is not None:
-                self._finished.put(cut_off(cut, self.engine.time.now()))
+                self._ends.cut_off(cut, self.engine.time.now())
             if parked is not None:
-                self._finished.put(Finished(parked))
+                self._ends.release(parked)
 
     def hurry(self) -> None:
         """Let a stop that waits for running jobs wait no longer."""
@@ -230,7 +226,7 @@ class Worker:
         """Record what is left, and end the session; the lease heals what cannot be recorded."""
         try:
             self.settle()
-            while not self._finished.empty():
+            while not self._ends.empty():
                 self.settle()
             self.heart.retire()
         except SempreError as error:
@@ -256,38 +252,37 @@ class Worker:
 
     # Runs
 
-    def _begin(self, started: Sequence[Started]) -> None:
+    def _begin(self, runs: Sequence[Run]) -> None:
         """Run what was claimed, as far as there are hands for it."""
-        self._holdings.take(each.execution for each in started)
+        self._holdings.take(run.execution for run in runs)
         # If a pause between the claim and here has cost us the lease, others have it by now.
         session = "" if self._stopping.is_set() or self.heart.is_lost else self.heart.session
-        for each in started:
-            if each.execution.session != session:
-                self._finished.put(Finished(each))
-        ours = [each for each in started if each.execution.session == session]
+        for run in runs:
+            if run.execution.session != session:
+                self._ends.release(run)
+        ours = [run for run in runs if run.execution.session == session]
         self.heart.allow(silence_of(ours, self.engine.settings))
-        for each in self.capacity.admit(ours):
-            self._submit(each)
+        for run in self.capacity.admit(ours):
+            self._submit(run)
 
     def _give_back_unknown(self) -> None:
         """Give back unstarted what was claimed for us by an operation whose answer was lost."""
         for execution in self._holdings.unknown(self.heart.session):
-            self._finished.put(Finished(Started(execution)))
+            self._ends.release(self.spec.run(execution, None, self.engine.settings))
 
-    def _submit(self, started: Started) -> None:
+    def _submit(self, run: Run) -> None:
         try:
-            self.executor.submit(run_of(started, self.crew, self.engine.settings), self._done)
+            self.executor.submit(run, self._done)
         except Refused:
-            # It was stopped meanwhile, so that this has not begun.
-            self.capacity.finish(started.execution.fence, 0.0)
-            self._finished.put(Finished(started))
+            # The executor was stopped meanwhile, so the run has not begun.
+            self.capacity.finish(run.execution.fence, 0.0)
+            self._ends.release(run)
 
     def _done(self, run: Run, outcome: Outcome) -> None:
         """Take an outcome from whatever thread it comes, and go on with what was parked."""
-        fence = run.execution.fence
-        done, following = self.capacity.finish(fence, outcome.seconds)
+        done, following = self.capacity.finish(run.execution.fence, outcome.seconds)
         if done is not None:
-            self._finished.put(Finished(done, self._holdings.judged(run, outcome)))
+            self._ends.put(done, self._holdings.judged(run, outcome))
         if following is not None:
             self._submit(following)
 
@@ -312,19 +307,19 @@ class Worker:
         for execution_id in tick.cancelled:
             self.executor.cancel(execution_id, reason="requested")
         known = self.capacity.running(since=self.heart.asked_at) if self.heart.answered else ()
-        for started in known:
-            again = self.capacity.has_later(started)
-            if started.execution.fence not in tick.held and not again:
-                self._abandon(started, "it is no longer ours")
+        for run in known:
+            again = self.capacity.has_later(run)
+            if run.execution.fence not in tick.held and not again:
+                self._abandon(run, "it is no longer ours")
 
-    def _abandon(self, started: Started, reason: str) -> None:
+    def _abandon(self, run: Run, reason: str) -> None:
         """End a run that is not ours any more."""
-        self._holdings.abandon(started.execution)
-        self.executor.cancel(started.execution.id, reason=reason)
+        self._holdings.abandon(run.execution)
+        self.executor.cancel(run.execution.id, reason=reason)
 
     def _lose_session(self) -> None:
         """Others may have our work: stop it, and begin again under a new name."""
-        stopped = [started.execution.id for started in self.capacity.running()]
+        stopped = [run.execution.id for run in self.capacity.running()]
         facts = {"session": self.heart.session, "executions": stopped}
         self.engine.events.tell(Happened.SESSION_LOST, **facts)
         self._give_up("the lease was lost")
@@ -338,12 +333,12 @@ class Worker:
         return 0.0
 
     def _give_up(self, reason: str) -> None:
-        for started in self.capacity.overstayed(everything=True):
-            self._finished.put(Finished(started))
-        for started in self.capacity.running():
-            self._abandon(started, reason)
+        for run in self.capacity.overstayed(everything=True):
+            self._ends.release(run)
+        for run in self.capacity.running():
+            self._abandon(run, reason)
         self.heart.session = ""
 
 
-def _ended(finished: Iterable[Finished]) -> int:
-    return sum(each.outcome is not None for each in finished)
+def _ended(ends: Iterable[End]) -> int:
+    return sum(outcome.ended is not Ended.RELEASED for _, outcome in ends)

@@ -96,7 +96,7 @@ class Executors:
             self._begun()
             self._begun = None
         isolation = run.task.isolation
-        if run.alone or run.task.name in self._suspects:
+        if run.is_alone or run.task.name in self._suspects:
             isolation, done = self._apart(run), self._watched(run.task.name, done)
         executor = self._executors.get(isolation)
         if executor is None:

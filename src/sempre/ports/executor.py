@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.results import RESULT_LIMIT
+from sempre.domain.schedule import Schedule
 
 __all__ = ["Ended", "Executor", "Isolation", "Outcome", "Progress", "Run", "Task"]
 
@@ -47,16 +48,25 @@ class Run(NamedTuple):
 
     Attributes:
         execution: as it was claimed.
-        task: what it calls.
-        timeout: how long it may take.
-        alone: whether it should have a child process of its own, whatever the isolation of its
-            task: an earlier attempt was in flight when its process died, and may be the reason.
+        task: the function that the run calls.
+        timeout: how long the run may take.
+        schedule: the schedule that the claim was planned with; None for one-off work, and where
+            the answer of the claim was lost.
     """
 
     execution: Execution
     task: Task
     timeout: timedelta | None = None
-    alone: bool = False
+    schedule: Schedule | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the run needs a child process of its own, whatever the isolation of its task.
+
+        An earlier attempt was in flight when its process died, and may be the reason. Alone it can
+        only crash itself.
+        """
+        return self.execution.crashes > 0
 
 
 class Ended(StrEnum):
@@ -74,6 +84,8 @@ class Ended(StrEnum):
     """Its process ended without an answer."""
     INTERRUPTED = "interrupted"
     """Its worker stopped and did not wait for it."""
+    RELEASED = "released"
+    """It never began: its worker gives the claim back."""
 
     @property
     def is_unknown(self) -> bool:

@@ -82,7 +82,7 @@ executors = Executors(TASKS.__getitem__, isolations=("thread", "async"), forks=T
 executors.start()
 
 def show(name, isolation, alone):
-    run = run_of(FUNCTIONS[name], isolation=isolation)._replace(alone=alone)
+    run = run_of(FUNCTIONS[name], isolation=isolation, crashes=int(alone))
     outcome = outcome_of(executors, run)
     print(name, outcome.ended.value, outcome.result)
 
@@ -122,7 +122,7 @@ def test_what_is_to_run_alone_runs_as_usual_where_nothing_can_be_forked(
     threaded: Executors, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(2):
-        outcome = outcome_of(threaded, run_of(lambda: 1)._replace(alone=True))
+        outcome = outcome_of(threaded, run_of(lambda: 1, crashes=1))
         assert outcome.result == 1
 
     [line] = [each.message for each in caplog.records if "beside other runs" in each.message]

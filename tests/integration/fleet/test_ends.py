@@ -10,7 +10,7 @@ from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 import pytest
 
 from sempre.domain.states import State
-from sempre.engine.runs import CUT_OFF
+from sempre.engine.ends import CUT_OFF
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on

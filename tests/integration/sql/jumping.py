@@ -13,7 +13,7 @@ from sempre.domain.states import Kind, State
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events, Happened
-from sempre.engine.worker import Crew
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.grids import Every
 from sempre.ports.executor import Task
 from sempre.ports.messages import ExecutionQuery
@@ -46,8 +46,8 @@ class Jump:
         clock, broker = self._steady, StoreBroker()
         bell = Bell(self.store, broker, horizon=settings.horizon, clock=clock, events=events)
         engine = Engine(self.store, bell, settings, clock, events, TZDATA)
-        crew = Crew({jobs: Task(jobs, print)}, frozenset({"default"}), 8)
-        return DrivenWorker(engine, crew, Hands(holding=holding))
+        spec = WorkerSpec({jobs: Task(jobs, print)}, frozenset({"default"}), 8)
+        return DrivenWorker(engine, spec, Hands(holding=holding))
 
     def run_for(self, seconds: int) -> None:
         """Let time pass; the workers take a turn each second, and see to maintenance."""

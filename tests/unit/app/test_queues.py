@@ -39,8 +39,8 @@ def test_an_application_knows_the_queues_that_it_declares(app: Sempre) -> None:
 def test_a_worker_serves_every_declared_queue_unless_queues_are_named(app: Sempre) -> None:
     declare(app)
 
-    assert app.running().crew.queues == {"default", "mail", "reports"}
-    assert app.running(queues=["mail"]).crew.queues == {"mail"}
+    assert app.running().spec.queues == {"default", "mail", "reports"}
+    assert app.running(queues=["mail"]).spec.queues == {"mail"}
 
 
 def test_due_work_in_a_queue_that_no_live_worker_serves_is_reported(

@@ -7,7 +7,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
 from sempre.engine.capacity import FEW, MOST_PARKED, MOST_UNRECORDED, Capacity
-from sempre.engine.claims import Started
+from sempre.ports.executor import Run, Task
 from tests.unit.engine.test_breaker import Steady
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -19,11 +19,12 @@ ROW = Execution(
     created_at=NOW,
     snapshot=Snapshot(name="a", job="a"),
 )
+TASK = Task("a", print)
 
 
-def started(name: str, fence: int | None = None) -> Started:
+def started(name: str, fence: int | None = None) -> Run:
     """Return a run of the execution e7, by default under fence 7, and so on."""
-    return Started(replace(ROW, id=name, fence=fence or int(name[1:])))
+    return Run(replace(ROW, id=name, fence=fence or int(name[1:])), TASK)
 
 
 @pytest.fixture

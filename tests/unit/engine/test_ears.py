@@ -11,7 +11,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
 from sempre.engine.fetcher import Fetcher
-from sempre.engine.worker import Crew
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
 
@@ -30,7 +30,7 @@ class CountingWatch(ThisProcess):
 
 
 def worker_of(app: Sempre) -> DrivenWorker:
-    return DrivenWorker(app.engine, Crew({}, frozenset({"default"}), 1), Hands())
+    return DrivenWorker(app.engine, WorkerSpec({}, frozenset({"default"}), 1), Hands())
 
 
 def row_due_at(app: Sempre, due_at: datetime) -> Execution:

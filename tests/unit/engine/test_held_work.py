@@ -12,7 +12,8 @@ from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
-from sempre.engine.worker import Crew, Worker
+from sempre.engine.worker import Worker
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.ports.broker import Delivery
 from sempre.ports.executor import Task
 from sempre.ports.messages import Candidate, Reading, Switch, Wanted
@@ -87,7 +88,7 @@ class Night:
         bell = Bell(self.store, self.bed, horizon=settings.horizon, clock=self.clock, events=events)
         engine = Engine(self.store, bell, settings, self.clock, events, "2026.1")
         self.hands = Hands()
-        self.worker = Worker(engine, Crew(TASKS, frozenset({"default"}), 8), self.hands)
+        self.worker = Worker(engine, WorkerSpec(TASKS, frozenset({"default"}), 8), self.hands)
         self.bed.beat = self.worker.beat
 
     def pass_by(self, duration: timedelta) -> list[Execution]:

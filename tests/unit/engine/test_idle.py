@@ -6,8 +6,8 @@ from sempre.brokers.store import StoreBroker
 from sempre.config import Settings
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
-from sempre.engine.crew import Crew
 from sempre.engine.events import Events
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.ports.store import Store
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
@@ -34,7 +34,7 @@ def test_in_a_minute_without_work_the_store_is_asked_once_a_beat() -> None:
     authority = cast("Store", store)
     bell = Bell(authority, StoreBroker(), horizon=settings.horizon, clock=clock, events=events)
     engine = Engine(authority, bell, settings, clock, events, "2026.1")
-    worker = DrivenWorker(engine, Crew({}, frozenset({"default"})), Hands())
+    worker = DrivenWorker(engine, WorkerSpec({}, frozenset({"default"})), Hands())
     worker.heal()
     store.asked.clear()
 

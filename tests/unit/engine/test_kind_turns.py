@@ -7,15 +7,16 @@ from sempre import Every, Sempre
 from sempre.brokers.store import StoreBroker
 from sempre.clock import Clock
 from sempre.domain.execution import Execution
-from sempre.engine.claims import Started
 from sempre.engine.fetcher import Fetcher
 from sempre.engine.kind_turns import ABSENCE, WorkKind
+from sempre.engine.worker_spec import WorkerSpec
+from sempre.ports.executor import Run, Task
 from sempre.ports.messages import Candidate, Reading, Session, Wanted
 from sempre.stores.memory import MemoryStore
 from tests.unit.app.conftest import Hand
 
 SOON = ABSENCE[WorkKind.SLOTS]
-WANTED = Wanted(frozenset({"default"}), frozenset({"work"}), 10)
+SPEC = WorkerSpec({"work": Task("work", print)}, frozenset({"default"}), 10)
 
 
 class Noting(MemoryStore):
@@ -44,7 +45,7 @@ class Shop:
     """One schedule that is due a minute after noon, and more one-off work than is ever taken."""
 
     def __init__(self, backlog: int = 500) -> None:
-        self.clock, self.begun = Hand(), list[Started]()
+        self.clock, self.begun = Hand(), list[Run]()
         self.store = Noting(self.clock)
         self.app = Sempre(self.store, broker=StoreBroker(), clock=self.clock)
         self.work = self.app.job(name="work")(lambda: None)
@@ -53,7 +54,7 @@ class Shop:
         self.app.enqueue_many(self.work.bind() for _ in range(backlog))
         self.store.register(Session("one"), lease=timedelta(hours=9))
         self.fetcher = Fetcher(
-            self.app.engine, wanted=WANTED, begin=self.begun.extend, called=lambda: None
+            self.app.engine, spec=SPEC, begin=self.begun.extend, called=lambda: None
         )
 
     def look(self, times: int) -> list[str]:

@@ -4,9 +4,10 @@ from datetime import timedelta
 
 from sempre import Sempre
 from sempre.brokers.store import StoreBroker
-from sempre.engine.claims import Started
 from sempre.engine.fetcher import Fetcher
-from sempre.ports.messages import Session, Wanted
+from sempre.engine.worker_spec import WorkerSpec
+from sempre.ports.executor import Run, Task
+from sempre.ports.messages import Session
 from sempre.stores.memory import MemoryStore
 from tests.unit.app.conftest import Hand
 
@@ -21,9 +22,9 @@ def test_each_piece_of_later_work_is_looked_for_when_it_is_due() -> None:
 
     for number in (1, 2, 3):
         send.options(delay=number).enqueue(number)
-    begun = list[Started]()
-    wanted = Wanted(frozenset({"default"}), frozenset({"send"}), 10)
-    fetcher = Fetcher(app.engine, wanted=wanted, begin=begun.extend, called=print)
+    begun = list[Run]()
+    spec = WorkerSpec({"send": Task("send", print)}, frozenset({"default"}), 10)
+    fetcher = Fetcher(app.engine, spec=spec, begin=begun.extend, called=print)
     store.register(Session("one"), lease=timedelta(hours=1))
 
     for number in range(4):

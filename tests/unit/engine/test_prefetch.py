@@ -8,13 +8,15 @@ import pytest
 from sempre import Every, Sempre
 from sempre.brokers.store import StoreBroker
 from sempre.engine import prefetch
-from sempre.engine.claims import Catch, Claims
+from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.prefetch import AHEAD, FRESH
+from sempre.engine.worker_spec import WorkerSpec
+from sempre.ports.executor import Task
 from sempre.ports.messages import Candidate, Reading, Session, Wanted
 from sempre.stores.memory import MemoryStore
 from tests.unit.app.conftest import Hand
 
-WANTED = Wanted(frozenset({"default"}), frozenset({"work"}), 10)
+SPEC = WorkerSpec({"work": Task("work", print)}, frozenset({"default"}), 10)
 
 
 class Noting(MemoryStore):
@@ -46,7 +48,7 @@ class Shop:
         for number in range(count):
             self.app.add(f"s{number}", Every("1m"), work)
         self.app.sync()
-        self.claims = Claims(self.app.engine, wanted=WANTED)
+        self.claims = Claims(self.app.engine, SPEC)
         self.prefetch = self.claims.prefetch
         self.prefetch.few = 1
         self.store.register(Session("one"), lease=timedelta(hours=9))
@@ -59,26 +61,26 @@ class Shop:
         self.store.read.clear()
         self.clock.move(seconds=5)
 
-    def claim(self, limit: int = 10) -> Catch:
-        wanted = Wanted(WANTED.queues, WANTED.jobs, limit)
+    def claim(self, limit: int = 10) -> ClaimResult:
+        wanted = Wanted(SPEC.queues, SPEC.wanted.jobs, limit)
         return self.claims.due(wanted, session="one")
 
 
-def names(catch: Catch) -> list[str]:
-    return sorted(each.execution.snapshot.name for each in catch.started)
+def names(result: ClaimResult) -> list[str]:
+    return sorted(each.execution.snapshot.name for each in result.started)
 
 
 def test_what_was_prepared_is_not_read_again_when_it_is_due() -> None:
     shop = Shop()
     shop.prepare()
 
-    catch = shop.claim()
+    result = shop.claim()
 
-    assert names(catch) == ["s0", "s1", "s2"]
+    assert names(result) == ["s0", "s1", "s2"]
     assert shop.store.read == []
-    [started_at] = {each.execution.started_at for each in catch.started}
+    [started_at] = {each.execution.started_at for each in result.started}
     assert started_at == shop.clock.now()
-    [next_at] = {shop.app.schedules[name].next_run_at() for name in names(catch)}
+    [next_at] = {shop.app.schedules[name].next_run_at() for name in names(result)}
     assert next_at == shop.clock.now() + timedelta(minutes=1)
 
 
@@ -112,9 +114,9 @@ def test_what_was_prepared_and_comes_too_late_is_planned_as_late() -> None:
     shop.prepare()
     shop.clock.move(hours=1)
 
-    catch = shop.claim()
+    result = shop.claim()
 
-    assert names(catch) == ["s0", "s1", "s2"]
+    assert names(result) == ["s0", "s1", "s2"]
     assert shop.store.read == ["s0", "s1", "s2"]
     schedule = shop.app.schedules["s0"]
     assert schedule.next_run_at() == shop.clock.now() + timedelta(minutes=1)
@@ -128,9 +130,9 @@ def test_what_is_more_urgent_goes_before_what_was_prepared() -> None:
     shop.app.schedules["s2"].trigger()
     shop.clock.move(seconds=FRESH)
 
-    catch = shop.claim(limit=1)
+    result = shop.claim(limit=1)
 
-    assert names(catch) == ["s2"]
+    assert names(result) == ["s2"]
 
 
 def test_more_is_looked_for_until_all_that_is_due_was_seen(
@@ -152,8 +154,8 @@ def test_more_is_looked_for_until_all_that_is_due_was_seen(
 def test_what_others_have_claimed_is_forgotten() -> None:
     shop = Shop()
     shop.prepare()
-    other = Claims(shop.app.engine, wanted=WANTED)
-    other.due(WANTED, session="one")
+    other = Claims(shop.app.engine, SPEC)
+    other.due(SPEC.wanted, session="one")
 
     assert names(shop.claim()) == []
 

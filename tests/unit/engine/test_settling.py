@@ -8,12 +8,12 @@ import pytest
 
 from sempre import Sempre
 from sempre.brokers.store import StoreBroker
+from sempre.domain.execution import Execution
 from sempre.domain.states import State
-from sempre.engine.claims import Started
 from sempre.engine.events import Event, Happened
-from sempre.engine.settling import Finished, Settler
+from sempre.engine.settling import Settler
 from sempre.errors import StoreUnavailable
-from sempre.ports.executor import Ended, Outcome
+from sempre.ports.executor import Ended, Outcome, Run, Task
 from sempre.ports.messages import Settled, Settlement
 from sempre.stores.memory import MemoryStore
 from sempre.stores.sql import SqlStore
@@ -31,13 +31,11 @@ def test_one_end_that_planning_cannot_deal_with_keeps_no_other_from_being_record
     session = session_of(store)
     rows = [claimed(store, identity, session) for identity in (manual.id, enqueued(store))]
     ends = [Ended.CRASHED, Ended.SUCCEEDED]
-    finished = [
-        Finished(Started(row), Outcome(ended)) for row, ended in zip(rows, ends, strict=True)
-    ]
+    finished = [(run_of(row), Outcome(ended)) for row, ended in zip(rows, ends, strict=True)]
 
     left = Settler(engine).settle(finished, session=session)
 
-    assert [each.started.execution.id for each in left] == [manual.id]
+    assert [run.execution.id for run, _ in left] == [manual.id]
     assert read(store, manual.id).state is State.RUNNING
     assert read(store, rows[1].id).state is State.SUCCEEDED
     assert [event.facts["schedule"] for event in told] == ["foreign"]
@@ -54,18 +52,18 @@ def test_one_end_that_the_store_cannot_hold_keeps_no_other_from_being_recorded(
     engine.events.listen(told.append, Happened.FAULTY)
     session = session_of(store)
     rows = [claimed(store, enqueued(store), session) for _ in range(5)]
-    finished = [Finished(Started(row), Outcome(Ended.SUCCEEDED)) for row in rows]
+    finished = [(run_of(row), Outcome(Ended.SUCCEEDED)) for row in rows]
     no_json: Any = object()
     broken = Outcome(ended, no_json, error=no_json)
-    finished[2] = Finished(Started(rows[2]), broken)
+    finished[2] = run_of(rows[2]), broken
 
     left = Settler(engine).settle(finished, session=session)
 
     assert left == []
     states = [read(store, row.id).state for row in rows]
     assert states == [
-        State.FAILED if each.outcome is broken and ended is Ended.FAILED else State.SUCCEEDED
-        for each in finished
+        State.FAILED if outcome is broken and ended is Ended.FAILED else State.SUCCEEDED
+        for _, outcome in finished
     ]
     assert "what it reported cannot be recorded" in str(told[0].facts["error"])
     store.close()
@@ -76,12 +74,16 @@ def test_a_store_that_does_not_answer_is_asked_for_no_end_one_by_one() -> None:
     engine = Sempre(store, broker=StoreBroker()).engine
     session = session_of(store)
     rows = [claimed(store, enqueued(store), session) for _ in range(5)]
-    finished = [Finished(Started(row), Outcome(Ended.SUCCEEDED)) for row in rows]
+    finished = [(run_of(row), Outcome(Ended.SUCCEEDED)) for row in rows]
 
     with pytest.raises(StoreUnavailable):
         Settler(engine).settle(finished, session=session)
 
     assert store.asked == 1
+
+
+def run_of(row: Execution) -> Run:
+    return Run(row, Task("job", print))
 
 
 class Unanswering(MemoryStore):

@@ -27,6 +27,7 @@ def run_of(
     timeout: float | None = None,
     isolation: Isolation = "thread",
     redact: tuple[str, ...] = (),
+    crashes: int = 0,
 ) -> Run:
     """Return a run of a function, as a worker would claim it."""
     number = next(_NUMBERS)
@@ -40,6 +41,7 @@ def run_of(
         created_at=SLOT,
         attempt=2,
         fence=number,
+        crashes=crashes,
         snapshot=Snapshot(name="billing", job=name, args=args or {}),
     )
     task = Task(name=name, function=function, isolation=isolation, redact=redact)

@@ -12,7 +12,8 @@ from sempre.engine.heartbeat_line import WorkerEnd
 from sempre.engine.pulse import DistantHeart, fork_pulse
 from sempre.engine.sessions import Heart
 from sempre.engine.unserved import Lookout
-from sempre.engine.worker import Crew, Worker
+from sempre.engine.worker import Worker
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors.wording import counted
 from sempre.executors import Executors
 from sempre.ports.transactional import Effects
@@ -74,7 +75,7 @@ class Running:
             opener=self._effects,
         )
         served = app.queues if queues is None else frozenset(queues)
-        self.crew = Crew(tasks, served, concurrency)
+        self.spec = WorkerSpec(tasks, served, concurrency)
         self._lookout: Lookout | None = None
         self.worker: Worker | None = None
         self._ending: Worker | None = None
@@ -110,7 +111,7 @@ class Running:
             self._app.sync()
         engine = self._app.engine
         heart = DistantHeart(engine, line) if line else None
-        self.worker = Worker(engine, self.crew, self.executors, heart)
+        self.worker = Worker(engine, self.spec, self.executors, heart)
         self.worker.identity.restore = self._restore
 
     def _restore(self, fence: int) -> None:
@@ -131,10 +132,10 @@ class Running:
 
     def _leave_to_others(self) -> None:
         """Drop jobs whose isolation is not available here: other workers may run them."""
-        tasks = self.crew.tasks.items()
+        tasks = self.spec.tasks.items()
         missing = self.executors.unavailable
         able = {name: task for name, task in tasks if task.isolation not in missing}
-        self.crew = Crew(able, self.crew.queues, self.crew.hands)
+        self.spec = WorkerSpec(able, self.spec.queues, self.spec.hands)
 
     def _leave(self, reason: str) -> None:
         """Have this process replaced, if a supervisor can replace it."""
@@ -159,11 +160,11 @@ class Running:
         return f"{store}: {self._what()}"
 
     def _what(self) -> str:
-        queues = ", ".join(sorted(self.crew.queues))
-        return f"{counted(len(self.crew.tasks), 'job')}, queues {queues}, {self.crew.hands} at once"
+        queues = ", ".join(sorted(self.spec.queues))
+        return f"{counted(len(self.spec.tasks), 'job')}, queues {queues}, {self.spec.hands} at once"
 
     def _fork_pulse(self) -> WorkerEnd:
-        app, wanted = self._app, self.crew.wanted
+        app, wanted = self._app, self.spec.wanted
         beat, worker = app.settings.beat.total_seconds(), os.getpid()
 
         def make_heart() -> Heart:

@@ -128,7 +128,7 @@ class ScriptedExecutor:
         if flight is None:
             return
         if flight.script.kills:
-            if not flight.run.alone:
+            if not flight.run.is_alone:
                 self._program.die()
                 return
             flight.ends = Ended.CRASHED

@@ -55,7 +55,7 @@ class Fleet:
         """Let everybody live, know every job and go on at once, and every run end soon."""
         for worker in self.workers:
             worker.frozen_until = worker.cut_until = 0
-            if len(worker.worker.crew.tasks) < len(JOBS):
+            if len(worker.worker.spec.tasks) < len(JOBS):
                 worker.retire()
         self._revive()
         for worker in self.workers:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, cast
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Event, Events, Happened
-from sempre.engine.worker import Crew, Worker
+from sempre.engine.worker import Worker
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import StoreError
 from sempre.ports.executor import Executor, Run, Task
 from sempre.testing.simulation.brokers import Exchange, FaultyBroker
@@ -116,7 +117,7 @@ class SteppedWorker(Worker):
     @property
     def has_finished_runs(self) -> bool:
         """Whether there is something to settle."""
-        return bool(self._unsettled) or not self._finished.empty()
+        return bool(self._unsettled) or not self._ends.empty()
 
 
 class WorkerProcess(Client):
@@ -140,8 +141,8 @@ class WorkerProcess(Client):
             script=premises.decide,
             landed=self._land,
         )
-        crew = Crew(tasks, frozenset({"default", "slow"}), hands)
-        self.worker = SteppedWorker(self.engine, crew, cast("Executor", self.executor))
+        spec = WorkerSpec(tasks, frozenset({"default", "slow"}), hands)
+        self.worker = SteppedWorker(self.engine, spec, cast("Executor", self.executor))
         # Some prepare whatever comes, as all do on a server where very much comes at once.
         if hands in (1, 8):
             self.worker.fetcher.store.prefetch.few = 1

@@ -15,7 +15,8 @@ from sempre.domain.execution import Execution
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.sweeping import Sweeper
-from sempre.engine.worker import Crew, Worker
+from sempre.engine.worker import Worker
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import Refused
 from sempre.grids.zones import tzdata_version
 from sempre.ports.messages import Pass
@@ -102,8 +103,8 @@ class Journey:
     def worker(self) -> Worker:
         """The worker, which begins its session when it is first needed."""
         if self._worker is None:
-            crew = Crew(self._app.tasks, frozenset({"default"}), HANDS)
-            self._worker = Worker(self.engine, crew, self.executor)
+            spec = WorkerSpec(self._app.tasks, frozenset({"default"}), HANDS)
+            self._worker = Worker(self.engine, spec, self.executor)
             self._worker.heart.register()
         return self._worker
 

@@ -12,10 +12,10 @@ from sempre.clock import SystemClock
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
-from sempre.engine.claims import Started
 from sempre.engine.core import Engine
 from sempre.engine.events import Event, Happened
-from sempre.engine.worker import Crew, Worker
+from sempre.engine.worker import Worker
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import BrokerUnavailable
 from sempre.ports.broker import Delivery, Message
 from sempre.ports.executor import Ended, Outcome, Progress, Run
@@ -93,9 +93,9 @@ class DrivenWorker(Worker):
         told: everything that it told, in order.
     """
 
-    def __init__(self, engine: Engine, crew: Crew, hands: Hands) -> None:
+    def __init__(self, engine: Engine, spec: WorkerSpec, hands: Hands) -> None:
         """Be ready; nothing happens before the first step."""
-        super().__init__(engine, crew, hands)
+        super().__init__(engine, spec, hands)
         self.hands = hands
         self.told: list[Event] = []
         engine.events.listen(self.told.append)
@@ -143,7 +143,7 @@ class DrivenWorker(Worker):
 
     def adopt(self, execution: Execution, schedule: Schedule | None) -> None:
         """Have in hand what was claimed under this session some time ago."""
-        self._begin([Started(execution, schedule)])
+        self._begin([self.spec.run(execution, schedule, self.engine.settings)])
 
     def heard(self, name: Happened) -> list[Event]:
         """Return what it told of one kind."""

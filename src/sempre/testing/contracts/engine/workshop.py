@@ -21,7 +21,7 @@ from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
-from sempre.engine.worker import Crew
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.grids import Every
 from sempre.ports.broker import Broker
 from sempre.ports.executor import Task
@@ -116,8 +116,8 @@ class Workshop:
     ) -> DrivenWorker:
         """Return a worker, which has not taken a step yet."""
         tasks = {name: Task(name, print) for name in jobs.split()}
-        crew = Crew(tasks, frozenset(queues.split()), hands)
-        return DrivenWorker(self.engine(**engine), crew, Hands(holding=holding))
+        spec = WorkerSpec(tasks, frozenset(queues.split()), hands)
+        return DrivenWorker(self.engine(**engine), spec, Hands(holding=holding))
 
     def schedule(self, name: str = "billing", **engine: Any) -> StoredSchedule:
         """Return a schedule as an operator has it in hand."""
