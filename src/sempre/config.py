@@ -1,7 +1,7 @@
 """Settings: from keywords, then `SEMPRE_*` of the environment, then `[tool.sempre]`, then defaults.
 
-Owns their names, defaults and the rules between them. Inconsistent ones are refused at start,
-with the setting to change, rather than found out in an incident.
+Owns the names, defaults and rules of settings. Contradicting settings are refused at start, and
+the error names the setting to change.
 """
 
 import os
@@ -43,30 +43,29 @@ class SettingsError(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How this process works with its store and broker.
+    """The settings of one process.
 
     Attributes:
         store: the URL of the authority.
         broker: the URL of the bell; empty for the store itself.
-        lease: how long a worker that shows no life keeps its work.
-        beat: how often it shows life; at most a third of the lease.
-        sweep: how often overdue work is looked for in the store; at most half of the lease.
-        grace: how much later than a sweep a start may be before it is called late.
+        lease: how long a worker without a heartbeat keeps its executions.
+        beat: the interval of heartbeats; at most a third of the lease.
+        sweep: the interval of scans for overdue executions; at most half of the lease.
+        grace: how much later than a sweep a start may be without being late.
         watchdog_interval: how often the maintenance pass runs.
-        watchdog_priority: the priority of its message on the broker.
-        horizon: how far ahead the broker is told.
-        retention: how long ended executions are kept; an hour if the store is in memory, where a
-            month of them would have no room, and which a restart forgets anyway.
-        timeout: how long an execution may run if nothing else is said.
-        drain: how long a worker that is asked to stop waits for what it runs.
-        result_limit: the most bytes of JSON that are stored of what a job returns, from 1,024 to
-            2,097,152; a larger result is not stored.
+        watchdog_priority: the priority of the watchdog's message on the broker.
+        horizon: how far ahead tickets are put on the broker.
+        retention: how long ended executions are kept; an hour for a memory store, which has no
+            room for a month and forgets everything at a restart.
+        timeout: how long an execution may run unless its job or schedule says otherwise.
+        drain: how long a stopping worker waits for its runs.
+        result_limit: the largest result that is stored, in bytes of JSON, from 1,024 to 2,097,152.
         redact: whole names whose values are masked before results and errors are stored, and
             wherever arguments are shown; with `*` and `?` as wildcards.
-        release: of the code's declarations; the higher one wins.
-        owner: which code base declares schedules; those it no longer declares are disabled.
-        adopt: whether a start takes over schedules that it declares and another owner has.
-        timezone: of schedules and instants that state none; None is UTC.
+        release: the number of the code's release; the higher release's declarations win.
+        owner: the name of this code base; schedules that it no longer declares are disabled.
+        adopt: whether a start takes over declared schedules that belong to another owner.
+        timezone: of schedules and instants without one; None is UTC.
     """
 
     store: str = "sqlite:///sempre.db"
@@ -111,11 +110,11 @@ def read_settings(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Settings:
-    """Return the settings in force; what is None in `given` counts as not given.
+    """Return the settings in force; None in `given` counts as not given.
 
     Raises:
-        SettingsError: a value that cannot be read, an unknown name, or two that contradict.
-        Untrusted: the file names a store that would be sent a password of the environment.
+        SettingsError: a value cannot be read, a name is unknown, or two settings contradict.
+        Untrusted: the file names a store that would get a password of the environment.
     """
     environment = os.environ if environment is None else environment
     here = folder or Path.cwd()
@@ -146,7 +145,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
 
 
 def _refuse_misspelt(environment: Mapping[str, str], known: set[str]) -> None:
-    """Raise SettingsError for a variable that is nearly one of ours: it would do nothing."""
+    """Raise SettingsError for a misspelt SEMPRE_ variable, which would have no effect."""
     bare = {name.removeprefix(PREFIX): name for name in sorted(known)}
     for name in sorted(environment.keys() - known):
         hint = nearest(name.removeprefix(PREFIX), bare, count=1, cutoff=NEAR)
@@ -231,7 +230,7 @@ def _result_limit(name: str, value: object) -> int:
 
 def _redact(_name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
-        # As the environment has it: SEMPRE_REDACT="iban, card_number".
+        # The form of the environment: SEMPRE_REDACT="iban, card_number".
         value = [each.strip() for each in value.split(",") if each.strip()]
     return read_redact(value)
 

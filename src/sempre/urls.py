@@ -3,28 +3,28 @@
 Stores:
 
     sqlite:///jobs.db                     a file beside the program; four slashes for a whole path;
-                                          ?mode=0660 lets a group use it, by default nobody else
+                                          ?mode=0660 lets a group use the file too
     postgresql://user@host/db?schema=jobs  or several hosts: host:5432,other:5432
     mariadb://user@host/db?prefix=jobs_
     redis://host:6379/0?prefix=jobs
     memory://                             this process only, gone when it ends
 
-A server that must not be a store is refused, and says which option accepts its weaker promise:
+A server with weaker promises is refused; the error names the option that accepts the server:
 `?read_only=1`, `?any_flush=1`. PostgreSQL and MariaDB have at most 8 connections in a process,
 or as many as `?connections=` says.
 
 Brokers:
 
-    store://                              the store itself; an empty text means the same
+    store://                              the store itself, also written as an empty text
     store://?listen=0                     PostgreSQL without LISTEN, or Redis without SUBSCRIBE:
-                                          workers query it instead
+                                          workers query the store instead
     store://?listen=1                     LISTEN behind a pooler too, if it keeps sessions
     beanstalkd://host:11300               or beanstalkd:///run/beanstalkd.sock
     redis://host:6379/0?prefix=jobs       also rediss://
     memory://                             this process only
 
-Owns which URL means which adapter, and which options it takes. What is said about a URL shows its
-scheme, host and database only; `sempre.addresses.spelling` decides that.
+Owns which URL means which adapter, and which options an adapter takes. Errors show the scheme, host
+and database of a URL only; `sempre.addresses.spelling` decides that.
 """
 
 from collections.abc import Callable
@@ -63,11 +63,11 @@ _REDIS_TLS = (
 
 
 def open_store(url: str) -> Store:
-    """Return the store of a URL; nothing is connected before it is used.
+    """Return the store of a URL; the first use connects.
 
     Raises:
         UrlError: the URL cannot be read, or has an unknown scheme or option.
-        MissingExtra: the driver is not installed; it names what to install.
+        MissingExtra: the driver is not installed; the error names what to install.
         StoreRefused: the store must not be used as the URL asks for.
     """
     parts = _read("store", url, example="sqlite:///jobs.db")
@@ -75,7 +75,7 @@ def open_store(url: str) -> Store:
 
 
 def open_broker(url: str, *, store_url: str = "", store: Store | None = None) -> Broker:
-    """Return the broker of a URL; nothing is connected before it is used.
+    """Return the broker of a URL; the first use connects.
 
     Where the store is its own broker, its URL decides how workers of other processes are woken.
 
@@ -86,7 +86,7 @@ def open_broker(url: str, *, store_url: str = "", store: Store | None = None) ->
 
     Raises:
         UrlError: the URL cannot be read, or has an unknown scheme or option.
-        MissingExtra: the driver is not installed; it names what to install.
+        MissingExtra: the driver is not installed; the error names what to install.
     """
     parts = _read("broker", url or "store://", example="beanstalkd://127.0.0.1:11300")
     itself = partial(_open_store_broker, store_url=store_url, opened=store)
@@ -219,7 +219,7 @@ def _open_store_broker(parts: SplitResult, store_url: str, opened: Store | None)
 
 
 def _postgresql_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> object:  # noqa: ANN401 - of an adapter
-    """Return what hears the notifications of a store in PostgreSQL."""
+    """Return the watch of a store in PostgreSQL, which listens to notifications."""
     names = (*_POSTGRESQL_TEXTS, *_POSTGRESQL_FLAGS)
     known, conninfo = own_options(parts, names)
     module = _module("sempre.brokers.listen", driver="psycopg", extra="postgres")
@@ -233,7 +233,7 @@ def _postgresql_watch(parts: SplitResult, store: Any, *, through_poolers: bool) 
 
 
 def _redis_watch(parts: SplitResult, store: Any, *, through_poolers: bool) -> object:  # noqa: ANN401, ARG001 - as above
-    """Return what hears the messages of a store in Redis."""
+    """Return the watch of a store in Redis, which subscribes to a channel."""
     known, url = own_options(parts, ("prefix", *_REDIS_FLAGS))
     channel = f"{{{known.get('prefix', 'sempre')}}}:bell"
     module = _module("sempre.brokers.redis.watch", driver="redis", extra="redis")
@@ -283,7 +283,7 @@ def _refuse_several_hosts(field: str, parts: SplitResult) -> None:
 
 
 def _check_redis(field: str, parts: SplitResult) -> None:
-    """Refuse what the driver would take for something else: without a number it uses database 0."""
+    """Refuse a database without a number: the driver would silently use database 0."""
     _refuse_several_hosts(field, parts)
     database = parts.path.strip("/")
     if database and not database.isdecimal():

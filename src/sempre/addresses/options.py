@@ -1,4 +1,4 @@
-"""The options of a URL: which are ours, which are the driver's, and what ours mean."""
+"""Options of a URL: those of Sempre with their meaning, and those of the driver."""
 
 import re
 from urllib.parse import SplitResult, parse_qsl, unquote
@@ -12,7 +12,7 @@ SHOWN_OPTIONS = 20
 
 
 class UrlError(InvalidInput):
-    """A URL that names no store or broker, or has parts that it does not take."""
+    """A URL that names no store or broker, or has parts that the store or broker does not take."""
 
 
 def take_options(
@@ -22,16 +22,16 @@ def take_options(
     driver: tuple[str, ...] = (),
     field: str = "store",
 ) -> tuple[dict[str, str], str]:
-    """Return our own options of a URL, and the URL with those of the driver.
+    """Return Sempre's options of a URL, and the URL with the driver's options alone.
 
     Raises:
-        UrlError: an option is neither ours nor the driver's; it names the likely one.
+        UrlError: an option is neither Sempre's nor the driver's; the error names the likely one.
     """
     both = (*known, *driver)
     for name, _ in parse_qsl(parts.query, keep_blank_values=True):
         if name not in both:
             allowed = ", ".join(both[:SHOWN_OPTIONS]) or "no options"
-            # Where a password has a ? in it, a part of it stands where options do.
+            # A password with a raw ? has its rest in the place of the options.
             shown = name if re.fullmatch("[A-Za-z_]{1,40}", name) else HIDDEN
             raise UrlError(f"{field} option", shown, allowed=allowed, hint=nearest(name, both))
     return own_options(parts, known)
@@ -44,22 +44,22 @@ def take_store_options(
     *,
     driver: tuple[str, ...] = (),
 ) -> tuple[dict[str, str | bool | int], str]:
-    """Return our own options of a store's URL, those that accept something as True or False."""
+    """Return Sempre's options of a store URL, with flags as True or False."""
     options, url = take_options(parts, (*texts, *flags), driver=driver)
     return {name: _option(name, text, flags) for name, text in options.items()}, url
 
 
 def own_options(parts: SplitResult, known: tuple[str, ...]) -> tuple[dict[str, str], str]:
-    """Return our own options of a URL that was read before, and the URL without them."""
+    """Return Sempre's options of a URL that is known to be valid, and the URL without them."""
     given = parse_qsl(parts.query, keep_blank_values=True)
     options = {name: value for name, value in given if name in known}
-    # As they were written: drivers differ in what they take for a blank.
+    # As written: drivers differ in how they decode a blank.
     rest = (each for each in parts.query.split("&") if unquote(each.partition("=")[0]) not in known)
     return options, written(parts._replace(query="&".join(filter(None, rest))))
 
 
 def written(parts: SplitResult) -> str:
-    """Return a URL with both slashes, also where it names no host."""
+    """Return a URL with both slashes, also without a host."""
     place = f"{parts.scheme}://{parts.netloc}{parts.path}"
     return f"{place}?{parts.query}" if parts.query else place
 

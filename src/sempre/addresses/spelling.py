@@ -1,4 +1,4 @@
-"""Addresses: the one place that decides what is shown of the URL of a store or broker.
+"""Spelling of addresses: what is shown of the URL of a store or broker, decided in one place.
 
 Scheme, host and database are shown, and nothing else: no user, no password, no option. A URL that
 can be read in two ways shows only its scheme, since a password with a raw `/`, `?` or `#` would
@@ -27,7 +27,7 @@ _ENCODE = "write / as %2F, ? as %3F, # as %23 and @ as %40 in passwords, names a
 
 
 def fault_of(url: object) -> str:
-    """Return why a URL cannot be read, in words that repeat no part of it; empty if it can."""
+    """Return why a URL cannot be read, without any part of the URL; empty for a valid one."""
     if not isinstance(url, str) or not _SCHEME.fullmatch(url.partition(SEPARATOR)[0]):
         return _BEGINNING
     scheme, account, hosts, path, query = _split(url)
@@ -47,7 +47,7 @@ def fault_of(url: object) -> str:
 def shown_url(url: object) -> str:
     """Return a URL as it may be shown to people: its scheme, host and database.
 
-    Of a text that cannot be read as a URL at most the scheme is shown. It never fails.
+    Of a text that cannot be read as a URL at most the scheme is shown. Never raises.
     """
     if not isinstance(url, str):
         return HIDDEN
@@ -87,7 +87,7 @@ def _secrets_of(url: str) -> set[str]:
 
 
 def _split(url: str) -> tuple[str, str, str, str, str]:
-    """Return scheme, account, hosts, path and query, each as it is written."""
+    """Return scheme, account, hosts, path and query, each as written."""
     scheme, _, rest = url.partition(SEPARATOR)
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
     account, _, hosts = authority.rpartition("@")

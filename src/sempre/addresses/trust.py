@@ -25,14 +25,14 @@ OPTIONS = ("passfile", "service")
 
 
 class Untrusted(Refused):
-    """A folder that nobody has trusted names a store or an application."""
+    """A folder that is not trusted names a store or an application."""
 
 
 def check_trust(folder: Path, url: str, environment: Mapping[str, str]) -> None:
     """Refuse the store of a folder's pyproject.toml that would get a password from elsewhere.
 
     Raises:
-        Untrusted: it would, and nobody has trusted the folder with that URL.
+        Untrusted: the store would get a password, and the folder is not trusted with that URL.
     """
     source = _source_of_password(url, environment)
     if not source or _read(environment).get(str(folder.resolve())) == _digest(url):
@@ -50,7 +50,7 @@ def check_code(folder: Path, app: str, environment: Mapping[str, str] | None = N
     For commands that operate a store. `dev` and `worker` are asked to run the code of a folder.
 
     Raises:
-        Untrusted: nobody has trusted the folder with that application.
+        Untrusted: the folder is not trusted with that application.
     """
     if _read(environment).get(str(folder.resolve())) == _digest(app):
         return
@@ -68,7 +68,7 @@ def trust(folder: Path, named: str, environment: Mapping[str, str] | None = None
 
 
 def forget(folder: Path, environment: Mapping[str, str] | None = None) -> bool:
-    """Trust a folder no more; False if it was not trusted."""
+    """Withdraw the trust in a folder; False if the folder was not trusted."""
     known = _read(environment)
     if known.pop(str(folder.resolve()), None) is None:
         return False

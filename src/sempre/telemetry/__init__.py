@@ -1,3 +1,3 @@
-"""Telemetry: what the engine tells, as log lines, metrics and traces."""
+"""Telemetry: events of the engine as log lines."""
 
 __all__: list[str] = []

@@ -1,9 +1,8 @@
-"""Logs: what the engine tells, as lines of the standard `logging` module.
+"""Logs: events of the engine as lines of the standard `logging` module.
 
-`Narrator` listens to the engine's events and puts each into one readable sentence, logged under
-`sempre`; the facts go along as fields. How lines look is a formatter's business: `ConsoleFormatter`
-for people, `JsonFormatter` for machines. An application that has its own logging needs only the
-narrator.
+`Narrator` listens to the engine's events and logs each as one readable sentence under `sempre`,
+with the facts as fields. A formatter decides the look of a line: `ConsoleFormatter` for people,
+`JsonFormatter` for machines. An application with its own logging needs the narrator only.
 """
 
 import logging
@@ -20,25 +19,25 @@ from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
 from sempre.errors import printable, printable_json
 from sempre.telemetry import executions, outages, pairs, schedules
-from sempre.telemetry.crowds import Crowd
 from sempre.telemetry.executions import length
+from sempre.telemetry.log_sampling import Sample
 
-__all__ = ["ConsoleFormatter", "JsonFormatter", "Narrator", "Told", "configure_logs"]
+__all__ = ["ConsoleFormatter", "JsonFormatter", "LoggedEvent", "Narrator", "configure_logs"]
 
 logger = logging.getLogger("sempre")
 
 LogFormat = Literal["text", "json"]
 REPLACED = (
-    "the store {} is gone: somebody has emptied it, or removed or replaced its file; this worker "
-    "ends what it runs and begins anew on what is there"
+    "the store {} is gone: it was emptied, or its file was removed or replaced; this worker stops "
+    "its runs and begins anew on the present store"
 )
 PASS, SUCCEEDED = "perform", "execution.succeeded"
 # A pass that found nothing is not worth a line; one that healed something is.
 HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")
 
 
-class Told(Protocol):
-    """An event of the engine, as far as it matters here."""
+class LoggedEvent(Protocol):
+    """An event of the engine: a name and facts."""
 
     @property
     def name(self) -> str:
@@ -47,38 +46,38 @@ class Told(Protocol):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What goes with it."""
+        """The facts of the event."""
         ...
 
 
 class Narrator:
-    """Puts events into sentences and logs them; a listener for `Events.listen`.
+    """Logs events as sentences; a listener for `Events.listen`.
 
-    Of runs that succeed in great numbers the first twenty of a second get a line each, and then
-    all the others together get one; with the level DEBUG every one has its own.
+    The first twenty successful runs of a second get a line each, the others share one line. At
+    level DEBUG every run has a line of its own.
     """
 
     def __init__(self, clock: Clock, to: logging.Logger = logger) -> None:
         """Log to a logger; the clock is asked how far away a retry is."""
         self._clock = clock
         self._logger = to
-        self._succeeded = Crowd(clock)
+        self._succeeded = Sample(clock)
 
     def hears(self, name: str) -> bool:
-        """Tell whether an event of this name may be logged, as the level is now."""
+        """Return whether an event of this name would be logged at the present level."""
         level = logging.INFO if name == PASS else SENTENCES.get(name, _OTHERS)[0]
         return self._logger.isEnabledFor(level)
 
-    def __call__(self, event: Told) -> None:
+    def __call__(self, event: LoggedEvent) -> None:
         """Log one event."""
         level, sentence = SENTENCES.get(event.name, _OTHERS)
         if event.name == PASS and any(event.facts.get(name) for name in HEALED):
             level = logging.INFO
-        if self._logger.isEnabledFor(level) and self._is_told(event.name):
+        if self._logger.isEnabledFor(level) and self._has_own_line(event.name):
             self._log(level, event.name, sentence(event.facts, self._clock.now()), event.facts)
 
-    def _is_told(self, name: str) -> bool:
-        """Tell whether an event gets a line of its own; first tell of those that got none."""
+    def _has_own_line(self, name: str) -> bool:
+        """Return whether an event gets a line of its own; log the number of those that got none."""
         if self._logger.isEnabledFor(logging.DEBUG):
             return True
         if left := self._succeeded.left_out():
@@ -93,20 +92,20 @@ class Narrator:
 
 
 class ConsoleFormatter(logging.Formatter):
-    """One line for people: the time of day in UTC, the level where it matters, the sentence."""
+    """One line for people: the time of day in UTC, the level from WARNING on, the sentence."""
 
     def __init__(self, *, tracebacks: bool = False) -> None:
-        """Write the traceback of a failed run below its line, if that is wanted."""
+        """Choose whether the traceback of a failed run follows its line."""
         super().__init__()
         self._tracebacks = tracebacks
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, and what follows it if the record carries an exception."""
+        """Return the line, followed by the traceback if the record carries an exception."""
         at = datetime.fromtimestamp(record.created, UTC)
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         source = "" if record.name == logger.name else f"[{printable(record.name)}] "
         line = f"{at:%H:%M:%S} {source}{level}{printable(_message(record))}"
-        # Indented: no text of an exception can pass for a line of its own.
+        # Indented, so that no text of an exception passes for a log line.
         return "\n  ".join((line, *(printable(each) for each in self._trace(record))))
 
     def _trace(self, record: logging.LogRecord) -> list[str]:
@@ -251,7 +250,7 @@ _OTHERS: tuple[int, Sentence] = (logging.INFO, _any)
 
 
 def _fields(facts: Mapping[str, Any]) -> dict[str, object]:
-    """Return the facts as plain values; an execution by what identifies it."""
+    """Return the facts as plain values; an execution by its identifying fields."""
     told: dict[str, object] = {}
     for key, value in facts.items():
         if isinstance(value, Execution):

@@ -1,7 +1,7 @@
-"""Which servers must not be used, and what is promised less on those that may be.
+"""Probe of a Redis server: which servers are refused, and which promises are weaker on others.
 
-What decides is in INFO, which everybody may read; CONFIG is often forbidden where somebody else
-runs the server, and is asked only for what INFO does not say.
+INFO decides, which every user may read. CONFIG is often forbidden on hosted servers, and is asked
+only for what INFO leaves out.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ def examine(
     """Return the promises that are weaker on a server, each as a sentence.
 
     Raises:
-        StoreRefused: it is too old, or set up unsafely in a way that was not accepted.
+        StoreRefused: the server is too old, or has an unsafe setting that was not accepted.
     """
     version = str(info.get("redis_version", "0"))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:

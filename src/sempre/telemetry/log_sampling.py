@@ -1,20 +1,20 @@
-"""Crowds: of what happens thousands of times a second the first few are told one by one."""
+"""Log sampling: of thousands of events in a second, the first few get a line each."""
 
 from threading import Lock
 
 from sempre.clock import Clock
 
-__all__ = ["Crowd"]
+__all__ = ["Sample"]
 
 MOST = 20
 SECOND = 1.0
 
 
-class Crowd:
-    """Lets so many through in a second, and counts the others."""
+class Sample:
+    """Admits the first events of each second, and counts the others."""
 
     def __init__(self, clock: Clock, *, most: int = MOST) -> None:
-        """Begin with nobody."""
+        """Begin a second without events."""
         self._clock = clock
         self._most = most
         self._lock = Lock()
@@ -22,15 +22,15 @@ class Crowd:
         self._seen = 0
 
     def admit(self) -> bool:
-        """Count one more; tell whether it is among the first of this second."""
+        """Count one more event; return whether it is among the first of this second."""
         with self._lock:
             self._seen += 1
             return self._seen <= self._most
 
     def left_out(self) -> int:
-        """Return how many were not among the first of a second that is over, and begin the next.
+        """Return how many events of a second that is over were not admitted, and begin the next.
 
-        Nobody is woken for it: the last ones are told of when something else happens.
+        No timer asks for the number: the last ones are reported with the next event.
         """
         now = self._clock.elapsed()
         if now - self._since < SECOND:
