@@ -50,8 +50,8 @@ def test_an_emptied_store_is_set_up_again_and_every_schedule_goes_on(
 
         after = {each.pid for member in members for each in member.workers}
         assert after == workers, fleet.outputs()
-        told = ["is gone: somebody has emptied" in member.output for member in members]
-        assert told == [True, True], fleet.outputs()
+        reported = ["is gone: it was emptied" in member.output for member in members]
+        assert reported == [True, True], fleet.outputs()
         app = Sempre(pairing.store)
         assert app.engine.store.uuid != before
         eventually(lambda: app.engine.store.last_pass().value.report.get("renewed_at"))
@@ -92,6 +92,6 @@ def test_a_file_that_is_replaced_by_an_older_copy_is_noticed_and_no_fence_is_giv
 
         assert {each.pid for member in members for each in member.workers} == workers
         told = ["or removed or replaced its file" in member.output for member in members]
-        assert told == [True, True], fleet.outputs()
+        assert reported == [True, True], fleet.outputs()
         fleet.part()
         _check_fences(fleet, replaced_at)
