@@ -91,7 +91,7 @@ def test_a_file_that_is_replaced_by_an_older_copy_is_noticed_and_no_fence_is_giv
         wait_for_slots_after(fleet, replaced_at + 5)
 
         assert {each.pid for member in members for each in member.workers} == workers
-        told = ["or removed or replaced its file" in member.output for member in members]
+        reported = ["its file was removed or replaced" in member.output for member in members]
         assert reported == [True, True], fleet.outputs()
         fleet.part()
         _check_fences(fleet, replaced_at)
