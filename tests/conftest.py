@@ -1,6 +1,7 @@
-"""Settings of the whole suite: Hypothesis profiles, and skips that fail in CI."""
+"""Settings of the whole suite: Hypothesis profiles, signals, and skips that fail in CI."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,17 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None, derandomize=False)
 settings.register_profile("long", deadline=None, derandomize=False, max_examples=20_000)
 settings.load_profile(os.environ.get("SEMPRE_HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_configure() -> None:
+    """Handle signals as a terminal starts programs: nohup and `&` leave some of them ignored.
+
+    Programs that tests start inherit ignored signals, and so could not be interrupted.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
