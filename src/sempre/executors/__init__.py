@@ -1,13 +1,12 @@
-"""Executors: what runs the functions of jobs, in threads, on an event loop, in child processes.
+"""Executors run the functions of jobs: in threads, on an event loop, in child processes.
 
-`Executors` is all three behind the one port, and sends each run where its task wants to be. A run
-that was in flight when its process died gets a child process of its own, so that it can only crash
+`Executors` is all three behind one port, and sends each run where its task asks to run. A run that
+was in flight when its process died gets a child process of its own, so that it can only crash
 itself; so do all runs of its job until one of them has ended without a crash.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, get_args
 
 from sempre.clock import Clock, SystemClock
@@ -28,9 +27,9 @@ class Executors:
 
     Attributes:
         unavailable: isolations that could not be started, each with the reason; a worker should
-            claim none of their jobs. A run of one that comes all the same fails with it.
-        private: descriptors of this process that lead nowhere in children; to be added before the
-            start.
+            claim none of their jobs. A run of such a job fails with the reason.
+        private: descriptors of this process that lead to /dev/null in children; to be added before
+            the start.
     """
 
     def __init__(
@@ -39,23 +38,19 @@ class Executors:
         *,
         isolations: Collection[Isolation] = get_args(Isolation),
         forks: bool = False,
-        after_fork: Iterable[Callable[[], object]] = (),
         clock: Clock | None = None,
-        grace: timedelta = timedelta(seconds=5),
         broken: Callable[[str], None] | None = None,
         begun: Callable[[], None] | None = None,
         opener: Opener | None = None,
     ) -> None:
-        """Make those that are wanted.
+        """Make the executors that jobs need.
 
         Args:
-            lookup: returns a task by its name, or raises KeyError; asked in the child.
-            isolations: those that jobs want.
-            forks: fork for runs that should be alone, also if no job wants "process".
-            after_fork: called in each child process before its job.
-            clock: times limits and durations.
-            grace: how long a run that was asked to end is given to do so.
-            broken: called with the reason if one of them can begin no run any more; the process
+            lookup: returns a task by its name, or raises KeyError; called in the child.
+            isolations: the isolations of the jobs.
+            forks: fork for runs that should be alone, also if no job asks for "process".
+            clock: measures time limits and durations.
+            broken: called with the reason if an executor can begin no run any more; the process
                 should be replaced.
             begun: called once, before the first run begins.
             opener: begins the transaction of a run, in the process in which its job asks for it.
@@ -63,23 +58,21 @@ class Executors:
         self.unavailable: dict[Isolation, str] = {}
         self.private: list[int] = []
         self._lookup = lookup
-        self._after_fork = tuple(after_fork)
         self._clock = clock or SystemClock()
-        self._grace = grace
         self._broken = broken
         self._opener = opener
         self._begun = begun
         self._wanted = frozenset(isolations)
         made = self._wanted | {"process"} if forks else self._wanted
         self._executors = {kind: self._made(kind) for kind in _IN_ORDER if kind in made}
-        # Jobs whose latest run after a crash has crashed again, or has not ended yet.
+        # Jobs whose last run after a crash has crashed again, or has not ended yet.
         self._suspects: set[str] = set()
         self._has_warned = False
 
     def start(self) -> None:
-        """Start them, first the one that forks; one that cannot is `unavailable`, with a warning.
+        """Start the executors; one that cannot start is `unavailable`, and a warning says why.
 
-        It forks, so it must be called before this process has threads.
+        The process executor forks, so call this before this process has threads.
         """
         for isolation, executor in [*self._executors.items()]:
             try:
@@ -107,7 +100,7 @@ class Executors:
             executor.submit(run, done)
 
     def _apart(self, run: Run) -> Isolation:
-        """Return where a suspect runs: in a process of its own if this one can fork."""
+        """Return the isolation of a suspect: a process of its own if this process can fork."""
         if "process" in self._executors:
             self._suspects.add(run.task.name)
             return "process"
@@ -123,14 +116,14 @@ class Executors:
     def _watched(
         self, job: str, done: Callable[[Run, Outcome], None]
     ) -> Callable[[Run, Outcome], None]:
-        """Return `done`, which first clears the job of suspicion if it has not crashed."""
+        """Return a `done` that clears the job of suspicion if its run has not crashed."""
 
-        def heard(run: Run, outcome: Outcome) -> None:
+        def clear_and_report(run: Run, outcome: Outcome) -> None:
             if outcome.ended is not Ended.CRASHED:
                 self._suspects.discard(job)
             done(run, outcome)
 
-        return heard
+        return clear_and_report
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end; False if it is unknown. A thread can only be asked, not ended."""
@@ -138,44 +131,42 @@ class Executors:
         return any(asked)
 
     def progress(self) -> Mapping[str, Progress]:
-        """Return how far the runs have come that have said so, by execution id."""
-        told: dict[str, Progress] = {}
+        """Return the progress of each run that has reported some, by execution id."""
+        progress: dict[str, Progress] = {}
         for executor in self._executors.values():
-            told.update(executor.progress())
-        return told
+            progress.update(executor.progress())
+        return progress
 
     @property
     def stuck(self) -> int:
-        """How many runs were told of but still occupy their place."""
+        """How many runs have a reported outcome but still occupy their thread, task or process."""
         return sum(executor.stuck for executor in self._executors.values())
 
     def stop(self) -> None:
-        """End at once whatever still runs, without calling `done`, and give everything back."""
+        """End all runs at once without calling `done`, and release all resources."""
         for executor in self._executors.values():
             executor.stop()
 
     def _made(self, isolation: Isolation) -> Executor:
-        # Imported when they are wanted: `current()` must not cost the import of asyncio.
+        # Imported on demand: `current()` must not cost the import of asyncio.
         if isolation == "thread":
             from sempre.executors.threads import ThreadExecutor  # noqa: PLC0415
 
             return ThreadExecutor(clock=self._clock, opener=self._opener)
         if isolation == "async":
-            from sempre.executors.loop import AsyncExecutor  # noqa: PLC0415
+            from sempre.executors.event_loop import AsyncExecutor  # noqa: PLC0415
 
-            return AsyncExecutor(clock=self._clock, grace=self._grace, opener=self._opener)
+            return AsyncExecutor(clock=self._clock, opener=self._opener)
         from sempre.executors.process import ProcessExecutor  # noqa: PLC0415
 
         return ProcessExecutor(
             self._lookup,
-            after_fork=self._after_fork,
             clock=self._clock,
-            grace=self._grace,
             broken=self._broken,
             opener=self._opener,
             private=self.private,
         )
 
 
-# What forks comes first, as the others begin threads.
+# The executor that forks comes first: the others start threads.
 _IN_ORDER: tuple[Isolation, ...] = ("process", "async", "thread")

@@ -1,14 +1,14 @@
-"""What a job can ask about its own run, and tell about it: `current()`.
+"""The run that a job belongs to, as the job sees it: `current()`.
 
-It works wherever the run goes by itself: in its thread, its task and the tasks that this starts,
-in its child process. A thread that a job starts on its own has no context of the run; hand the
-`Current` over to it, all of whose methods may be called from any thread.
+`current()` works in the thread or child process of the run, in its task and in the tasks that this
+task starts. A thread that a job starts has no context of the run: pass the `Current` to it. All
+methods of `Current` may be called from any thread.
 
 A test of a job needs no worker:
 
     with running(Current(name="bill", attempt=2)) as run:
         bill()
-    assert run.link.told == Progress(3, 3)
+    assert run.link.progress == Progress(3, 3)
 """
 
 import logging
@@ -31,35 +31,35 @@ from sempre.ports.executor import Progress, Run
 __all__ = ["LONGEST_NOTE", "Current", "Link", "amount", "current", "running"]
 
 LONGEST_NOTE = 200
-# Beyond it a float has no room for the last digit, and a store none for a whole number.
+# Above it a float loses the last digit, and some stores cannot hold the whole number.
 LARGEST_EXACT = 2**53
 _logger = logging.getLogger("sempre")
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
 
 
 class Link:
-    """What a run and its executor tell each other: progress one way, a request to end the other.
+    """Carries progress from a run to its executor, and a request to end the other way.
 
     Attributes:
-        told: how far the run says it has come.
+        progress: the progress that the run has reported last.
     """
 
     def __init__(self) -> None:
-        self.told: Progress | None = None
+        self.progress: Progress | None = None
         self._reason: str | None = None
 
-    def tell(self, progress: Progress) -> None:
-        """Note how far the run has come."""
-        self.told = progress
+    def report_progress(self, progress: Progress) -> None:
+        """Keep the progress of the run for the executor."""
+        self.progress = progress
 
     def cancel(self, reason: str) -> None:
-        """Ask the run to end; the first reason counts."""
+        """Ask the run to end; the first reason is kept."""
         if self._reason is None:
             self._reason = reason
 
     @property
     def reason(self) -> str | None:
-        """Why the run was asked to end; None as long as it was not."""
+        """Why the run was asked to end; None if it was not."""
         return self._reason
 
 
@@ -68,21 +68,21 @@ class Current:
     """One run, as its job sees it.
 
     Attributes:
-        name: of the schedule, or of the job for one-off work.
+        name: the name of the schedule, or of the job for one-off work.
         job: the name under which the function is registered.
         slot: the instant of the grid that is run, in UTC; it never moves.
-        due_at: when it was to start, jitter and retries included.
-        attempt: 1 for the first.
+        due_at: when the run was to start, jitter and retries included.
+        attempt: 1 for the first attempt.
         fence: a number above that of every earlier claim; a resource that remembers the highest
-            it has seen can refuse a run that lost its lease.
-        id: of the execution.
-        kind: why it exists.
-        args: the arguments.
+            fence can refuse a run that lost its lease.
+        id: the id of the execution.
+        kind: why the execution exists.
+        args: the arguments of the job.
         timeout: how long the run may take; None is no limit.
-        clock: times what is left of that.
-        link: to the executor, or to the test that made this.
-        opener: begins the transaction of the run; there is none in a test.
-        effects: that transaction, once the job has asked for `tx`.
+        clock: measures the time that is left.
+        link: to the executor, or to the test that made this object.
+        opener: begins the transaction of the run; None in a test.
+        effects: the transaction of the run, once the job has asked for `tx`.
         redact: names whose values are masked in notes of progress.
     """
 
@@ -104,7 +104,7 @@ class Current:
     _times_out: float | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Begin to count what is left of the time."""
+        """Begin to measure the time that is left."""
         self.effects = RunEffects(self.opener, self.id, self.fence)
         timeout = self.timeout
         self._times_out = (
@@ -115,11 +115,11 @@ class Current:
     def of(
         cls, run: Run, *, began: float, clock: Clock, link: Link, opener: Opener | None = None
     ) -> "Current":
-        """Return what the job of a run may know that began at a point of `elapsed`."""
+        """Return the `Current` of a run that began at a point of `elapsed`."""
         execution, timeout = run.execution, run.timeout
         snapshot = execution.snapshot
         made = object.__new__(cls)
-        # The constructor would cost more than all the rest of a short run.
+        # The constructor would take longer than the rest of a short run.
         made.__dict__ = {
             "name": snapshot.name,
             "job": run.task.name,
@@ -142,45 +142,46 @@ class Current:
 
     @property
     def key(self) -> str:
-        """The same for every attempt at the same piece of work, and for no other."""
+        """A key of the piece of work: equal for all its attempts, different for all other work."""
         return key_of(self.name, self.slot, self.kind, self.id)
 
     @property
     def tx(self) -> Any:  # noqa: ANN401 - of whichever driver the store has
         """A connection to the store's database, whose transaction commits with the end of the run.
 
-        What the job writes in it and the record of its success are kept together, or neither is:
-        if the job raises, dies, or has lost its lease meanwhile. So the effect is there exactly
-        once. It is a psycopg, sqlite3 or PyMySQL connection of the run's own; the worker ends it,
-        and the job must not. Ask for it late: SQLite lets nobody else write from then on. As long
-        as others have that file the job waits, unless it is on an event loop.
+        The writes of the job in it and the record of its success are committed together. Neither is
+        committed if the job raises, dies, or has lost its lease. So the effect is there exactly
+        once. The connection is a psycopg, sqlite3 or PyMySQL connection for this run alone; the
+        worker commits and closes it, and the job must not. Ask for it late: from then on no other
+        process can write to an SQLite file. While other processes write to the file the job waits,
+        unless it runs on an event loop.
 
         Raises:
             RunCancelled: the run was asked to end while it waited.
-            TransactionError: the store is no SQL database, or no worker runs the job. For what
-                lives elsewhere there are `fence` and `key`.
+            TransactionError: the store is no SQL database, or no worker runs the job. For effects
+                elsewhere there are `fence` and `key`.
             StoreUnavailable: the database cannot be reached.
         """
-        is_told = False
+        has_warned = False
         while True:
             try:
                 return self.effects.connection
             except StoreLocked as error:
-                # Whoever has the file may need this very loop to give it back.
+                # The holder of the file may need this event loop to release it.
                 if _is_on_event_loop():
                     raise
                 self.raise_if_cancelled()
-                if not is_told:
+                if not has_warned:
                     _logger.warning("%s waits for current().tx: %s", self.name, error)
-                    is_told = True
+                    has_warned = True
 
     def progress(self, done: float, total: float | None = None, note: str = "") -> None:
-        """Tell how far the run has come; cheap enough for a loop.
+        """Report how far the run has come; cheap enough for a loop.
 
         Args:
-            done: how much is done, in any unit; without a total, what was counted so far.
-            total: how much there is to do.
-            note: what is being done, cut to 200 bytes.
+            done: the amount that is done, in any unit.
+            total: the whole amount, if it is known.
+            note: the current step, cut to 200 bytes.
 
         Raises:
             InvalidInput: an amount is not a finite number.
@@ -190,14 +191,14 @@ class Current:
             wrong = done if counted is None else total
             raise InvalidInput("progress", wrong, allowed="finite numbers")
         kept = kept_text(str(note), self.redact, LONGEST_NOTE) if note else ""
-        self.link.tell(Progress(counted, whole, kept))
+        self.link.report_progress(Progress(counted, whole, kept))
 
     @property
     def cancelled(self) -> bool:
         """Whether the run was asked to end, by a person or because its time is over.
 
-        In a child process a job that never looks is ended at once by SIGTERM; one that has looked
-        is given some seconds to end by itself.
+        In a child process SIGTERM ends a job at once that has never asked; a job that has asked
+        gets some seconds to end by itself.
         """
         return self.link.reason is not None
 
@@ -208,7 +209,7 @@ class Current:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the run may still take; None without a limit, negative when it is over."""
+        """How long the run may still take; None without a limit, negative after it."""
         return None if self._times_out is None else self._times_out - self.clock.elapsed()
 
     @property
@@ -233,7 +234,7 @@ def current() -> Current:
     """Return the run that this code belongs to.
 
     Raises:
-        NotInJob: it belongs to none, or to a thread that a job has started by itself.
+        NotInJob: the code belongs to no run, or to a thread that a job has started.
     """
     try:
         return _RUNNING.get()
@@ -262,7 +263,7 @@ class _JobLogger(logging.LoggerAdapter[logging.Logger]):
     def process(
         self, msg: object, kwargs: MutableMapping[str, Any]
     ) -> tuple[object, MutableMapping[str, Any]]:
-        # The base class would drop what the job itself has to add.
+        # The base class would drop the fields that the job adds.
         kwargs["extra"] = {**(kwargs.get("extra") or {}), **(self.extra or {})}
         return msg, kwargs
 
@@ -278,7 +279,7 @@ def _is_on_event_loop() -> bool:
 
 
 def amount(value: object) -> float | None:
-    """Return a finite number as every store can hold it; None for anything else."""
+    """Return a finite number that every store can hold; None for any other value."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     if isinstance(value, int) and abs(value) <= LARGEST_EXACT:

@@ -1,4 +1,4 @@
-"""The transaction of one run: begun when its job asks for it, ended with the run."""
+"""The transaction of one run: it begins when the job asks for it and ends with the run."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -15,9 +15,9 @@ Opener = Callable[[str, int], Effects]
 
 
 class RunEffects:
-    """What a run writes beside the end of its run, if it wants to."""
+    """The transaction in which the job of a run may write beside the record of its success."""
 
-    # Every run has one, and few use it.
+    # Every run has such an object, and few runs use it.
     __slots__ = ("_effects", "_is_over", "_lock", "_opener", "_rings", "_run")
 
     def __init__(self, opener: Opener | None, execution_id: str, fence: int) -> None:
@@ -31,15 +31,15 @@ class RunEffects:
 
     @property
     def connection(self) -> Any:  # noqa: ANN401 - of whichever driver the store has
-        """The connection, in a transaction that is begun if it was not.
+        """The connection of the transaction, which begins with the first call.
 
         Raises:
-            TransactionError: there is none to get here, or the run is over.
+            TransactionError: no worker runs the job, or the run is over.
             StoreUnavailable: the database cannot be reached.
         """
         if self._opener is None:
             raise TransactionError(
-                "current().tx is there in a job that a worker runs; here give the job its "
+                "current().tx exists only in a job that a worker runs; in a test, give the job its "
                 "connection in another way."
             )
         with self._lock:
@@ -52,27 +52,27 @@ class RunEffects:
         return effects.connection
 
     def is_of(self, connection: object) -> bool:
-        """Tell whether a connection is that of the run."""
+        """Return whether a connection is that of the run."""
         return self._effects is not None and self._effects.connection is connection
 
     def after_commit(self, ring: Callable[[], None]) -> None:
-        """Call something that never raises when the run has ended and what it wrote is kept."""
+        """Call a function that never raises after the transaction of the run is committed."""
         self._rings = (*self._rings, ring)
 
     def keep(self, result: Json) -> None:
-        """Commit what the job has written with its success, if it has asked for the transaction.
+        """Commit the transaction with the success of the run, if the job has asked for one.
 
         Raises:
-            TransactionError: that cannot be, as `Effects.keep` says, or the time of the run was
-                over before.
+            TransactionError: the commit is not possible, as `Effects.keep` says, or the time of the
+                run was over before.
         """
         if self._effects is None:
             self._is_over = True
             return
         if self._is_over:
             raise TransactionError(
-                "the time of the run was over before it ended: nothing of the transaction of "
-                "current().tx was kept."
+                "the time of the run was over before it ended: the transaction of "
+                "current().tx was not committed."
             )
         self._effects.keep(result)
         self._is_over = True
@@ -80,13 +80,13 @@ class RunEffects:
             ring()
 
     def drop(self) -> None:
-        """Keep nothing; it never raises."""
+        """Roll the transaction back; it never raises."""
         self._is_over = True
         if self._effects is not None:
             self._effects.drop()
 
     def release(self) -> None:
-        """Keep nothing of a run that is over though its job goes on; from any thread."""
+        """Roll back the transaction of a run whose job goes on; from any thread."""
         self._is_over = True
         if self._effects is not None:
             self._effects.release()

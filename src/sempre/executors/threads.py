@@ -1,63 +1,58 @@
 """Runs in threads of this process: cheap, and only as well behaved as the jobs.
 
-A thread cannot be ended. A job that hangs is told of as timed out, and its thread counts as
-`stuck` until the job returns; one that crashes the interpreter takes the process along. Whoever
-cannot live with that uses process isolation.
+A thread cannot be ended. A job that hangs is reported as timed out, and its thread counts as
+`stuck` until the job returns. A job that crashes the interpreter ends the process. Process
+isolation prevents both.
 """
 
 from collections.abc import Callable, Mapping
 from contextvars import Context
-from datetime import timedelta
 from queue import SimpleQueue
 from threading import Lock, Thread, local
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.errors.wording import written_length
-from sempre.executors.alarm import Alarm
-from sempre.executors.calling import perform
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
-from sempre.executors.flights import Flight, Flights
-from sempre.executors.turns import Turns
+from sempre.executors.gil_turns import GilTurns
+from sempre.executors.job_call import call_job
+from sempre.executors.runs_in_flight import RunInFlight, RunsInFlight, timed_out
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["ThreadExecutor"]
 
+MOST_IDLE = 32
 
-class _Own(local):
-    """What belongs to one thread: whether it tells of an end, and what it does next."""
 
-    tells = False
-    next: Flight | None = None
+class _ThreadState(local):
+    """The state of one thread: whether it reports an outcome, and the run that comes next."""
+
+    is_reporting = False
+    next: RunInFlight | None = None
 
 
 class ThreadExecutor:
     """An executor in daemon threads, so that the process it is embedded in can always exit.
 
-    Every run begins at once: in an idle thread, or in a new one. How many run at a time is the
-    engine's decision, which knows the stuck ones.
+    Every run begins at once: in an idle thread, or in a new one. The engine, which knows the stuck
+    ones, decides how many run at a time.
     """
 
-    def __init__(
-        self, *, clock: Clock | None = None, idle: int = 32, opener: Opener | None = None
-    ) -> None:
-        """Make an executor that keeps at most `idle` threads waiting for work."""
+    def __init__(self, *, clock: Clock | None = None, opener: Opener | None = None) -> None:
+        """Make an executor without threads; at most MOST_IDLE of them will wait for runs."""
         self._opener = opener
         self._clock = clock or SystemClock()
-        self._flights: Flights[Flight] = Flights(self._clock)
-        self._alarm = Alarm(self._clock)
+        self._flights: RunsInFlight[RunInFlight] = RunsInFlight(self._clock)
         self._lock = Lock()
-        self._waiting: SimpleQueue[Flight | None] = SimpleQueue()
+        self._waiting: SimpleQueue[RunInFlight | None] = SimpleQueue()
         self._idle = 0
-        self._most_idle = idle
         self._stopped = False
-        # What a thread has been handed while it told of a run that ended: it goes on with that.
-        self._own = _Own()
-        self._turns = Turns()
+        # A run that is submitted while a thread reports an outcome goes to that very thread.
+        self._own = _ThreadState()
+        self._turns = GilTurns()
 
     def start(self) -> None:
-        """Get ready; threads begin with the runs."""
+        """Do nothing: threads begin with the runs."""
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
@@ -69,26 +64,25 @@ class ThreadExecutor:
             raise Refused("the executor was stopped; nothing can be submitted to it any more")
         began = self._clock.elapsed()
         current = Current.of(run, began=began, clock=self._clock, link=Link(), opener=self._opener)
-        flight = Flight(run, done, current, began)
+        flight = RunInFlight(run, done, current, began)
         self._flights.add(flight)
         try:
             if run.timeout is not None:
-                at = flight.began + run.timeout.total_seconds()
-                self._alarm.set(flight, at, lambda: self._time_out(flight))
+                at = began + run.timeout.total_seconds()
+                self._flights.call_at(at, flight, lambda: self._time_out(flight))
             self._begin(flight)
         except RuntimeError as error:
-            self._alarm.forget(flight)
             self._flights.end(flight, Outcome(Ended.FAILED, error=f"it could not begin: {error}"))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; False if it is unknown. One that never looks runs on."""
+        """Ask a run to end; False if it is unknown. A job that never asks runs on."""
         flights = self._flights.of(execution_id)
         for flight in flights:
             flight.current.link.cancel(reason)
         return bool(flights)
 
     def progress(self) -> Mapping[str, Progress]:
-        """Return how far the runs have come that have said so, by execution id."""
+        """Return the progress of each run that has reported some, by execution id."""
         return self._flights.progress()
 
     @property
@@ -97,11 +91,10 @@ class ThreadExecutor:
         return self._flights.stuck
 
     def stop(self) -> None:
-        """Ask every run to end and tell of none; threads that do not listen die with the process.
+        """Ask every run to end and report none; idle threads end at once.
 
-        The idle ones end at once.
+        Threads whose jobs do not end die with the process.
         """
-        self._alarm.stop()
         with self._lock:
             self._stopped = True
             idle, self._idle = self._idle, 0
@@ -110,60 +103,58 @@ class ThreadExecutor:
         for flight in self._flights.abandon():
             flight.current.link.cancel("the worker stops")
 
-    def _begin(self, flight: Flight) -> None:
-        if self._own.tells and self._own.next is None:
+    def _begin(self, flight: RunInFlight) -> None:
+        if self._own.is_reporting and self._own.next is None:
             self._own.next = flight
             return
         with self._lock:
-            is_taken = self._idle > 0
-            if is_taken:
-                # The one who counts it down owns the thread: exactly one will take this.
+            has_idle = self._idle > 0
+            if has_idle:
+                # Counted down under the lock: exactly one idle thread is left for this run.
                 self._idle -= 1
-        if is_taken:
+        if has_idle:
             self._waiting.put(flight)
         else:
             Thread(target=self._work, args=(flight,), name="sempre-run", daemon=True).start()
 
-    def _work(self, flight: Flight | None) -> None:
+    def _work(self, flight: RunInFlight | None) -> None:
         while flight is not None:
             self._go_on(flight)
             # Not held while waiting: a run may be large.
             del flight
-            flight = self._waiting.get() if self._keep() else None
+            flight = self._waiting.get() if self._becomes_idle() else None
 
-    def _go_on(self, flight: Flight) -> None:
-        """Do a run, then what was submitted when it was told of, and so on."""
-        following: Flight | None = flight
+    def _go_on(self, flight: RunInFlight) -> None:
+        """Do a run, then the run that was submitted when its outcome was reported, and so on."""
+        following: RunInFlight | None = flight
         with self._turns.taking() as turns:
             while following is not None:
                 flight = following
                 turns.wait()
                 began = self._clock.elapsed()
                 # A context of its own: what a job sets is gone with it.
-                report = Context().run(perform, flight.run.task, flight.current)
+                outcome = Context().run(call_job, flight.run.task, flight.current)
                 turns.note(self._clock.elapsed() - began)
-                self._alarm.forget(flight)
-                following = self._tell(flight, report)
+                following = self._report(flight, outcome)
 
-    def _tell(self, flight: Flight, report: Outcome) -> Flight | None:
-        """Tell of a run that has ended; return what was submitted meanwhile for this thread."""
-        self._own.tells, self._own.next = True, None
+    def _report(self, flight: RunInFlight, outcome: Outcome) -> RunInFlight | None:
+        """Report an outcome; return the run that was submitted meanwhile for this thread."""
+        self._own.is_reporting, self._own.next = True, None
         try:
-            self._flights.end(flight, report)
+            self._flights.end(flight, outcome)
             return self._own.next
         finally:
-            self._own.tells, self._own.next = False, None
+            self._own.is_reporting, self._own.next = False, None
 
-    def _keep(self) -> bool:
+    def _becomes_idle(self) -> bool:
         with self._lock:
-            if self._stopped or self._idle >= self._most_idle:
+            if self._stopped or self._idle >= MOST_IDLE:
                 return False
             self._idle += 1
             return True
 
-    def _time_out(self, flight: Flight) -> None:
-        limit = written_length(flight.run.timeout or timedelta(0))
-        error = f"timed out after {limit}; its thread goes on until the job returns"
-        self._flights.give_up(flight, Outcome(Ended.TIMED_OUT, error=error))
-        # Only now, or a job that listens well would be told of as cancelled.
+    def _time_out(self, flight: RunInFlight) -> None:
+        outcome = timed_out(flight.run, "; its thread goes on until the job returns")
+        self._flights.give_up(flight, outcome)
+        # Only now: a job that ends on request would be reported as cancelled.
         flight.current.link.cancel("its time is over")

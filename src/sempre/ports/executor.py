@@ -124,7 +124,7 @@ class Executor(Protocol):
     """What every executor promises."""
 
     def start(self) -> None:
-        """Get ready. The process executor forks its nursery here, before any thread exists."""
+        """Get ready. The process executor forks its fork server here, before any thread exists."""
         ...
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:

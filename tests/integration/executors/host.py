@@ -1,7 +1,7 @@
-"""A worker process for tests: it has one executor of processes and obeys a socket, line by line.
+"""A worker process for tests: it has one process executor and obeys a socket, line by line.
 
-The tests' own process has threads, from which no nursery may be forked; and it must survive when
-a worker is killed.
+The tests' own process has threads, from which no fork server may be forked; and it must survive
+when a worker is killed.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from typing import Any
 
 from sempre.executors.process import ProcessExecutor, system
 from sempre.ports.executor import Outcome, Run
-from tests.integration.executors.jobs import TASKS, connect, refuse_to_connect
+from tests.integration.executors.jobs import TASKS
 from tests.unit.executors.runs import run_of
 
 __all__ = ["main"]
@@ -31,11 +31,11 @@ class Host:
     def __init__(self, channel: socket.socket, options: dict[str, Any]) -> None:
         self._channel = channel
         self._lock = Lock()
-        hooks = [connect, refuse_to_connect] if options.get("refuse") else [connect]
         grace = timedelta(seconds=options.get("grace", 60))
         self._private = os.pipe()
+        self._broken: list[str] = []
         self._executor = ProcessExecutor(
-            TASKS.__getitem__, after_fork=hooks, grace=grace, private=self._private
+            TASKS.__getitem__, grace=grace, private=self._private, broken=self._broken.append
         )
 
     def serve(self, lines: Iterable[str]) -> None:
@@ -60,6 +60,9 @@ class Host:
 
     def stuck(self) -> int:
         return self._executor.stuck
+
+    def broken(self) -> list[str]:
+        return self._broken
 
     def private(self) -> list[int]:
         return [*self._private]

@@ -1,4 +1,4 @@
-"""The tests' side of a worker process: orders for it, outcomes from it, and what is left of it."""
+"""The tests' side of a worker process: commands to it, outcomes from it, and its descendants."""
 
 import json
 import os
@@ -13,8 +13,9 @@ from typing import Any, Self
 
 from sempre.domain.arguments import Json
 from tests.architecture.source import ROOT
+from tests.integration.brokers.waiting import eventually
 
-__all__ = ["Worker", "descendants", "nurseries"]
+__all__ = ["Worker", "descendants", "fork_server", "wait_for_exit"]
 
 # A test that hangs is ended, so that the others run; nothing is asserted by it.
 HANGS_AFTER = 120
@@ -125,7 +126,7 @@ class Worker:
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """Return the processes that came of one, dead ones included, with what they are and do."""
+    """Return all descendants of a process, zombies included, each with its kind and state."""
     parents, told = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -133,7 +134,7 @@ def descendants(pid: int) -> dict[int, str]:
         except OSError:
             continue
         each = int(path.parent.name)
-        told[each] = f"{'child' if int(group) == each else 'nursery'} {state}"
+        told[each] = f"{'child' if int(group) == each else 'fork server'} {state}"
         parents[each] = int(parent)
     found = {pid}
     while grown := {child for child, parent in parents.items() if parent in found} - found:
@@ -141,6 +142,25 @@ def descendants(pid: int) -> dict[int, str]:
     return {each: told[each] for each in found - {pid}}
 
 
-def nurseries(pid: int) -> set[int]:
-    """Return the nurseries that came of a process; a child sleeps only in a group of its own."""
-    return {each for each, told in descendants(pid).items() if told == "nursery S"}
+def fork_server(worker: Worker) -> int:
+    """Return the fork server of a worker; a child sleeps only in a process group of its own."""
+
+    def found() -> list[int]:
+        processes = descendants(worker.process.pid).items()
+        return [pid for pid, state in processes if state == "fork server S"]
+
+    [pid] = eventually(found)
+    return pid
+
+
+def wait_for_exit(pid: int) -> None:
+    """Return when a process has exited; whether its new parent has reaped it does not matter."""
+    eventually(lambda: state_of(pid) in ("", "Z"))
+
+
+def state_of(pid: int) -> str:
+    """Return the letter that /proc shows for a process; empty if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

@@ -18,10 +18,9 @@ from sempre.errors import RunCancelled
 from sempre.executors.current import current
 from sempre.ports.executor import Task
 
-__all__ = ["HOOKS", "TASKS", "say"]
+__all__ = ["TASKS", "say"]
 
 TASKS: dict[str, Task] = {}
-HOOKS: list[Callable[[], object]] = []
 MARK: ContextVar[str] = ContextVar("mark", default="unset")
 STUBBORN_CHILD = (
     "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
@@ -238,24 +237,8 @@ def print_something() -> None:
     print("and an error", file=sys.stderr)  # noqa: T201
 
 
-def count_hooks() -> int:
-    return len(_hooked)
-
-
-def connect() -> int:
-    """Open a connection of its own."""
-    _hooked.append(os.getpid())
-    return os.getpid()
-
-
-def refuse_to_connect() -> None:
-    raise ConnectionRefusedError("no database here")
-
-
-_hooked: list[int] = []
-
 for each in (
-    abort, close_everything, count_hooks, crash_with_a_grandchild, describe,
+    abort, close_everything, crash_with_a_grandchild, describe,
     describe_descriptors, echo, fail,
     finish_all_the_same, finish_on_signal, forge, give_bytes, hang, hang_stubbornly,
     hang_with_a_grandchild, kill_myself, leave, leave_politely, list_descriptors, listen,

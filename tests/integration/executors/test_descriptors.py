@@ -1,28 +1,19 @@
-"""Descriptors of ours: no child has one, nor a program or a process that a job starts."""
+"""Descriptors of the worker: no child has one, nor a program or a process that a job starts."""
 
 import os
 import signal
 
-from tests.integration.executors.hosting import Worker, nurseries
-
-
-def two_nurseries(worker: Worker) -> list[int]:
-    """Return both nurseries of a worker, as soon as there are two."""
-    while len(found := nurseries(worker.process.pid)) != 2:
-        pass
-    return sorted(found)
+from tests.integration.executors.hosting import Worker, fork_server
 
 
 def test_a_child_has_no_stream_of_another_one_that_is_forked_after_it() -> None:
     with Worker() as worker:
         alone = worker.run("list_descriptors")["result"]
-        both = two_nurseries(worker)
-        for pid in both:
-            os.kill(pid, signal.SIGSTOP)
+        server = fork_server(worker)
+        os.kill(server, signal.SIGSTOP)
         for _ in range(6):
             worker.submit("list_descriptors")
-        for pid in both:
-            os.kill(pid, signal.SIGCONT)
+        os.kill(server, signal.SIGCONT)
 
         told = [worker.outcome()["result"] for _ in range(6)]
 
@@ -38,7 +29,7 @@ def test_a_private_descriptor_of_the_worker_leads_nowhere_in_a_child() -> None:
     assert found == ["/dev/null"] * 2
 
 
-def test_a_process_that_a_job_forks_in_the_worker_reaches_no_nursery_and_no_child() -> None:
+def test_a_process_that_a_job_forks_in_the_worker_reaches_no_fork_server_and_no_child() -> None:
     with Worker() as worker:
         worker.submit("hang")
         worker.said()

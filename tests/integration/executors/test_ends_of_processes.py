@@ -1,17 +1,18 @@
-"""Children whose time is over, whose worker or nursery is gone, and what is left: nothing."""
+"""Children whose time is over, whose worker or fork server has died: no process is left."""
 
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.integration.executors.hosting import Worker, descendants, nurseries
+from tests.integration.brokers.waiting import eventually
+from tests.integration.executors.hosting import Worker, descendants, fork_server, wait_for_exit
 
 FOREVER = 3600.0
-AT_REST = ["child S"] * 2 + ["nursery S"] * 2
+DIED = "the fork server of this worker died, and all child processes with it"
+AT_REST = ["child S"] * 2 + ["fork server S"]
 
 
 @pytest.fixture
@@ -27,16 +28,8 @@ def impatient() -> Iterator[Worker]:
 
 
 def wait_for_rest(worker: Worker) -> None:
-    """Return when a worker that has had runs has its nurseries and the children that wait."""
-    while sorted(descendants(worker.process.pid).values()) != AT_REST:
-        pass
-
-
-def wait_for_the_end(pid: int) -> None:
-    """Return when a process is gone; whether its new parent has reaped it is not our concern."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-            pass
+    """Return when a worker that has had runs has its fork server and the children that wait."""
+    eventually(lambda: sorted(descendants(worker.process.pid).values()) == AT_REST)
 
 
 def test_a_child_whose_time_is_over_is_ended_by_sigterm(worker: Worker) -> None:
@@ -121,7 +114,7 @@ def test_what_a_child_has_started_ends_with_it(worker: Worker) -> None:
     assert worker.said() == "stubborn"
     assert "SIGABRT" in worker.outcome()["error"]
 
-    # The grandchildren ignore SIGTERM; with the nurseries nobody is left to speak.
+    # The grandchildren ignore SIGTERM; the pipe ends when no process is left that holds it.
     worker.process.kill()
     assert worker.said() == ""
 
@@ -141,103 +134,77 @@ def test_nothing_survives_a_worker_that_is_killed(job: str, no_prctl: bool) -> N
 
 
 @pytest.mark.parametrize("no_prctl", [False, True])
-def test_runs_of_a_nursery_that_is_killed_have_crashed_and_another_takes_over(
+def test_runs_of_a_fork_server_that_is_killed_have_crashed_and_the_worker_is_to_be_replaced(
     no_prctl: bool,  # noqa: FBT001
 ) -> None:
     with Worker(no_prctl=no_prctl) as worker:
-        for round_number in range(5):
-            identities = {worker.submit("hang") for _ in range(3)}
-            pids = [int(worker.said()) for _ in range(3)]
-            nursery = parent_of(pids[0])
+        identities = {worker.submit(job) for job in ("hang", "hang", "hang_stubbornly")}
+        pids = [int(worker.said()) for _ in identities]
 
-            os.kill(nursery, signal.SIGKILL)
+        os.kill(fork_server(worker), signal.SIGKILL)
 
-            told = [worker.outcome() for _ in range(3)]
-            assert {outcome["id"] for outcome in told} == identities
-            assert {outcome["ended"] for outcome in told} == {"crashed"}
-            assert "nursery" in told[0]["error"]
-            for pid in pids:
-                wait_for_the_end(pid)
-            assert worker.run("echo", value=round_number)["result"] == round_number
-            wait_for_two_nurseries(worker, other_than=nursery)
-
-
-def wait_for_two_nurseries(worker: Worker, *, other_than: int) -> None:
-    """Return when a spare nursery is there again; one bred by a dead one is not a descendant."""
-    while True:
-        worker.submit("hang")
-        pid = int(worker.said())
-        nursery = parent_of(pid)
-        assert nursery != other_than
-        os.kill(pid, signal.SIGKILL)
-        worker.outcome()
-        if nurseries(nursery):
-            return
+        found = [worker.outcome() for _ in identities]
+        assert {outcome["id"] for outcome in found} == identities
+        assert {outcome["ended"] for outcome in found} == {"crashed"}
+        assert {outcome["error"] for outcome in found} == {DIED}
+        for pid in pids:
+            wait_for_exit(pid)
+        assert worker.ask("broken") == [DIED]
+        assert worker.run("echo")["error"] == f"it could not begin: {DIED}; restart the worker"
+        assert descendants(worker.process.pid) == {}
 
 
-def two_nurseries(worker: Worker) -> list[int]:
-    """Return both nurseries of a worker, as soon as there are two."""
-    while len(found := nurseries(worker.process.pid)) != 2:
-        pass
-    return sorted(found)
+def test_a_run_that_is_submitted_while_the_fork_server_dies_has_crashed(worker: Worker) -> None:
+    server = fork_server(worker)
+    os.kill(server, signal.SIGSTOP)
+    identities = {worker.submit("echo") for _ in range(5)}
 
+    os.kill(server, signal.SIGKILL)
+    identities |= {worker.submit("echo") for _ in range(5)}
 
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def test_without_any_nursery_a_run_fails_with_the_remedy(worker: Worker) -> None:
-    for pid in (both := two_nurseries(worker)):
-        os.kill(pid, signal.SIGSTOP)
-    for pid in both:
-        os.kill(pid, signal.SIGKILL)
-    worker.submit("echo")
-
-    first = worker.outcome()
-    while "restart" not in (outcome := worker.run("echo"))["error"]:
-        assert outcome["ended"] == "crashed"
-
-    assert first["ended"] in ("crashed", "failed")
-    assert outcome["error"] == "it could not begin: both nurseries of this worker died; restart it"
+    found = [worker.outcome() for _ in identities]
+    assert {outcome["id"] for outcome in found} == identities
+    assert {outcome["ended"] for outcome in found} == {"crashed"}
+    assert worker.is_silent
 
 
 def test_a_run_that_nothing_can_end_is_told_of_and_stuck_until_it_ends(impatient: Worker) -> None:
     impatient.submit("hang", timeout=3)
-    nursery = parent_of(int(impatient.said()))
-    os.kill(nursery, signal.SIGSTOP)
+    impatient.said()
+    server = fork_server(impatient)
+    os.kill(server, signal.SIGSTOP)
 
     assert impatient.outcome()["ended"] == "timed out"
     assert impatient.ask("stuck") == 1
 
-    os.kill(nursery, signal.SIGCONT)
-    while impatient.ask("stuck"):
-        pass
+    os.kill(server, signal.SIGCONT)
+    eventually(lambda: impatient.ask("stuck") == 0)
     assert impatient.run("echo", value=1)["result"] == 1
 
 
-def test_a_nursery_outlives_signals_meant_for_the_service(worker: Worker) -> None:
-    for pid in (both := two_nurseries(worker)):
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
-            os.kill(pid, number)
+def test_a_fork_server_outlives_signals_meant_for_the_service(worker: Worker) -> None:
+    server = fork_server(worker)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        os.kill(server, number)
 
     assert worker.run("echo", value=1)["result"] == 1
     wait_for_rest(worker)
-    assert two_nurseries(worker) == both
+    assert fork_server(worker) == server
 
 
 def test_nothing_waits_for_a_run_before_there_was_one(worker: Worker) -> None:
-    both = two_nurseries(worker)
+    server = fork_server(worker)
 
-    assert sorted(descendants(worker.process.pid)) == both
+    assert {*descendants(worker.process.pid)} == {server}
 
 
 def test_children_that_die_while_they_wait_cost_no_run(worker: Worker) -> None:
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         worker.run("echo")
         wait_for_rest(worker)
-        for waiting in descendants(worker.process.pid).keys() - {*two_nurseries(worker)}:
+        for waiting in descendants(worker.process.pid).keys() - {fork_server(worker)}:
             os.kill(waiting, number)
-            wait_for_the_end(waiting)
+            wait_for_exit(waiting)
 
         assert worker.run("echo", value="by another")["result"] == "by another"
     assert worker.written()[1] == ""
@@ -246,8 +213,8 @@ def test_children_that_die_while_they_wait_cost_no_run(worker: Worker) -> None:
 def test_hundreds_of_runs_leave_no_zombie_and_no_descriptor(worker: Worker) -> None:
     worker.run("echo")
     wait_for_rest(worker)
-    both = two_nurseries(worker)
-    before = [worker.ask("descriptors"), *map(descriptors_of, both)]
+    server = fork_server(worker)
+    before = [worker.ask("descriptors"), descriptors_of(server)]
 
     for number in range(200):
         assert worker.run("echo", value=number)["result"] == number
@@ -256,8 +223,8 @@ def test_hundreds_of_runs_leave_no_zombie_and_no_descriptor(worker: Worker) -> N
             worker.run("leave", code=3)
 
     wait_for_rest(worker)
-    assert two_nurseries(worker) == both
-    assert [worker.ask("descriptors"), *map(descriptors_of, both)] == before
+    assert fork_server(worker) == server
+    assert [worker.ask("descriptors"), descriptors_of(server)] == before
 
 
 def descriptors_of(pid: int) -> int:

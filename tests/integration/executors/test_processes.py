@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.brokers.waiting import eventually
 from tests.integration.executors.hosting import Worker
 
 
@@ -173,22 +174,11 @@ def test_async_functions_get_a_loop_in_their_child(worker: Worker) -> None:
     assert worker.run("wait_a_moment", name="ann")["result"] == "ciao ann, by billing"
 
 
-def test_a_job_that_the_nursery_does_not_know_fails_by_its_name(worker: Worker) -> None:
+def test_a_job_that_the_fork_server_does_not_know_fails_by_its_name(worker: Worker) -> None:
     outcome = worker.run("registered_too_late")
 
     assert outcome["ended"] == "failed"
     assert 'no job "registered_too_late" was registered when the worker started' in outcome["error"]
-
-
-def test_hooks_run_in_every_child_before_its_job(worker: Worker) -> None:
-    assert [worker.run("count_hooks")["result"] for _ in range(3)] == [1, 1, 1]
-
-
-def test_a_hook_that_fails_is_the_failure_of_the_run() -> None:
-    with Worker(refuse=True) as worker:
-        outcome = worker.run("echo")
-
-    assert outcome["error"] == "ConnectionRefusedError: no database here"
 
 
 def test_what_a_job_prints_is_not_lost() -> None:
@@ -204,8 +194,7 @@ def test_progress_arrives_and_the_last_of_it_in_any_case(worker: Worker) -> None
     identity = worker.submit("tell_progress")
     worker.said()
 
-    while worker.ask("progress").get(identity) != [1_000, 1_000, "all"]:
-        pass
+    eventually(lambda: worker.ask("progress").get(identity) == [1_000, 1_000, "all"])
     worker.ask("cancel", identity=identity, reason="seen enough")
     worker.outcome()
     assert worker.ask("progress") == {}

@@ -3,15 +3,10 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-from sempre.clock import SystemClock
-from tests.integration.executors.hosting import HANGS_AFTER, Worker
-
-CLOCK = SystemClock()
+from tests.integration.executors.hosting import Worker, wait_for_exit
 
 
 @pytest.fixture
@@ -20,21 +15,13 @@ def worker() -> Iterator[Worker]:
         yield made
 
 
-def wait_for_the_end(pid: int) -> None:
-    """Return when a process is gone or a zombie."""
-    until = CLOCK.elapsed() + HANGS_AFTER / 4
-    with suppress(FileNotFoundError, ProcessLookupError):
-        while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-            assert CLOCK.elapsed() < until, "the child lives on"
-
-
 def test_a_child_ends_at_its_limit_though_no_thread_of_its_worker_can_run(worker: Worker) -> None:
     wanted = {worker.submit(job, timeout=2) for job in ("hang", "hang_stubbornly")}
     pids = [int(worker.said()) for _ in wanted]
     worker.hold()
 
     for pid in pids:
-        wait_for_the_end(pid)
+        wait_for_exit(pid)
     worker.release()
 
     told = [worker.outcome() for _ in wanted]
@@ -77,10 +64,10 @@ def test_a_job_that_was_done_in_time_has_succeeded_though_its_worker_hears_of_it
     second = int(worker.said())
     worker.hold()
     os.kill(first, signal.SIGUSR1)
-    wait_for_the_end(first)
+    wait_for_exit(first)
 
     # When this one is ended, the limit and both graces of the other are over as well.
-    wait_for_the_end(second)
+    wait_for_exit(second)
     worker.release()
 
     told = [worker.outcome(), worker.outcome()]

@@ -81,12 +81,12 @@ class Member:
         """The supervisor's children."""
         return children(self.pid)
 
-    def nurseries(self, worker: Process) -> list[Process]:
-        """The oldest nursery of a worker first."""
-        return [each for each in children(worker.pid) if each.name == "sempre-nursery"]
+    def fork_servers(self, worker: Process) -> list[Process]:
+        """The fork server of a worker, if it has one."""
+        return [each for each in children(worker.pid) if each.name == "sempre-forksrv"]
 
     def pulses(self, worker: Process) -> list[Process]:
-        return [each for each in children(worker.pid) if each.name != "sempre-nursery"]
+        return [each for each in children(worker.pid) if each.name != "sempre-forksrv"]
 
     def pids_below(self, worker: Process) -> set[int]:
         """Return the worker and everything that it has brought into being."""

@@ -36,11 +36,11 @@ def kill_pulse(fleet: Fleet) -> None:
         send(pulse.pid, SIGKILL)
 
 
-def kill_nursery(fleet: Fleet) -> None:
+def kill_fork_server(fleet: Fleet) -> None:
     """Kill the process that forks a worker's children, while one of them runs."""
     member, worker = _in_mid_run(fleet, "process")
-    for nursery in member.nurseries(worker):
-        send(nursery.pid, SIGKILL)
+    for server in member.fork_servers(worker):
+        send(server.pid, SIGKILL)
 
 
 def kill_supervisor(fleet: Fleet) -> None:
@@ -177,7 +177,7 @@ FAULTS: dict[str, Callable[[Fleet], None]] = {
     "kill worker": kill_worker,
     "kill member": kill_all_processes,
     "kill pulse": kill_pulse,
-    "kill nursery": kill_nursery,
+    "kill fork server": kill_fork_server,
     "kill supervisor": kill_supervisor,
     "pause member": pause,
     "pause worker alone": pause_worker_alone,

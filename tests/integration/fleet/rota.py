@@ -127,7 +127,7 @@ ROTAS: Mapping[str, tuple[Line, ...]] = {
     "edited": (Line("thread-wait", 1), Line("edited", 3600, may_skip=True)),
     "crowd": tuple(Line(f"one-of-many-{number:02}", 2) for number in range(50)),
     "herd": tuple(Line(f"herd-{number:04}", 60, takes=0) for number in range(5000)),
-    "nursed": (Line("process-wait", 1, "process"),),
+    "forked": (Line("process-wait", 1, "process"),),
     "limited": (Line("limited", 2, takes=1.0, policies={**PATIENT, "timeout": "2s"}),),
     "single": (Line("thread-wait", 1),),
     "alpha": (Line("alpha-line", 1), Line("alpha-process", 2, "process")),

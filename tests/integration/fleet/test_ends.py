@@ -150,10 +150,10 @@ def test_a_signal_that_interrupts_the_hearing_of_another_is_heard_too(tmp_path: 
 
 
 def test_a_process_is_the_same_whatever_it_does_when_it_is_looked_at() -> None:
-    sleeping = Process(7, "sempre-nursery", "S", parent=6, session=5)
+    sleeping = Process(7, "sempre-forksrv", "S", parent=6, session=5)
 
-    assert Process(7, "sempre-nursery", "R", parent=6, session=5) == sleeping
-    assert Process(8, "sempre-nursery", "S", parent=6, session=5) != sleeping
+    assert Process(7, "sempre-forksrv", "R", parent=6, session=5) == sleeping
+    assert Process(8, "sempre-forksrv", "S", parent=6, session=5) != sleeping
 
 
 def runs_in_children(fleet: Fleet) -> set[int]:
@@ -198,7 +198,7 @@ def test_a_worker_without_a_supervisor_ends_well_by_ctrl_c(tmp_path: Path) -> No
         [member] = fleet.join()
         wait_until_all_run(fleet)
 
-        # Its pulse and its nursery are in the same group, and hear it too.
+        # Its pulse and its fork server are in the same group, and get the signal too.
         member.interrupt()
         eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
         Effects(tmp_path).gate.touch()

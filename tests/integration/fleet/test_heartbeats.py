@@ -36,7 +36,7 @@ def test_a_worker_that_is_killed_is_missed_at_once_though_a_job_has_forked(
         [member] = fleet.join()
         [run, *_] = eventually(lambda: starts_of(fleet, "forking"), otherwise=fleet.outputs)
         [worker] = member.workers
-        # The job's child, the heartbeat process and a nursery.
+        # The job's child, the heartbeat process and the fork server.
         eventually(lambda: len(children(worker.pid)) > 2)
 
         send(worker.pid, SIGKILL)

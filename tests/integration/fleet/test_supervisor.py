@@ -214,36 +214,33 @@ def attempts_at(fleet: Fleet, name: str) -> set[int]:
 
 
 @pytest.mark.long
-def test_a_worker_whose_nurseries_are_all_killed_is_replaced(tmp_path: Path) -> None:
+def test_a_worker_whose_fork_server_is_killed_in_mid_run_is_replaced(tmp_path: Path) -> None:
     with (
         pairing_on("sqlite+store", tmp_path) as pairing,
-        fleet_on(pairing, tmp_path, rota="nursed") as fleet,
+        fleet_on(pairing, tmp_path, rota="forked") as fleet,
     ):
         [member] = fleet.join()
         fleet.wait_for_slots(3.0)
-        nurseries = [each for each in member.processes if each.name == "sempre-nursery"]
+        [worker] = member.workers
+        [server] = member.fork_servers(worker)
 
-        for each in nurseries:
-            send(each.pid, SIGSTOP)
-        for each in nurseries:
-            send(each.pid, SIGKILL)
+        send(server.pid, SIGKILL)
         until = fleet.wait_for_slots(4.0)
+        successors = member.workers
 
         fleet.part()
-        assert len(nurseries) == 2
+        assert worker not in successors
         assert not fleet.finding(until).lost
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("harmed", ["pulse", "nursery"])
-def test_a_worker_whose_other_process_is_killed_goes_on_or_is_replaced(
-    harmed: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("harmed", ["pulse", "fork server"])
+def test_a_worker_whose_other_process_is_killed_is_replaced(harmed: str, tmp_path: Path) -> None:
     with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
         [member] = fleet.join()
         fleet.wait_for_slots(3.0)
         [worker] = member.workers
-        targets = member.pulses(worker) if harmed == "pulse" else member.nurseries(worker)
+        targets = member.pulses(worker) if harmed == "pulse" else member.fork_servers(worker)
 
         for each in targets:
             send(each.pid, SIGKILL)

@@ -53,7 +53,7 @@ def _die_after_commit(gate: Path) -> None:
 
     def keep_and_die(self: RunEffects, result: Json) -> None:
         keep(self, result)
-        # The rehearsals of children keep nothing, and nobody is to die of them.
+        # Rehearsals in the fork server have no transaction, and must not end it.
         if self._effects is not None:
             _die_once(gate)
 

@@ -91,7 +91,7 @@ def test_a_thread_of_the_jobs_own_is_handed_the_run() -> None:
         thread.start()
         thread.join()
 
-    assert run.link.told == Progress(1, 2)
+    assert run.link.progress == Progress(1, 2)
     assert len(found) == 1
 
 
@@ -99,13 +99,13 @@ def test_progress_is_told_with_a_short_redacted_note() -> None:
     run = Current()
 
     run.progress(0.5)
-    assert run.link.told == Progress(0.5)
+    assert run.link.progress == Progress(0.5)
 
     run.progress(3, total=9, note=f"password=hunter2 {'è' * 300}\0")
-    assert run.link.told is not None
-    assert (run.link.told.done, run.link.told.total) == (3, 9)
-    assert "hunter2" not in run.link.told.note
-    assert len(run.link.told.note.encode()) <= 200
+    assert run.link.progress is not None
+    assert (run.link.progress.done, run.link.progress.total) == (3, 9)
+    assert "hunter2" not in run.link.progress.note
+    assert len(run.link.progress.note.encode()) <= 200
 
 
 @pytest.mark.parametrize("amount", [math.nan, math.inf, "half", True, 10**400])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sempre.executors.process.frames import BrokenFrame, Frames, packed
+from sempre.executors.process.frames import BrokenFrame, FrameReader, encode_frame
 
 MESSAGES = st.lists(st.dictionaries(st.text(max_size=9), st.text() | st.integers()), max_size=6)
 
@@ -15,16 +15,16 @@ MESSAGES = st.lists(st.dictionaries(st.text(max_size=9), st.text() | st.integers
 def test_messages_arrive_as_they_were_sent(
     messages: list[dict[str, object]], cuts: list[int]
 ) -> None:
-    raw = b"".join(packed(message) for message in messages)
+    raw = b"".join(encode_frame(message) for message in messages)
     places = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
     pieces = [raw[begin:end] for begin, end in pairwise(places)]
-    frames = Frames()
+    frames = FrameReader()
 
     assert [message for piece in pieces for message in frames.feed(piece)] == messages
 
 
 def test_lone_surrogates_cross_too() -> None:
-    assert [*Frames().feed(packed({"a": "\udce9"}))] == [{"a": "\udce9"}]
+    assert [*FrameReader().feed(encode_frame({"a": "\udce9"}))] == [{"a": "\udce9"}]
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_lone_surrogates_cross_too() -> None:
 )
 def test_what_nobody_of_ours_has_sent_is_refused(raw: bytes) -> None:
     with pytest.raises(BrokenFrame):
-        [*Frames().feed(raw)]
+        [*FrameReader().feed(raw)]

@@ -17,7 +17,7 @@ from sempre.domain.arguments import Json
 from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.errors import Refused
 from sempre.executors.current import current
-from sempre.executors.loop import AsyncExecutor
+from sempre.executors.event_loop import AsyncExecutor
 from sempre.executors.threads import ThreadExecutor
 from sempre.ports.executor import Ended, Executor, Progress
 from tests.unit.executors.runs import SLOT, Told, outcome_of, run_of
@@ -207,7 +207,7 @@ def test_an_outcome_that_nobody_can_take_ends_nothing(
     executor.submit(run_of(returned(1)), deaf)
 
     assert [outcome_of(executor, run_of(returned(n))).result for n in range(3)] == [0, 1, 2]
-    assert "telling the outcome of" in logged.get(timeout=60).getMessage()
+    assert "reporting the outcome of" in logged.get(timeout=60).getMessage()
 
 
 def test_an_unknown_run_cannot_be_cancelled(executor: Executor) -> None:

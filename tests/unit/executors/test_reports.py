@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sempre.domain.arguments import Json
 from sempre.domain.results import kept_result
 from sempre.executors.current import Current
-from sempre.executors.process.frames import BrokenFrame, Frames, packed
+from sempre.executors.process.frames import BrokenFrame, FrameReader, encode_frame
 from sempre.executors.process.reports import largest_message, read_message
 from sempre.ports.executor import Ended, Outcome, Progress, Task
 
@@ -16,7 +16,7 @@ DEEP = '{"report":["succeeded",' + "[" * 40 + "]" * 40 + ',"",""]}'
 
 def said(text: str) -> list[Outcome | Progress]:
     body = text.encode("utf-8", "surrogatepass")
-    return [*map(read_message, Frames().feed(len(body).to_bytes(4, "big") + body))]
+    return [*map(read_message, FrameReader().feed(len(body).to_bytes(4, "big") + body))]
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_what_no_child_of_ours_would_say_is_refused(text: str) -> None:
 
 
 def test_a_message_over_the_limit_of_its_task_is_refused_before_it_has_arrived() -> None:
-    frames = Frames()
+    frames = FrameReader()
     frames.largest = largest_message(Task("job", print, result_limit=100_000))
 
     assert [*frames.feed((165_536).to_bytes(4, "big"))] == []
-    frames = Frames()
+    frames = FrameReader()
     frames.largest = largest_message(Task("job", print, result_limit=100_000))
     with pytest.raises(BrokenFrame, match="165,537 bytes; at most 165,536"):
         [*frames.feed((165_537).to_bytes(4, "big"))]
@@ -81,7 +81,7 @@ def test_a_message_over_the_limit_of_its_task_is_refused_before_it_has_arrived()
 def test_what_a_child_says_is_taken_as_it_is(value: Json) -> None:
     report = Outcome(Ended.SUCCEEDED, value)
 
-    [message] = Frames().feed(packed({"report": report[:4]}))
+    [message] = FrameReader().feed(encode_frame({"report": report[:4]}))
 
     assert read_message(message) == report
 
@@ -90,10 +90,10 @@ def test_what_a_child_says_is_taken_as_it_is(value: Json) -> None:
 def test_every_progress_that_a_job_may_tell_is_taken(done: float) -> None:
     current = Current()
     current.progress(done, done)
-    told = current.link.told
+    told = current.link.progress
     assert told is not None
 
-    [message] = Frames().feed(packed({"progress": [told.done, told.total, told.note]}))
+    [message] = FrameReader().feed(encode_frame({"progress": [told.done, told.total, told.note]}))
 
     assert read_message(message) == told
 
@@ -102,6 +102,6 @@ def test_every_progress_that_a_job_may_tell_is_taken(done: float) -> None:
 def test_every_result_that_is_kept_is_taken(value: object) -> None:
     report = Outcome(Ended.SUCCEEDED, kept_result(value))
 
-    [message] = Frames().feed(packed({"report": report[:4]}))
+    [message] = FrameReader().feed(encode_frame({"report": report[:4]}))
 
     assert read_message(message) == report

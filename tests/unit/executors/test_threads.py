@@ -133,8 +133,11 @@ def test_every_run_begins_at_once_however_many_there_are(executor: ThreadExecuto
     assert [told.next().result for _ in range(100)] == [0] * 100
 
 
-def test_threads_are_used_again_and_end_with_the_executor() -> None:
-    executor = ThreadExecutor(idle=2)
+def test_threads_are_used_again_and_end_with_the_executor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sempre.executors.threads.MOST_IDLE", 2)
+    executor = ThreadExecutor()
     before = set(threads())
 
     for _ in range(300):
@@ -142,7 +145,7 @@ def test_threads_are_used_again_and_end_with_the_executor() -> None:
     ours = [thread for thread in set(threads()) - before if thread.name == "sempre-run"]
     executor.stop()
 
-    # One that is telling, and the idle ones.
+    # One that reports an outcome, and the idle ones.
     assert len(ours) <= 3
     for thread in ours:
         thread.join()

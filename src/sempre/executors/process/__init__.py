@@ -1,18 +1,19 @@
-"""Runs in child processes: one fork for each, so that a job can harm nothing but itself.
+"""Runs in child processes: one fork for each, so that a job can harm no run but its own.
 
-Three parties, and who is authoritative for what:
+Three parties, and what each of them decides:
 
-- the worker decides which run begins (`executor.py`), hears how it went (`listener.py`), and says
-  what that means (`verdicts.py`);
-- the nursery (`nursery.py`) is a process with one thread, forked before the worker had others. It
-  alone forks, signals and reaps children, so a signal never hits a process that took over a pid. It
-  keeps their time limits (`limits.py`), as no job can hold it up;
-- the child (`child.py`) waits for its run, calls the function and reports, over a socket to the
-  worker, which has some forked ahead (`children.py`).
+- the worker decides which run begins (`executor.py`), reads reports (`listener.py`), and decides
+  what the end of a child means (`child_runs.py`);
+- the fork server (`fork_server.py`, started by `server_process.py`) is a process with one thread,
+  forked before the worker has others. It alone forks, signals and reaps children, so a signal never
+  hits a process that has taken over a pid. It keeps the time limits of the children
+  (`time_limits.py`), as no job can block it;
+- the child (`child_main.py`, `child_link.py`) waits for its run, calls the function and reports,
+  over a socket to the worker, which has two children forked ahead (`children.py`).
 
-What worker and child tell each other is JSON, each message with its length before it (`frames.py`);
-what a child says is checked (`reports.py`). Worker and nursery exchange numbers (`orders.py`). A
-child has none of the worker's descriptors but that socket (`descriptors.py`).
+Worker and child exchange JSON (`frames.py`); the worker checks what a child sends (`reports.py`).
+Worker and fork server exchange numbers (`server_messages.py`). The only descriptor of the worker
+that a child has is its own socket (`descriptors.py`).
 """
 
 from sempre.executors.process.executor import ProcessExecutor

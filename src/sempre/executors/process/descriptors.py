@@ -1,8 +1,8 @@
-"""Descriptors that are ours: they lead nowhere in a process that runs code of a job.
+"""Descriptors of the worker: in a process that runs code of a job they lead to /dev/null.
 
 A job may write to every descriptor that it finds, or keep all of them open in a process of its own.
-What the user's code had opened before the fork stays: a log file is as good there as here. So ours
-are known one by one, and nothing else is closed.
+Descriptors that the user's code opened before the fork stay usable, such as a log file. So the
+worker's descriptors are listed one by one, and no other is closed.
 """
 
 import os
@@ -10,37 +10,37 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from weakref import WeakMethod
 
-__all__ = ["cut", "cut_after_fork"]
+__all__ = ["disconnect", "disconnect_after_fork"]
 
 _listed: list[WeakMethod[Callable[[], Iterable[int]]]] = []
 
 
-def cut(descriptors: Iterable[int]) -> None:
-    """Let descriptors lead nowhere, in this process alone.
+def disconnect(descriptors: Iterable[int]) -> None:
+    """Let descriptors lead to /dev/null, in this process alone.
 
-    Each keeps its number: an object that still has it cannot reach what would be opened next.
+    Each number stays taken: an object that still holds it cannot reach a file that is opened later.
     """
     with suppress(OSError):
-        nothing = os.open(os.devnull, os.O_RDWR)
+        null = os.open(os.devnull, os.O_RDWR)
         for descriptor in descriptors:
             if descriptor >= 0:
-                os.dup2(nothing, descriptor, inheritable=False)
-        os.close(nothing)
+                os.dup2(null, descriptor, inheritable=False)
+        os.close(null)
 
 
-def cut_after_fork(descriptors: Callable[[], Iterable[int]]) -> None:
-    """Cut what a method returns in each process that is forked from this one, from now on.
+def disconnect_after_fork(descriptors: Callable[[], Iterable[int]]) -> None:
+    """Disconnect the descriptors that a method returns in each later fork of this process.
 
-    For processes that jobs in threads fork; a program that they start gets none, as all of ours
-    are closed by `exec`.
+    Jobs in threads may fork. A program that they start gets none of the descriptors: `exec` closes
+    all of ours.
     """
     if not _listed:
-        os.register_at_fork(after_in_child=_cut_listed)
+        os.register_at_fork(after_in_child=_disconnect_listed)
     _listed.append(WeakMethod(descriptors))
 
 
-def _cut_listed() -> None:
+def _disconnect_listed() -> None:
     for method in _listed:
         if (descriptors := method()) is not None:
             with suppress(OSError, ValueError, RuntimeError):
-                cut(descriptors())
+                disconnect(descriptors())

@@ -1,47 +1,47 @@
-"""The worker's side of runs in child processes: begins them, and has them ended."""
+"""The process executor of a worker: it begins runs in child processes, and has them ended."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.executors.calling import cancelled
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
-from sempre.executors.process.child import Births, call_of
-from sempre.executors.process.children import ChildFlight, Children
-from sempre.executors.process.descriptors import cut_after_fork
-from sempre.executors.process.frames import packed
-from sempre.executors.process.limits import Limits
-from sempre.executors.process.listener import BOTH_DIED, DIED, Listener
-from sempre.executors.process.nurseries import Nurseries
-from sempre.executors.process.verdicts import Verdicts
+from sempre.executors.job_call import cancelled
+from sempre.executors.process.child_main import ChildMain, encode_call
+from sempre.executors.process.child_runs import ChildRuns
+from sempre.executors.process.children import Children, ChildRun
+from sempre.executors.process.descriptors import disconnect_after_fork
+from sempre.executors.process.listener import SERVER_DIED, Listener
+from sempre.executors.process.server_process import ServerProcess, start_server
+from sempre.executors.process.time_limits import TimeLimits
 from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
 
 __all__ = ["ProcessExecutor"]
 
-_UNBORN = "it could not begin: its process ended at once"
+_EXITED_AT_ONCE = "it could not begin: its process ended at once"
 
 
 class ProcessExecutor:
     """An executor that forks one child for each run.
 
-    A child that crashes, is killed or eats its memory harms nobody else. One whose time is over,
-    or that is cancelled, gets SIGTERM and after `grace` SIGKILL, each with everything it started;
-    it is told of when it is gone. The nursery does that, so that a limit holds also while a job in
-    a thread of the worker holds the interpreter. If the worker dies, its children are killed.
+    A child that crashes, is killed or uses up its memory harms no other run. A child whose time is
+    over, or that is cancelled, gets SIGTERM and after `grace` SIGKILL, each with every process that
+    it started; its outcome is reported when it has exited. The fork server does that, so a limit
+    holds also while a job in a thread of the worker holds the interpreter. If the worker dies, its
+    children are killed. If the fork server dies, its children die and no run can begin any more:
+    the worker has to be replaced.
 
-    A child begins as a copy of what this process was at the start: with the same modules and the
-    same jobs, but connections that were open then must not be used, so `after_fork` opens new
-    ones. A random generator other than Python's own begins in the same state in every child.
+    A child begins as a copy of this process at the start, with its modules and its jobs.
+    Connections that were open then must not be used. A random generator other than Python's own
+    begins in one state in every child.
     """
 
     def __init__(
         self,
         lookup: Callable[[str], Task],
         *,
-        after_fork: Iterable[Callable[[], object]] = (),
         clock: Clock | None = None,
         grace: timedelta = timedelta(seconds=5),
         broken: Callable[[str], None] | None = None,
@@ -50,32 +50,34 @@ class ProcessExecutor:
     ) -> None:
         """Make an executor; `lookup` returns a task by name, or raises KeyError.
 
-        If it can begin no run any more, `broken` is called with the reason. The `private`
-        descriptors of this process lead nowhere in children, nor in what jobs fork here.
+        If no run can begin any more, `broken` is called with the reason. The `private` descriptors
+        of this process lead to /dev/null in children, and in processes that jobs fork here.
         """
         self._private = private
         self._broken = broken
         self._clock = clock or SystemClock()
         seconds = grace.total_seconds()
-        births = Births(lookup, tuple(after_fork), self._clock, opener)
-        self._nurseries = Nurseries(births, Limits(self._clock, seconds), private)
-        self._children = Children(lambda: self._nurseries.active)
-        self._verdicts = Verdicts(self._clock, seconds, self._call)
-        self._listener: Listener | None = None
+        self._child_main = ChildMain(lookup, self._clock, opener)
+        self._limits = TimeLimits(self._clock, seconds)
+        self._runs = ChildRuns(self._clock, seconds, self._give_up)
+        self._started: tuple[ServerProcess, Children, Listener] | None = None
         self._stopped = False
 
     def start(self) -> None:
-        """Fork the nursery, then begin to listen to it.
+        """Fork the fork server, then begin to listen to it.
 
         Raises:
             Refused: this process has threads already.
         """
-        if self._listener is None:
-            handle = self._nurseries.start()
-            # After the fork, as its descriptors are for this process alone.
-            self._listener = Listener(self._nurseries, self._children, self._verdicts, self._broken)
-            cut_after_fork(self._descriptors)
-            self._listener.start(handle)
+        if self._started is not None:
+            return
+        server = start_server(self._child_main, self._limits, self._private)
+        # After the fork: the descriptors of the listener are for this process alone.
+        children = Children(server)
+        listener = Listener(server, children, self._runs, self._broken)
+        self._started = server, children, listener
+        disconnect_after_fork(self._descriptors)
+        listener.start()
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
@@ -83,62 +85,69 @@ class ProcessExecutor:
         Raises:
             Refused: the executor was not started, or was stopped.
         """
-        if self._listener is None or self._stopped:
+        if self._started is None or self._stopped:
             raise Refused("the executor is not running: start() it first, and submit before stop()")
-        if self._nurseries.active is None:
-            # No fault of the job's, so it is not to cost one of its tries.
-            done(run, Outcome(Ended.CRASHED, error=f"it could not begin: {BOTH_DIED}"))
+        server, children, _ = self._started
+        if not server.is_running:
+            # No fault of the job: a crash costs none of its retries.
+            error = f"it could not begin: {SERVER_DIED}; restart the worker"
+            done(run, Outcome(Ended.CRASHED, error=error))
             return
         began = self._clock.elapsed()
         over_at = None if run.timeout is None else began + run.timeout.total_seconds()
         current = Current.of(run, began=began, clock=self._clock, link=Link())
-        flight = ChildFlight(run, done, current, began, over_at)
-        self._verdicts.begin(flight)
-        if (report := self._hand_over(flight)) is not None:
-            self._verdicts.end(flight, report)
+        flight = ChildRun(run, done, current, began, over_at=over_at)
+        self._runs.add(flight)
+        if (outcome := _start(flight, children)) is not None:
+            self._runs.end(flight, outcome)
         with suppress(OSError):
-            # The next run will order them, if it must.
-            self._children.order()
+            # The next run will order its child, if need be.
+            children.fork_ahead()
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end, with SIGTERM and later SIGKILL; False if it is unknown."""
-        flights = self._verdicts.flights.of(execution_id)
+        flights = self._runs.of(execution_id)
         for flight in flights:
-            self._verdicts.ask(flight, cancelled(reason), reason)
+            self._runs.ask_to_end(flight, cancelled(reason), reason)
         return bool(flights)
 
     def progress(self) -> Mapping[str, Progress]:
-        """Return how far the runs have come that have said so, by execution id."""
-        return self._verdicts.flights.progress()
+        """Return the progress of each run that has reported some, by execution id."""
+        return self._runs.progress()
 
     @property
     def stuck(self) -> int:
         """How many children did not even end when they were killed."""
-        return self._verdicts.flights.stuck
+        return self._runs.stuck
 
     def stop(self) -> None:
-        """Kill every child with what it started, tell of none, and end the nurseries."""
+        """Kill every child with what it started, report none, and end the fork server."""
         self._stopped = True
-        self._verdicts.stop()
-        if self._listener is not None:
-            self._listener.stop(2 * self._verdicts.grace)
-
-    def _hand_over(self, flight: ChildFlight) -> Outcome | None:
-        """Give a run to a child; return how it ended if none could take it."""
-        call = packed({"call": call_of(flight.run, flight.over_at)})
-        try:
-            with flight.lock:
-                is_taken = self._children.take(flight, call)
-        except ConnectionError as error:
-            return Outcome(Ended.CRASHED, error=f"{DIED} ({error})")
-        except OSError as error:
-            return Outcome(Ended.FAILED, error=f"it could not begin: {error}")
-        return None if is_taken else Outcome(Ended.CRASHED, error=_UNBORN)
+        self._runs.abandon()
+        if self._started is not None:
+            _, _, listener = self._started
+            listener.stop(2 * self._runs.grace)
 
     def _descriptors(self) -> list[int]:
-        streams = [] if self._listener is None else self._listener.descriptors()
-        return [*self._private, *streams]
+        if self._started is None:
+            return [*self._private]
+        _, _, listener = self._started
+        return [*self._private, *listener.descriptors()]
 
-    def _call(self, flight: ChildFlight) -> None:
-        if self._listener is not None:
-            self._listener.call(flight)
+    def _give_up(self, flight: ChildRun) -> None:
+        if self._started is not None:
+            _, _, listener = self._started
+            listener.give_up(flight)
+
+
+def _start(flight: ChildRun, children: Children) -> Outcome | None:
+    """Give a run to a child; return its outcome if no child could get it."""
+    call = encode_call(flight.run, flight.over_at)
+    try:
+        with flight.starting:
+            is_started = children.start(flight, call)
+    except ConnectionError as error:
+        return Outcome(Ended.CRASHED, error=f"{SERVER_DIED} ({error})")
+    except OSError as error:
+        return Outcome(Ended.FAILED, error=f"it could not begin: {error}")
+    return None if is_started else Outcome(Ended.CRASHED, error=_EXITED_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Messages on a stream: JSON, each with its length in four bytes before it."""
+"""Messages between worker and child: JSON, each with its length in four bytes before it."""
 
 import json
 from collections.abc import Iterator
@@ -6,47 +6,42 @@ from typing import Any
 
 from sempre.errors import SempreError
 
-__all__ = ["BrokenFrame", "Frames", "framed", "packed"]
+__all__ = ["BrokenFrame", "FrameReader", "encode_frame"]
 
-# Above the highest `result_limit`, with room for what goes around a result.
+# Above the highest `result_limit`, with room for the rest of a report.
 LARGEST = 8_388_608
 _LENGTH = 4
-_text_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class BrokenFrame(SempreError):
-    """What came is no message of ours: somebody else wrote on the stream."""
+    """The bytes are no message of ours: other code wrote to the stream."""
 
 
-def packed(message: dict[str, Any]) -> bytes:
-    """Return a message as it goes over the wire."""
-    return framed(_text_of(message))
-
-
-def framed(text: str) -> bytes:
-    """Return a message that is JSON already as it goes over the wire."""
-    body = text.encode("utf-8", "surrogatepass")
+def encode_frame(message: dict[str, Any]) -> bytes:
+    """Return a message as bytes."""
+    body = _encode_json(message).encode("utf-8", "surrogatepass")
     return len(body).to_bytes(_LENGTH, "big") + body
 
 
-class Frames:
-    """The messages in what has arrived so far.
+class FrameReader:
+    """Decodes a stream of messages that arrives in pieces.
 
     Attributes:
-        largest: how many bytes a message has at most; a larger one is refused by its length.
+        largest: the most bytes of a message; the length of a larger one is refused.
     """
 
     def __init__(self) -> None:
         self.largest = LARGEST
-        self._arrived = b""
+        self._incomplete = b""
 
     def feed(self, raw: bytes) -> Iterator[dict[str, Any]]:
         """Yield the messages that are complete now.
 
         Raises:
-            BrokenFrame: this is nothing that `packed` made; whatever follows is lost.
+            BrokenFrame: `encode_frame` made no such bytes; the rest of the stream is unreadable.
         """
-        arrived = self._arrived = self._arrived + raw
+        arrived = self._incomplete = self._incomplete + raw
         while len(arrived) >= _LENGTH:
             length = int.from_bytes(arrived[:_LENGTH], "big")
             if length > self.largest:
@@ -57,15 +52,15 @@ class Frames:
             if len(arrived) < end:
                 return
             body = arrived[_LENGTH:end]
-            arrived = self._arrived = arrived[end:]
-            yield _read(body)
+            arrived = self._incomplete = arrived[end:]
+            yield _decode(body)
 
 
-def _read(body: bytes) -> dict[str, Any]:
+def _decode(body: bytes) -> dict[str, Any]:
     try:
         text = body.decode("utf-8", "surrogatepass")
-        # Not `loads`, which would also look for blanks around it, of which we send none.
-        message, end = _read_text(text)
+        # Not `loads`, which would skip blanks around the object: ours has none.
+        message, end = _decode_json(text)
     except (ValueError, RecursionError) as error:
         raise BrokenFrame(f"a message that is no JSON: {error}") from None
     if not isinstance(message, dict) or end < len(text):
@@ -77,4 +72,4 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
-_read_text = json.JSONDecoder(parse_constant=_refuse).raw_decode
+_decode_json = json.JSONDecoder(parse_constant=_refuse).raw_decode

@@ -1,7 +1,7 @@
-"""What a child may say of its run, checked word for word: its job may have written it.
+"""Checks of the messages that a child sends about its run: its job may have forged them.
 
-A report that passes is one that every store can hold. So a child that says anything else fails its
-own run, and keeps no other from being recorded.
+Every store can hold a report that passes. A child that sends anything else fails its own run, and
+keeps no other run from being recorded.
 """
 
 from typing import Any
@@ -10,31 +10,31 @@ from sempre.domain.arguments import check_json
 from sempre.domain.redaction import LARGEST_TEXT, kept_text, storable
 from sempre.domain.results import RESULT_LIMIT
 from sempre.errors import ArgumentsError
-from sempre.executors.calling import LONGEST_ERROR
 from sempre.executors.current import LONGEST_NOTE, amount
+from sempre.executors.job_call import LONGEST_ERROR
 from sempre.executors.process.frames import BrokenFrame
 from sempre.ports.executor import Ended, Outcome, Progress, Task
 
 __all__ = ["largest_message", "malformed", "read_message"]
 
-# A worker itself finds that a run has crashed, was interrupted or timed out.
+# The worker itself decides that a run has crashed, was interrupted or timed out.
 _ENDS = {
     each.value: each for each in (Ended.SUCCEEDED, Ended.FAILED, Ended.CANCELLED, Ended.SKIPPED)
 }
-# For an error, a traceback, and the repr of a value that is no JSON, however they are escaped.
+# Room for an error, a traceback, and the repr of a value that is no JSON, all of them escaped.
 _AROUND_RESULT = 8 * LARGEST_TEXT
 
 
 def largest_message(task: Task) -> int:
-    """Return how many bytes a message about a run of a task has at most."""
+    """Return the most bytes of a message about a run of a task."""
     return max(task.result_limit, RESULT_LIMIT) + _AROUND_RESULT
 
 
 def read_message(message: dict[str, Any]) -> Outcome | Progress:
-    """Return the report or the progress that a message is.
+    """Return the outcome or the progress in a message.
 
     Raises:
-        BrokenFrame: it is neither; saying what is wrong.
+        BrokenFrame: the message is malformed; the error says what is wrong.
     """
     match message:
         case {"report": list(parts), **rest} if not rest:
@@ -45,12 +45,12 @@ def read_message(message: dict[str, Any]) -> Outcome | Progress:
 
 
 def malformed(error: BrokenFrame) -> Outcome:
-    """Return how a run ends whose child has sent something else than a report."""
-    told = (
+    """Return the outcome of a run whose child has sent a malformed report."""
+    text = (
         f"its process sent a malformed report: {error}. "
         "A job must only write to descriptors that it has opened itself"
     )
-    return Outcome(Ended.FAILED, error=kept_text(told, (), LONGEST_ERROR))
+    return Outcome(Ended.FAILED, error=kept_text(text, (), LONGEST_ERROR))
 
 
 def _report(parts: list[Any]) -> Outcome:

@@ -1,6 +1,5 @@
-"""What the operating system offers for processes beyond `os`, and how it tells that one ended."""
+"""System calls for processes that `os` does not offer, and the description of an exit code."""
 
-import _signal  # type: ignore[import-not-found]
 import ctypes
 import os
 import resource
@@ -11,13 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 __all__ = [
+    "describe_exit",
     "die_with_parent",
-    "ending",
-    "leash",
-    "let_signals_in",
     "lift_memory_limit",
     "limit_memory",
     "name_process",
+    "open_parent_pipe",
     "thread_count",
     "watch_process",
 ]
@@ -28,26 +26,26 @@ _THREADS = Path("/proc/self/task")
 
 
 def thread_count() -> int:
-    """Return how many threads this process has; where the system does not tell, Python's own."""
+    """Return how many threads this process has; without /proc, those that Python knows."""
     try:
         return sum(1 for _ in _THREADS.iterdir())
     except OSError:
         return threading.active_count()
 
 
-def leash() -> tuple[int, int] | None:
-    """Return a pipe that a parent holds for its children, where the system needs one."""
+def open_parent_pipe() -> tuple[int, int] | None:
+    """Return a pipe that a parent holds open for its children; None where Linux needs none."""
     return os.pipe() if _prctl is None else None
 
 
-def die_with_parent(parent: int, held: tuple[int, int] | None) -> None:
-    """See to it that this process is killed as soon as its parent is gone.
+def die_with_parent(parent: int, parent_pipe: tuple[int, int] | None) -> None:
+    """Have this process killed as soon as its parent has ended.
 
-    Linux does that itself; elsewhere a thread waits until nobody holds the leash any more.
+    The Linux kernel does that. Elsewhere a thread waits for the end of the parent's pipe.
     """
-    if held is not None:
-        os.close(held[1])
-        threading.Thread(target=_end_after, args=(held[0],), daemon=True).start()
+    if parent_pipe is not None:
+        os.close(parent_pipe[1])
+        threading.Thread(target=_die_after_end_of, args=(parent_pipe[0],), daemon=True).start()
     elif _prctl is not None:
         _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
@@ -60,18 +58,8 @@ def name_process(name: str) -> None:
         _prctl(_SET_NAME, name.encode()[:15])
 
 
-def let_signals_in(handled: signal.Signals) -> None:
-    """Block no signal any more, and let one that was handled do what it does by default.
-
-    It goes below the module `signal`, which makes enumerations of what these calls return: for a
-    child that has just been forked sixty more pages of memory to copy.
-    """
-    _signal.signal(handled, _signal.SIG_DFL)
-    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
-
-
 def watch_process(pid: int) -> int | None:
-    """Return a descriptor that becomes readable when a process ends; None if there is none."""
+    """Return a descriptor that becomes readable when a process ends; None where none exists."""
     if not hasattr(os, "pidfd_open"):
         return None
     try:
@@ -81,21 +69,21 @@ def watch_process(pid: int) -> int | None:
 
 
 def limit_memory(size: int) -> None:
-    """Let this process have at most so many bytes of address space."""
+    """Limit the address space of this process, in bytes."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     allowed = size if most == resource.RLIM_INFINITY else min(size, most)
-    # The soft limit only, so that there is room again for the report.
+    # The soft limit only: it is lifted again for the report.
     resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
 
 
 def lift_memory_limit() -> None:
-    """Let this process have as much as its parent again."""
+    """Let this process have as much address space as its parent again."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def ending(code: int) -> str:
-    """Say how a process ended without an answer: by the name of a signal, or by its exit code."""
+def describe_exit(code: int) -> str:
+    """Describe how a process ended without a report, by its exit code or negative signal."""
     if code >= 0:
         return f"its process exited with code {code} before the job was done"
     try:
@@ -106,16 +94,16 @@ def ending(code: int) -> str:
     return f"its process was killed by {name}{hint}"
 
 
-def _end_after(descriptor: int) -> None:
-    os.read(descriptor, 1)
+def _die_after_end_of(pipe: int) -> None:
+    os.read(pipe, 1)
     os.killpg(0, signal.SIGKILL)
 
 
-def _found() -> Callable[..., int] | None:
+def _find_prctl() -> Callable[..., int] | None:
     if not sys.platform.startswith("linux"):
         return None
     found: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
     return found
 
 
-_prctl = _found()
+_prctl = _find_prctl()

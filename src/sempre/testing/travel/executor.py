@@ -14,8 +14,8 @@ from threading import Thread
 from sempre.app.jobs import is_async
 from sempre.clock import Clock
 from sempre.errors.wording import written_length
-from sempre.executors.calling import cancelled, perform, perform_async
 from sempre.executors.current import Current, Link
+from sempre.executors.job_call import call_async_job, call_job, cancelled
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["InlineExecutor"]
@@ -113,7 +113,7 @@ class InlineExecutor:
             outcome = self._awaited(run, current)
         else:
             # A context of its own, as everywhere: what a job sets is gone with it.
-            outcome = Context().run(perform, run.task, current)
+            outcome = Context().run(call_job, run.task, current)
         if outcome.error.startswith("KeyboardInterrupt"):
             # Of the person who runs the tests, not of the job.
             raise KeyboardInterrupt
@@ -125,7 +125,7 @@ class InlineExecutor:
         outcomes: list[Outcome] = []
 
         def complete() -> None:
-            outcomes.append(runner.run(perform_async(run.task, current), context=Context()))
+            outcomes.append(runner.run(call_async_job(run.task, current), context=Context()))
 
         _beside_any_loop(complete)
         return outcomes[0]

@@ -1,17 +1,17 @@
-"""Turns: one thread goes on where runs are short, and nobody waits for one that is long."""
+"""Turns: one thread goes on where runs are short, and no thread waits for a long run."""
 
 from threading import Barrier, Event, Thread
 
 import pytest
 
+from sempre.executors.gil_turns import SHORT, GilTurns
 from sempre.executors.threads import ThreadExecutor
-from sempre.executors.turns import SHORT, Turns
 from sempre.ports.executor import Ended
 from tests.unit.executors.runs import Told, run_of
 
 
 def test_turns_matter_only_where_most_runs_are_very_short() -> None:
-    turns = Turns()
+    turns = GilTurns()
     assert not turns.matter
 
     for _ in range(100):
@@ -24,7 +24,7 @@ def test_turns_matter_only_where_most_runs_are_very_short() -> None:
 
 
 def test_a_thread_goes_on_while_another_waits_for_its_turn() -> None:
-    turns, has_begun, has_turn = Turns(), Event(), Event()
+    turns, has_begun, has_turn = GilTurns(), Event(), Event()
     turns.learn(SHORT / 100)
 
     def other() -> None:

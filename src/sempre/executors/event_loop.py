@@ -1,9 +1,9 @@
 """Runs as tasks of one event loop, in one thread of this process.
 
-A task that awaits can be ended: it is cancelled. One that swallows the cancellation, or never
-awaits and blocks the loop, is given `grace` and then told of all the same; it counts as `stuck`
-until it ends. The limits are watched from another thread, so they hold while the loop is blocked,
-but nothing else on the loop moves then.
+A task that awaits can be ended: it is cancelled. A task that swallows the cancellation, or never
+awaits and blocks the loop, gets `grace`; then its outcome is reported all the same, and the task
+counts as `stuck` until it ends. Another thread watches the time limits, so they hold while the loop
+is blocked, but no other task of the loop moves then.
 """
 
 import asyncio
@@ -17,12 +17,10 @@ from threading import Event, Thread
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.errors.wording import written_length
-from sempre.executors.alarm import Alarm
-from sempre.executors.calling import cancelled, perform_async
 from sempre.executors.current import Current, Link
 from sempre.executors.effects import Opener
-from sempre.executors.flights import Flight, Flights, judged
+from sempre.executors.job_call import call_async_job, cancelled
+from sempre.executors.runs_in_flight import RunInFlight, RunsInFlight, timed_out
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["AsyncExecutor"]
@@ -31,9 +29,8 @@ _LOG = logging.getLogger("sempre.executors")
 
 
 @dataclass(eq=False)
-class _TaskFlight(Flight):
+class _TaskInFlight(RunInFlight):
     task: "asyncio.Task[None] | None" = field(default=None, init=False)
-    verdict: Outcome | None = field(default=None, init=False)
 
 
 class AsyncExecutor:
@@ -50,8 +47,7 @@ class AsyncExecutor:
         self._opener = opener
         self._clock = clock or SystemClock()
         self._grace = grace.total_seconds()
-        self._flights: Flights[_TaskFlight] = Flights(self._clock)
-        self._alarm = Alarm(self._clock)
+        self._flights: RunsInFlight[_TaskInFlight] = RunsInFlight(self._clock)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended = Event()
 
@@ -60,7 +56,7 @@ class AsyncExecutor:
         if self._loop is not None:
             return
         self._loop = asyncio.new_event_loop()
-        thread = Thread(target=self._turn, args=(self._loop,), name="sempre-loop", daemon=True)
+        thread = Thread(target=self._run_loop, args=(self._loop,), name="sempre-loop", daemon=True)
         thread.start()
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
@@ -72,42 +68,40 @@ class AsyncExecutor:
         loop = self._running_loop()
         began = self._clock.elapsed()
         current = Current.of(run, began=began, clock=self._clock, link=Link(), opener=self._opener)
-        flight = _TaskFlight(run, done, current, began)
+        flight = _TaskInFlight(run, done, current, began)
         self._flights.add(flight)
         if run.timeout is not None:
-            verdict = Outcome(
-                Ended.TIMED_OUT, error=f"timed out after {written_length(run.timeout)}"
+            verdict, at = timed_out(run), began + run.timeout.total_seconds()
+            self._flights.call_at(
+                at, flight, lambda: self._ask_to_end(flight, verdict, "its time is over")
             )
-            at = flight.began + run.timeout.total_seconds()
-            self._alarm.set(flight, at, lambda: self._ask(flight, verdict, "its time is over"))
         loop.call_soon_threadsafe(self._begin, flight)
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Cancel the task of a run; False if it is unknown."""
         flights = self._flights.of(execution_id)
         for flight in flights:
-            self._ask(flight, cancelled(reason), reason)
+            self._ask_to_end(flight, cancelled(reason), reason)
         return bool(flights)
 
     def progress(self) -> Mapping[str, Progress]:
-        """Return how far the runs have come that have said so, by execution id."""
+        """Return the progress of each run that has reported some, by execution id."""
         return self._flights.progress()
 
     @property
     def stuck(self) -> int:
-        """How many tasks were told of and have not ended."""
+        """How many tasks have a reported outcome and have not ended."""
         return self._flights.stuck
 
     def stop(self) -> None:
-        """Cancel every task, tell of none, and end the loop.
+        """Cancel every task, report none, and end the loop.
 
         A loop that is blocked, or tasks that do not end within the grace, die with the process.
         """
-        self._alarm.stop()
         self._flights.abandon()
         loop, self._loop = self._loop, None
         if loop is not None:
-            with suppress(RuntimeError):  # it is closed already
+            with suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(loop.stop)
             self._ended.wait(2 * self._grace)
 
@@ -116,47 +110,41 @@ class AsyncExecutor:
             raise Refused("the executor is not running: start() it first, and submit before stop()")
         return self._loop
 
-    def _begin(self, flight: _TaskFlight) -> None:
+    def _begin(self, flight: _TaskInFlight) -> None:
         if flight.verdict is not None:
-            # It was cancelled before it began.
-            self._end(flight, flight.verdict)
+            # The run was cancelled before it began.
+            self._flights.end(flight, flight.verdict)
             return
         # A context of its own: what a job sets is gone with it.
         loop = asyncio.get_running_loop()
-        flight.task = loop.create_task(self._fly(flight), context=Context())
-        flight.task.add_done_callback(lambda task: self._landed(flight, task))
+        flight.task = loop.create_task(self._call(flight), context=Context())
+        flight.task.add_done_callback(lambda task: self._report_early_cancel(flight, task))
 
-    async def _fly(self, flight: _TaskFlight) -> None:
-        report = await perform_async(flight.run.task, flight.current)
-        self._end(flight, judged(report, flight.verdict))
+    async def _call(self, flight: _TaskInFlight) -> None:
+        self._flights.end(flight, await call_async_job(flight.run.task, flight.current))
 
-    def _landed(self, flight: _TaskFlight, task: "asyncio.Task[None]") -> None:
-        # A task that is cancelled before its first step never comes to tell of itself.
+    def _report_early_cancel(self, flight: _TaskInFlight, task: "asyncio.Task[None]") -> None:
+        # A task that is cancelled before its first step never reports its outcome itself.
         if task.cancelled():
-            by_others = Outcome(Ended.FAILED, error="CancelledError: cancelled before it began")
-            self._end(flight, flight.verdict or by_others)
+            by_job = Outcome(Ended.FAILED, error="CancelledError: cancelled before it began")
+            self._flights.end(flight, by_job)
 
-    def _end(self, flight: _TaskFlight, report: Outcome) -> None:
-        self._alarm.forget(flight)
-        self._flights.end(flight, report)
-
-    def _ask(self, flight: _TaskFlight, verdict: Outcome, reason: str) -> None:
-        """Cancel a task now, and tell of it after the grace whether it has ended or not."""
+    def _ask_to_end(self, flight: _TaskInFlight, verdict: Outcome, reason: str) -> None:
+        """Cancel a task now, and report its outcome after the grace even if it has not ended."""
         loop = self._loop
-        if flight.verdict is not None or loop is None:
+        if loop is None or not self._flights.decide(flight, verdict):
             return
-        flight.verdict = verdict
         flight.current.link.cancel(reason)
         at = self._clock.elapsed() + self._grace
-        self._alarm.set(flight, at, lambda: self._flights.give_up(flight, verdict))
+        self._flights.call_at(at, flight, lambda: self._flights.give_up(flight, verdict))
         loop.call_soon_threadsafe(self._cancel, flight)
 
     @staticmethod
-    def _cancel(flight: _TaskFlight) -> None:
+    def _cancel(flight: _TaskInFlight) -> None:
         if flight.task is not None:
             flight.task.cancel()
 
-    def _turn(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _run_loop(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
         while self._loop is loop:
             try:
@@ -164,13 +152,13 @@ class AsyncExecutor:
             except BaseException:  # noqa: BLE001 - asyncio lets a task's SystemExit through
                 _LOG.exception("a task of a job tried to end the event loop")
         try:
-            loop.run_until_complete(self._clear())
+            loop.run_until_complete(self._cancel_tasks())
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()
             self._ended.set()
 
-    async def _clear(self) -> None:
+    async def _cancel_tasks(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from sempre.executors.process.limits import LONGEST_WAIT, Limits
+from sempre.executors.process.time_limits import LONGEST_WAIT, TimeLimits
 
 
 class Clock:
@@ -19,7 +19,7 @@ class Clock:
 
 def test_a_child_is_due_at_its_limit_and_again_when_its_grace_is_over() -> None:
     clock = Clock()
-    limits = Limits(clock, grace=5.0)
+    limits = TimeLimits(clock, grace=5.0)
     limits.set(1, 1010)
     limits.set(2, 1030)
     assert (limits.wait(), limits.due()) == (10_000, [])
@@ -36,7 +36,7 @@ def test_a_child_is_due_at_its_limit_and_again_when_its_grace_is_over() -> None:
 
 def test_a_child_that_was_asked_to_end_gets_no_other_limit_and_no_second_request() -> None:
     clock = Clock()
-    limits = Limits(clock, grace=5.0)
+    limits = TimeLimits(clock, grace=5.0)
     limits.set(1, 1010)
 
     assert limits.ask(1)
@@ -50,7 +50,7 @@ def test_a_child_that_was_asked_to_end_gets_no_other_limit_and_no_second_request
 
 def test_a_child_that_is_gone_leaves_nothing_behind() -> None:
     clock = Clock()
-    limits = Limits(clock, grace=5.0)
+    limits = TimeLimits(clock, grace=5.0)
     limits.set(1, 1010)
     limits.ask(1)
     limits.forget(1)
@@ -63,14 +63,7 @@ def test_a_child_that_is_gone_leaves_nothing_behind() -> None:
 
 
 def test_a_far_limit_is_looked_at_again_and_again_as_a_wait_does_not_count_suspended_time() -> None:
-    limits = Limits(Clock(), grace=5.0)
+    limits = TimeLimits(Clock(), grace=5.0)
     limits.set(1, 50_000)
 
     assert limits.wait() == 1000 * LONGEST_WAIT
-
-
-def test_another_nursery_begins_without_limits() -> None:
-    limits = Limits(Clock(), grace=5.0)
-    limits.set(1, 1010)
-
-    assert limits.anew().wait() is None

@@ -1,7 +1,8 @@
-"""One call of a job's function, wherever it happens, and its outcome.
+"""One call of a job's function and its outcome, in whichever thread, task or process it happens.
 
-Every executor calls here, so that a job gives the same outcome in a thread, on the loop and in a
-child. An outcome is made of plain values only: it crosses from a child as JSON.
+Every executor calls functions through this module, so that a job gives equal outcomes in a thread,
+on the event loop and in a child process. An outcome consists of plain values: a child sends it as
+JSON.
 """
 
 import asyncio
@@ -15,12 +16,12 @@ from sempre.errors import RunCancelled, Skip
 from sempre.executors.current import Current, running
 from sempre.ports.executor import Ended, Outcome, Task
 
-__all__ = ["LONGEST_ERROR", "cancelled", "failed", "perform", "perform_async"]
+__all__ = ["LONGEST_ERROR", "call_async_job", "call_job", "cancelled", "failed"]
 
 LONGEST_ERROR = 500
 
 
-def perform(task: Task, run: Current) -> Outcome:
+def call_job(task: Task, run: Current) -> Outcome:
     """Call a function to its end in this thread; a coroutine gets a loop of its own.
 
     It never raises: SystemExit and KeyboardInterrupt are failures of the job like any other.
@@ -36,10 +37,10 @@ def perform(task: Task, run: Current) -> Outcome:
         return failed(error, run, task.redact)
 
 
-async def perform_async(task: Task, run: Current) -> Outcome:
-    """Call a function on the running loop and wait for what it returns; it never raises.
+async def call_async_job(task: Task, run: Current) -> Outcome:
+    """Call a function on the running loop and await its result; it never raises.
 
-    That it was cancelled is an outcome too, so that whoever asked for it can tell why.
+    A cancellation is an outcome too: the executor that cancelled the task adds the reason.
     """
     try:
         with running(run):
@@ -57,26 +58,29 @@ async def perform_async(task: Task, run: Current) -> Outcome:
 
 
 def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -> Outcome:
-    """Report what a job raised; RunCancelled, if it was asked to end, is no failure."""
+    """Return the outcome of a job that raised.
+
+    RunCancelled is no failure if the run was asked to end, and Skip is none at all.
+    """
     reason = run.link.reason
     if isinstance(error, RunCancelled) and reason is not None:
         return cancelled(reason)
     if isinstance(error, Skip):
         return Outcome(Ended.SKIPPED, None, kept_text(str(error), patterns, LONGEST_ERROR))
     line = kept_text(_one_line(error), patterns, LONGEST_ERROR)
-    return Outcome(Ended.FAILED, None, line, kept_text(_told(error), patterns))
-
-
-def _succeeded(value: object, task: Task, run: Current) -> Outcome:
-    """Report what a job returned, after what it wrote is kept."""
-    result = kept_result(value, task.redact, task.result_limit)
-    run.effects.keep(result)
-    return Outcome(Ended.SUCCEEDED, result)
+    return Outcome(Ended.FAILED, None, line, kept_text(_formatted_traceback(error), patterns))
 
 
 def cancelled(reason: str) -> Outcome:
-    """Report that a run ended because it was asked to."""
+    """Return the outcome of a run that ended because it was asked to."""
     return Outcome(Ended.CANCELLED, None, kept_text(f"cancelled: {reason}", (), LONGEST_ERROR))
+
+
+def _succeeded(value: object, task: Task, run: Current) -> Outcome:
+    """Commit the transaction of the run, if it has one; return the outcome of a success."""
+    result = kept_result(value, task.redact, task.result_limit)
+    run.effects.keep(result)
+    return Outcome(Ended.SUCCEEDED, result)
 
 
 def _one_line(error: BaseException) -> str:
@@ -90,10 +94,10 @@ def _one_line(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def _told(error: BaseException) -> str:
-    # The first frame is ours; the job's begin below it.
+def _formatted_traceback(error: BaseException) -> str:
+    # The first frame is that of this module; those of the job come below it.
     frames = error.__traceback__.tb_next if error.__traceback__ else None
     try:
         return "".join(traceback.format_exception(type(error), error, frames))
-    except Exception as another:  # noqa: BLE001 - the report must be made, with or without it
+    except Exception as another:  # noqa: BLE001 - the outcome is needed even without a traceback
         return f"{_one_line(error)}\n(its traceback raised {type(another).__name__})\n"

@@ -1,37 +1,33 @@
-"""Time limits of children, as the nursery keeps them: a request to end first, later a kill.
+"""Time limits of children, as the fork server keeps them: first SIGTERM, after the grace SIGKILL.
 
-The nursery has one thread and runs nothing of the user's, so no job can keep it from looking at the
-clock. A thread of the worker could be kept from it for as long as a job holds the interpreter.
+The fork server has one thread and runs no code of a job, so no job can keep it from reading the
+clock. A thread of the worker is blocked for as long as a job holds the interpreter.
 """
 
 from math import inf
 
 from sempre.clock import Clock
 
-__all__ = ["Limits"]
+__all__ = ["TimeLimits"]
 
 # A poll does not count the time that the host was suspended; the clock does.
 LONGEST_WAIT = 60.0
 
 
-class Limits:
-    """When each child is to be asked to end, and when to be killed; late, but never early.
+class TimeLimits:
+    """The instant at which each child is to be asked to end, or to be killed; never early.
 
-    A nursery copies every page of memory that it writes to, so this is one number for each child
-    and the earliest of them, not a heap of objects.
+    The fork server copies every page of memory that it writes to, so there is one number for each
+    child and the earliest of all, not a heap of objects.
     """
 
     def __init__(self, clock: Clock, grace: float) -> None:
-        """Begin without limits; `grace` is the time in seconds between request and kill."""
+        """Begin without limits; `grace` is the time in seconds between SIGTERM and SIGKILL."""
         self._clock = clock
         self._grace = grace
         self._at: dict[int, float] = {}
         self._asked: set[int] = set()
         self._next = inf
-
-    def anew(self) -> "Limits":
-        """Return the same clock and grace, without limits: for another nursery."""
-        return Limits(self._clock, self._grace)
 
     def set(self, child: int, at: float) -> None:
         """Let a child run until a point of the clock's `elapsed`."""
@@ -47,16 +43,16 @@ class Limits:
         return True
 
     def has_asked(self, child: int) -> bool:
-        """Tell whether a child was asked to end."""
+        """Return whether a child was asked to end."""
         return child in self._asked
 
     def forget(self, child: int) -> None:
-        """Drop what is kept of a child that is gone."""
+        """Drop the limit of a child that has exited."""
         self._at.pop(child, None)
         self._asked.discard(child)
 
     def wait(self) -> float | None:
-        """Return for how many milliseconds nothing is due; None if nothing ever is."""
+        """Return the milliseconds until the next limit; None without limits."""
         if self._next == inf:
             return None
         return 1000 * min(max(self._next - self._clock.elapsed(), 0.0), LONGEST_WAIT)
@@ -73,5 +69,5 @@ class Limits:
 
     def _put(self, child: int, at: float) -> None:
         self._at[child] = at
-        # A limit that is forgotten leaves this behind: one look at the clock in vain.
+        # A forgotten limit stays here: the cost is one needless reading of the clock.
         self._next = min(self._next, at)

@@ -9,7 +9,7 @@ import pytest
 
 from sempre.errors import Refused
 from sempre.executors.current import current
-from sempre.executors.loop import AsyncExecutor
+from sempre.executors.event_loop import AsyncExecutor
 from sempre.ports.executor import Ended
 from tests.unit.executors.runs import Told, outcome_of, run_of
 

@@ -1,9 +1,9 @@
-"""Turns: threads whose runs are very short let one of them go on, and wait a little.
+"""Turns at the interpreter lock: threads with very short runs work one after the other.
 
-Only one thread at a time has the interpreter. Where each run takes some microseconds, threads that
-all want it spend more time on handing it to each other than on the runs. So one of them has the
-turn and does run after run; the others wait for it, but not for long, and not at all for one whose
-run turns out to be long.
+Only one thread at a time holds the interpreter lock (GIL). Where each run takes some microseconds,
+threads that compete for the lock spend more time on passing it than on the runs. So one thread has
+the turn and does run after run. The others wait for the turn, but not for long, and not at all
+while the thread that has it is busy with a long run.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from math import inf
 from threading import Lock
 
-__all__ = ["Taker", "Turns"]
+__all__ = ["GilTurns", "TurnTaker"]
 
 SHORT = 0.0005
 PATIENCE = 0.005
@@ -27,14 +27,15 @@ class _Turn:
         self.ended = 0
 
 
-class Turns:
-    """Who goes on, among the threads of an executor."""
+class GilTurns:
+    """Decides which thread of an executor goes on."""
 
     def __init__(self) -> None:
-        """Begin with runs that are believed to be long: nobody waits for anybody."""
+        """Begin as if all runs were long: then no thread waits for another."""
         self._turn = _Turn()
-        # One waits for the turn and wakes up now and then; the others wait for that one.
-        self._door = Lock()
+        # The thread that holds it waits for the turn and wakes up now and then; the other threads
+        # wait here without waking up.
+        self._queue = Lock()
         self._typical = inf
 
     @property
@@ -43,9 +44,9 @@ class Turns:
         return self._typical < SHORT
 
     @contextmanager
-    def taking(self) -> Iterator["Taker"]:
-        """Let a thread take its turns in a block, and give up the last one at its end."""
-        taker = Taker(self)
+    def taking(self) -> Iterator["TurnTaker"]:
+        """Let a thread take turns in a block, and give up the last turn at its end."""
+        taker = TurnTaker(self)
         try:
             yield taker
         finally:
@@ -53,12 +54,12 @@ class Turns:
 
     def take(self) -> _Turn | None:
         """Wait for the turn; None if it has not come for a while."""
-        if not self._door.acquire(timeout=PATIENCE * MOST_WAITS):
+        if not self._queue.acquire(timeout=PATIENCE * MOST_WAITS):
             return None
         try:
             return self._take_next()
         finally:
-            self._door.release()
+            self._queue.release()
 
     def _take_next(self) -> _Turn | None:
         for _ in range(MOST_WAITS):
@@ -67,31 +68,34 @@ class Turns:
             if turn.lock.acquire(timeout=PATIENCE):
                 return turn
             if turn.ended == ended and turn is self._turn:
-                # Who has it is busy with a long run: from here on it is worth nothing.
+                # The thread that has this turn is busy with a long run: replace the turn.
                 self._turn = _Turn()
         return None
 
     def learn(self, seconds: float) -> None:
-        """Note how long a run took; the median counts, for some of the shortest have to wait."""
+        """Adjust the typical duration of a run.
+
+        It follows the median, as the duration of some short runs includes a wait for the lock.
+        """
         known = seconds if self._typical == inf else self._typical
         self._typical = known * (1 + STEP if seconds > known else 1 - STEP)
 
 
-class Taker:
-    """One thread that takes its turns."""
+class TurnTaker:
+    """One thread that takes turns."""
 
-    def __init__(self, turns: Turns) -> None:
-        """Have none yet."""
+    def __init__(self, turns: GilTurns) -> None:
+        """Begin without a turn."""
         self._turns = turns
         self._turn: _Turn | None = None
 
     def wait(self) -> None:
-        """Wait for the turn, if it matters and we do not have it."""
+        """Wait for the turn, if turns matter and this thread does not have it."""
         if self._turn is None and self._turns.matter:
             self._turn = self._turns.take()
 
     def note(self, seconds: float) -> None:
-        """Note that a run has ended; the turn is kept as long as runs are short."""
+        """Note that a run has ended; the thread keeps the turn as long as runs are short."""
         self._turns.learn(seconds)
         if self._turn is not None:
             self._turn.ended += 1
@@ -99,7 +103,7 @@ class Taker:
                 self.give_up()
 
     def give_up(self) -> None:
-        """Let another one have the turn, if we have it."""
+        """Let another thread have the turn, if this thread has it."""
         if self._turn is not None:
             turn, self._turn = self._turn, None
             turn.lock.release()
