@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 
 from sempre import Job, Sempre
-from sempre.cli.desk import Desk
-from sempre.cli.pairs import PairHealth, pairs_of
-from sempre.cli.printing import Output
+from sempre.cli.context import CommandContext
+from sempre.cli.output import Output
+from sempre.cli.pair_health import PairHealth, pairs_of
 from sempre.domain.states import Kind, State
 from sempre.engine.events import Event, Happened
 from sempre.testing import TimeTravel
@@ -50,7 +50,7 @@ class Shop:
     @property
     def health(self) -> PairHealth:
         """What `sempre pairs` and `sempre status` know."""
-        return next(pairs_of(Desk(self.app, Output())))
+        return next(pairs_of(CommandContext(self.app, Output())))
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def test_a_command_connects_nowhere_before_the_folder_is_trusted(
     assert sempre("trust", **environment).exit_code == 0
     # Trusted, and nobody listens any more.
     assert sempre("list", **environment).exit_code == 3
-    assert "not trusted any more" in sempre("trust", "--forget", **environment).stderr
+    assert "no longer trusted" in sempre("trust", "--forget", **environment).stderr
 
 
 def test_there_must_be_a_store_to_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

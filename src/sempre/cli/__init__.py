@@ -1,4 +1,4 @@
-"""The command line: operates from the store's URL alone; only `worker` and `dev` import code."""
+"""The command line `sempre`: `main` has the commands, `commands` a module for each."""
 
 from sempre.cli.main import main
 

@@ -1,7 +1,7 @@
-"""A group of commands that imports only the command that is asked for.
+"""A group of commands that imports only the command to run.
 
-What `--help` shows stands in a table, so that it costs no import; a test holds the table to what
-the commands say of themselves.
+`--help` prints a table and so imports no command; a test compares the table with the help texts of
+the commands.
 """
 
 import sys
@@ -11,36 +11,43 @@ from typing import Any, NamedTuple
 
 import click
 
-from sempre.cli.failing import Code, Failure, Interrupted, failure_of, named
+from sempre.cli.errors import ExitCode, Failure, Interrupted, failure_of, safe_word
 from sempre.errors import SempreError, nearest, printable
 
 __all__ = ["Entry", "LazyGroup"]
 
 
 class Entry(NamedTuple):
-    """A command as the table of commands has it: where it is, and its line in `--help`."""
+    """A command in the table of commands: its module and attribute, and its line in `--help`."""
 
     name: str
     target: str
-    line: str
+    line: str = ""
 
 
 class LazyGroup(click.Group):
-    """Commands in sections, imported one by one; every error becomes a sentence and a code."""
+    """Commands in sections, imported on use; an error becomes a sentence and an exit code."""
 
-    def __init__(self, *args: Any, sections: Mapping[str, Sequence[Entry]], **options: Any) -> None:  # noqa: ANN401 - handed on to click
-        """Know the commands of every section, in the order in which they are shown."""
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 - handed on to click
+        sections: Mapping[str, Sequence[Entry]],
+        hidden: Sequence[Entry] = (),
+        **options: Any,  # noqa: ANN401 - as above
+    ) -> None:
+        """Take the commands of every section in their order, and those that help does not show."""
         super().__init__(*args, **options)
         self.sections = sections
         self.entries = {entry.name: entry for some in sections.values() for entry in some}
+        self._runnable = {**self.entries, **{entry.name: entry for entry in hidden}}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names in the order in which they are shown."""
         return list(self.entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Import the command of a name; None if there is none."""
-        entry = self.entries.get(cmd_name)
+        """Import a command by its name; None without such a command."""
+        entry = self._runnable.get(cmd_name)
         if entry is None:
             return None
         module, _, attribute = entry.target.partition(":")
@@ -50,10 +57,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or name the nearest one."""
-        if args and args[0] not in self.entries and not args[0].startswith("-"):
+        """Find the command, or suggest the nearest name."""
+        if args and args[0] not in self._runnable and not args[0].startswith("-"):
             hint = nearest(args[0], self.entries)
-            ctx.fail(f'no command "{named(args[0])}". {hint}'.strip())
+            ctx.fail(f'no command "{safe_word(args[0])}". {hint}'.strip())
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
@@ -65,14 +72,14 @@ class LazyGroup(click.Group):
                 formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; what goes wrong becomes an error with an exit code of its own."""
+        """Run a command; an error of Sempre becomes a failure with its exit code."""
         try:
             return super().invoke(ctx)
         except SempreError as error:
             raise failure_of(error) from error
 
     def main(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - handed on to click
-        """Run as a program, and end it; an error of click's own reads as any other of ours."""
+        """Run as a program, and end it; errors of click read like those of Sempre."""
         try:
             given = args[0] if args else options.get("args")
             _refuse_other_bytes(sys.argv[1:] if given is None else given)
@@ -88,11 +95,11 @@ class LazyGroup(click.Group):
 
 
 def _refuse_other_bytes(words: Sequence[str]) -> None:
-    """Raise Failure for a word of the command line that is no UTF-8: nothing could store it."""
+    """Raise Failure for an argument that is not UTF-8: no store can hold it."""
     for place, word in enumerate(words, 1):
         try:
             word.encode("utf-8")
         except UnicodeEncodeError:
-            message = f'argument {place} is not UTF-8: "{named(printable(word))}".'
+            message = f'argument {place} is not UTF-8: "{safe_word(printable(word))}".'
             advice = "set your terminal to UTF-8"
-            raise Failure(message, code=Code.USAGE, advice=advice) from None
+            raise Failure(message, code=ExitCode.USAGE, advice=advice) from None

@@ -1,4 +1,4 @@
-"""The command `sempre`: its table of commands, and the way in."""
+"""The command `sempre`: the table of its commands, and the entry point."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,66 +11,63 @@ __all__ = ["cli", "main"]
 COMMANDS = "sempre.cli.commands"
 SECTIONS: Mapping[str, Sequence[Entry]] = {
     "Run": (
-        Entry("dev", f"{COMMANDS}.working:dev", "Run the jobs of a file, here and now."),
-        Entry("worker", f"{COMMANDS}.working:worker", "Run jobs in production; SIGTERM drains."),
+        Entry("dev", f"{COMMANDS}.dev:dev", "Run jobs in this terminal, for development."),
+        Entry("worker", f"{COMMANDS}.worker:worker", "Run jobs in production."),
     ),
-    "Look": (
-        Entry("status", f"{COMMANDS}.health:status", "Tell whether all is well."),
-        Entry("list", f"{COMMANDS}.looking:list_schedules", "List schedules."),
-        Entry("show", f"{COMMANDS}.looking:show", "Show all about one schedule."),
-        Entry("next", f"{COMMANDS}.looking:next_slots", "Show what will run, and when."),
-        Entry("executions", f"{COMMANDS}.history:executions", "List executions."),
-        Entry("execution", f"{COMMANDS}.history:execution", "Show all about one execution."),
+    "Inspect": (
+        Entry("status", f"{COMMANDS}.status:status", "Check health; exit 1 if unhealthy."),
+        Entry("list", f"{COMMANDS}.list:list_schedules", "List schedules."),
         Entry(
-            "simulate", f"{COMMANDS}.simulating:simulate", "Show what an app would run, and when."
+            "show", f"{COMMANDS}.show:show", "Show one schedule, its next slots and its history."
+        ),
+        Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
+        Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
+        Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
+        Entry(
+            "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
         ),
         Entry(
-            "pairs",
-            f"{COMMANDS}.pairing:pairs",
-            "List pairs: when each last looked, and what it found.",
+            "preview", f"{COMMANDS}.preview:preview", "Explain a cron expression or an interval."
         ),
-        Entry(
-            "switches",
-            f"{COMMANDS}.switching:switches",
-            "List what is killed, why, and until when.",
-        ),
-        Entry("preview", f"{COMMANDS}.preview:preview", "Explain a cron text or an interval."),
     ),
     "Operate": (
-        Entry("run", f"{COMMANDS}.operating:run", "Run a schedule now, besides its slots."),
-        Entry("pause", f"{COMMANDS}.operating:pause", "Stop schedules for a while."),
-        Entry("resume", f"{COMMANDS}.operating:resume", "End a pause."),
-        Entry("skip", f"{COMMANDS}.operating:skip", "Take one future slot out."),
-        Entry("unskip", f"{COMMANDS}.operating:unskip", "Put a skipped slot back."),
-        Entry("enable", f"{COMMANDS}.operating:enable", "Let schedules run."),
-        Entry("disable", f"{COMMANDS}.operating:disable", "Stop schedules for good."),
+        Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),
+        Entry("pause", f"{COMMANDS}.pause:pause", "Pause schedules."),
+        Entry("resume", f"{COMMANDS}.pause:resume", "Resume paused schedules."),
+        Entry("skip", f"{COMMANDS}.skip:skip", "Skip one future slot."),
+        Entry("unskip", f"{COMMANDS}.skip:unskip", "Restore a skipped slot."),
+        Entry("enable", f"{COMMANDS}.enable:enable", "Enable schedules."),
+        Entry("disable", f"{COMMANDS}.enable:disable", "Disable schedules."),
+        Entry("switch", f"{COMMANDS}.switch:switch", "Stop work in an incident, and restart it."),
+        Entry("backfill", f"{COMMANDS}.backfill:backfill", "Run past slots that did not succeed."),
+        Entry("reconcile", f"{COMMANDS}.reconcile:reconcile", "Run a watchdog pass now."),
         Entry(
-            "kill", f"{COMMANDS}.switching:kill", "Stop work: of a job, queue, tag or pair, or all."
-        ),
-        Entry("revive", f"{COMMANDS}.switching:revive", "Let work that was killed go on."),
-        Entry("backfill", f"{COMMANDS}.backfilling:backfill", "Run past slots that did not run."),
-        Entry("reconcile", f"{COMMANDS}.health:reconcile", "Heal now what is not as it should be."),
-        Entry(
-            "drill",
-            f"{COMMANDS}.drilling:drill",
-            "Harm staging on purpose, and see that nothing is lost.",
+            "drill", f"{COMMANDS}.drill:drill", "Break staging on purpose and check the recovery."
         ),
     ),
-    "Data": (
-        Entry("db", f"{COMMANDS}.database:database", "Set the store up, or look at it."),
+    "Set up": (
+        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade or check the store."),
         Entry(
             "trust",
-            f"{COMMANDS}.trusting:trust_folder",
-            "Trust the store, or the application, that pyproject.toml here names.",
+            f"{COMMANDS}.trust:trust_folder",
+            "Trust the store or application that pyproject.toml names.",
         ),
     ),
 }
+OLD_NAMES = (
+    Entry("kill", f"{COMMANDS}.switch:kill"),
+    Entry("revive", f"{COMMANDS}.switch:revive"),
+    Entry("switches", f"{COMMANDS}.switch:switches"),
+)
+"""Commands that work under their old name for one release, and that help does not show."""
 
 
 @click.command(
     "sempre",
     cls=LazyGroup,
     sections=SECTIONS,
+    hidden=OLD_NAMES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     options_metavar="",
     subcommand_metavar="COMMAND ...",
@@ -79,7 +76,8 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
 def cli() -> None:
     """Recurring jobs that cannot be lost.
 
-    Commands find the store by --store URL, -A APP, $SEMPRE_STORE, $SEMPRE_APP or [tool.sempre].
+    The store comes from --store URL, -A APP, $SEMPRE_STORE, $SEMPRE_APP or [tool.sempre] in
+    pyproject.toml.
     """
 
 

@@ -1,4 +1,4 @@
-"""Options that commands share, and what they turn into."""
+"""Options that commands share, and the objects that commands get instead of them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from sempre.cli.printing import Output
+from sempre.cli.output import Output
 
-__all__ = ["answering", "choosing", "operating"]
+__all__ = ["context_options", "output_options", "store_options"]
 
 Function = Callable[..., Any]
 
 
-def answering(function: Function) -> Function:
-    """Give a command --json and --utc, and hand it an Output made of them."""
+def output_options(function: Function) -> Function:
+    """Give a command --json and --utc, and call it with an Output."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
     @click.option("--utc", is_flag=True, help="Show all times in UTC.")
@@ -25,27 +25,27 @@ def answering(function: Function) -> Function:
     return command
 
 
-def choosing(function: Function) -> Function:
-    """Give a command --store and -A, and hand it the names in them."""
-    store = click.option("--store", metavar="URL", help="The store; by default $SEMPRE_STORE.")
+def store_options(function: Function) -> Function:
+    """Give a command --store and -A, and call it with their texts."""
+    store = click.option("--store", metavar="URL", help="URL of the store; default $SEMPRE_STORE.")
     app = click.option("-A", "--app", metavar="APP", help="Use the store of this application.")
     return store(app(function))
 
 
-def operating(function: Function) -> Function:
-    """Give a command --store, -A and --broker too, and hand it a Desk: a store that is set up."""
+def context_options(function: Function) -> Function:
+    """Give a command the options of output, store and broker, and call it with a CommandContext."""
 
-    @answering
-    @choosing
-    @click.option("--broker", metavar="URL", help="The broker; by default $SEMPRE_BROKER.")
+    @output_options
+    @store_options
+    @click.option("--broker", metavar="URL", help="URL of the broker; default $SEMPRE_BROKER.")
     @wraps(function)
     def command(output: Output, **options: Any) -> Any:  # noqa: ANN401 - of any command
-        # A command's --help connects to nothing, and needs none of this.
-        from sempre.cli.desk import desk  # noqa: PLC0415
+        # Imported here: --help connects to nothing.
+        from sempre.cli.context import open_context  # noqa: PLC0415
         from sempre.cli.store_choice import choose_store  # noqa: PLC0415
 
         names = (options.pop(name) for name in ("store", "broker", "app"))
-        with desk(choose_store(*names), output) as opened:
-            return function(opened, **options)
+        with open_context(choose_store(*names), output) as context:
+            return function(context, **options)
 
     return command

@@ -1,9 +1,9 @@
-"""The store of a command: the one it is told, or that of the application it is pointed at.
+"""The store that a command operates on: named by its URL, or by an application.
 
-In this order: `--store`, `-A`, $SEMPRE_STORE, $SEMPRE_APP, `store` and then `app` under
-[tool.sempre], and `sqlite:///sempre.db`. The code of an application is imported only where the
-application decides; its other settings hold as well then. Code that only pyproject.toml names is
-imported once the folder is trusted.
+The first of: `--store`, `-A`, $SEMPRE_STORE, $SEMPRE_APP, `store` and then `app` under
+[tool.sempre], and `sqlite:///sempre.db`. The code of an application is imported only where it names
+the store; then its other settings apply too. Code that only pyproject.toml names is imported once
+the folder is trusted.
 """
 
 import os
@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from sempre.addresses.trust import check_code
-from sempre.cli.failing import Code, Failure
-from sempre.cli.finding import USUAL, command_path, configured, find_app
+from sempre.cli.app_loader import USUAL, command_path, configured, load_app
+from sempre.cli.errors import ExitCode, Failure
 from sempre.config import Settings, read_settings
 from sempre.urls import file_of, masked
 
@@ -26,12 +26,12 @@ ENVIRONMENT = ("SEMPRE_STORE", "SEMPRE_STORE_FILE")
 
 @dataclass(frozen=True)
 class Choice:
-    """What a command works with.
+    """The settings of a command, and where they come from.
 
     Attributes:
-        settings: among them the URLs of store and broker.
-        app: the application that they are read from, as -A names it; empty if from none.
-        is_named: whether anything names the store; if not, it is the default.
+        settings: the settings, with the URLs of store and broker.
+        app: the application that the settings come from, as -A names it; empty without one.
+        is_named: whether the store is named; if not, it is the default.
     """
 
     settings: Settings
@@ -43,12 +43,12 @@ def choose_store(store: str | None, broker: str | None, app: str | None) -> Choi
     """Return the settings of the store that a command works on.
 
     Args:
-        store: as --store names it.
-        broker: as --broker names it.
-        app: as -A names it.
+        store: the option --store.
+        broker: the option --broker.
+        app: the option -A.
 
     Raises:
-        Failure: there is no such application, or its store has no URL.
+        Failure: the application is missing, or its store has no URL.
         Untrusted: only pyproject.toml names the application, and its folder is not trusted.
     """
     here, given = Path.cwd(), {"store": store, "broker": broker}
@@ -67,43 +67,43 @@ def choose_store(store: str | None, broker: str | None, app: str | None) -> Choi
 
 
 def refuse_absent(choice: Choice) -> None:
-    """Raise Failure for a store that cannot be operated from here."""
+    """Raise Failure for a store that does not exist or lives in another process."""
     url = choice.settings.store
     path = file_of(url)
     if url.startswith("memory:"):
-        message = "a memory store lives in its own process and cannot be operated from outside."
+        message = "a memory store exists only inside its process; commands cannot reach it."
         advice = f"{command_path()} --store sqlite:///jobs.db"
-        raise Failure(message, code=Code.USAGE, advice=advice)
+        raise Failure(message, code=ExitCode.USAGE, advice=advice)
     if path is not None and not path.exists():
-        message = f"there is no store at {masked(url)}: no file {path}."
+        message = f"no store at {masked(url)}: the file {path} does not exist."
         hint, advice = _hint(choice, path)
         message = f"{message} {hint}".strip()
-        raise Failure(message, code=Code.UNREACHABLE, advice=advice)
+        raise Failure(message, code=ExitCode.UNREACHABLE, advice=advice)
 
 
 def upgrade_of(url: str) -> str:
     """Return the command that sets a store up, as it is typed.
 
-    What is shown of a server's URL has no account and no options, so that it cannot be repeated.
+    The URL of a server is not repeated: it may hold a password.
     """
     place = f" --store {masked(url)}" if file_of(url) else ", with the same --store"
     return f"sempre db upgrade{place}"
 
 
 def _of_app(named: str, broker: str | None) -> Choice:
-    # What the user's code prints while it is imported is no part of the command's answer.
+    # What the user's code prints at import is not data of the command.
     with redirect_stdout(sys.stderr):
-        app = find_app(named).app
+        app = load_app(named).app
     if not app.composition.has_url:
-        message = f"the application {named} has a store without a URL; --store names one."
+        message = f"the store of the application {named} has no URL; name the store with --store."
         advice = f"{command_path()} --store sqlite:///jobs.db"
-        raise Failure(message, code=Code.USAGE, advice=advice)
+        raise Failure(message, code=ExitCode.USAGE, advice=advice)
     settings = app.settings if broker is None else replace(app.settings, broker=broker)
     return Choice(settings, named)
 
 
 def _hint(choice: Choice, path: Path) -> tuple[str, str]:
-    """Return what may have been meant by a file that is not there, and the command to try."""
+    """Return a hint for a missing file, and the command to run next."""
     folder = path.parent
     known = [each.name for each in folder.glob(f"*{path.suffix}")] if folder.is_dir() else []
     if near := get_close_matches(path.name, known, n=1):
@@ -113,5 +113,5 @@ def _hint(choice: Choice, path: Path) -> tuple[str, str]:
     if not choice.is_named and files:
         return "", f"{command_path()} -A {files[0].relative_to(Path.cwd()).as_posix()}"
     if choice.app:
-        return "Workers set it up when they start.", f"sempre worker {choice.app}"
+        return "Workers create the file when they start.", f"sempre worker {choice.app}"
     return "", upgrade_of(choice.settings.store)

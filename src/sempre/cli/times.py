@@ -6,7 +6,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.instants import seconds_of
 from sempre.grids.zones import zone
 
-__all__ = ["ago", "as_json", "length", "shown", "zone_of"]
+__all__ = ["format_age", "format_duration", "format_instant", "json_instant", "zone_of"]
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 BLINK, SHORT = 0.1, 10
@@ -17,7 +17,7 @@ def zone_of(grid: Grid | None, usual: str | None = None) -> str:
     return str(getattr(grid, "timezone", usual or "UTC"))
 
 
-def shown(instant: datetime, zone_name: str, *, now: datetime) -> str:
+def format_instant(instant: datetime, zone_name: str, *, now: datetime) -> str:
     """Write an instant on the clocks of a zone, labelled: `Sun 29 Mar 03:00 +02:00`.
 
     The year is written where it is not the present one, seconds where there are any.
@@ -29,11 +29,11 @@ def shown(instant: datetime, zone_name: str, *, now: datetime) -> str:
     return f"{wall:%a} {wall.day} {wall:%b}{year} {clock} {label}"
 
 
-def length(duration: timedelta | float) -> str:
+def format_duration(duration: timedelta | float) -> str:
     """Write a length of time in its largest unit: `3ms`, `0.8s`, `12s`, `4m`, `7h`, `3d`."""
     seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
     if seconds < 0:
-        return f"-{length(-seconds)}"
+        return f"-{format_duration(-seconds)}"
     if 0 < seconds < BLINK:
         return f"{seconds * 1000:.0f}ms"
     if seconds < SHORT:
@@ -45,14 +45,14 @@ def length(duration: timedelta | float) -> str:
     return f"{seconds / HOUR:.0f}h" if seconds < 2 * DAY else f"{seconds / DAY:.0f}d"
 
 
-def ago(instant: datetime, now: datetime) -> str:
+def format_age(instant: datetime, now: datetime) -> str:
     """Write how long ago an instant was, or in how long it will be."""
     if instant > now:
-        return f"in {length(instant - now)}"
-    return f"{length(now - instant)} ago"
+        return f"in {format_duration(instant - now)}"
+    return f"{format_duration(now - instant)} ago"
 
 
-def as_json(instant: datetime | None) -> str | None:
+def json_instant(instant: datetime | None) -> str | None:
     """Write an instant as ISO 8601 in UTC, as `--json` has it everywhere."""
     return None if instant is None else instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
 

@@ -7,7 +7,7 @@ from typing import Any
 from click.testing import Result
 
 from sempre import Sempre
-from sempre.cli.printing import VERSION
+from sempre.cli.output import VERSION
 from tests.unit.cli.commands import sempre
 
 

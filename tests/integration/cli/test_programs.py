@@ -99,7 +99,7 @@ def test_due_work_of_a_queue_that_q_leaves_out_is_warned_of(folder: Path) -> Non
     (folder / "jobs.py").write_text(LANES)
 
     with program(folder, "dev", "-q", "default", SEMPRE_LEASE="3") as dev:
-        dev.wait_for("warning: this worker leaves mail to others: -q names the queues.")
+        dev.wait_for("warning: this worker does not serve the queue mail, which -q leaves out.")
         line = dev.wait_for("no live worker serves the queue mail")
 
     assert "1 execution due and not run (send)" in line
@@ -165,7 +165,7 @@ def test_code_of_another_owner_does_not_start_beside_a_running_fleet(
     status = json.loads(finished(folder, "status", "--json", *STORE).stdout)
     [problem] = [each for each in status["problems"] if each["code"] == "S206"]
     assert problem["message"].startswith(
-        "1 schedule that code of another owner declares too, and was refused: tick (of shop, not "
+        "1 schedule also declared by code of another owner, which was refused: tick (of shop, not "
     )
 
 
@@ -215,7 +215,7 @@ def test_a_burst_runs_what_is_due_and_tells_whether_it_failed(
         (["worker", "-c", "0"], 2, "error: invalid value for '-c'"),
         (["worker", "-q", ","], 2, "error: invalid value for '-q'"),
         (["worker", "--burst", "--processes", "2"], 2, "error: processes: 2 is not accepted"),
-        (["list"], 3, "error: there is no store at sqlite:///sempre.db"),
+        (["list"], 3, "error: no store at sqlite:///sempre.db"),
     ],
 )
 def test_a_mistake_has_its_exit_code_and_sentence(

@@ -14,7 +14,7 @@ import pytest
 
 from sempre.app import Sempre
 from sempre.app.process.wait_for_store import StoreRetry
-from sempre.cli.finding import find_app
+from sempre.cli.app_loader import load_app
 from sempre.clock import SystemClock
 from sempre.config import read_settings
 from sempre.domain.redaction import redacted, redacted_text
@@ -207,7 +207,7 @@ def test_the_traceback_of_the_users_file_shows_no_password(tmp_path: Path) -> No
         text = f"from sempre import Sempre\napp = Sempre({url!a}, lease='soon')\n"
         (tmp_path / f"jobs_of_{number}.py").write_text(text)
         with pytest.raises(Exception) as refused:  # noqa: PT011 - of click, without a text here
-            find_app(f"jobs_of_{number}", folder=tmp_path)
+            load_app(f"jobs_of_{number}", folder=tmp_path)
         told.append(f"{refused.value}{getattr(refused.value, 'details', '')}")
 
     assert [text for text in told if CANARY in text] == []

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sempre import Cron, Every, Job, Sempre
-from sempre.cli.desk import Desk
-from sempre.cli.pairs import pairs_of
-from sempre.cli.printing import Output
+from sempre.cli.context import CommandContext
+from sempre.cli.output import Output
+from sempre.cli.pair_health import pairs_of
 from sempre.engine.events import Event, Happened
 from sempre.errors import CronError, InvalidInput, ZoneError
 from tests.unit.app.conftest import Hand
@@ -92,10 +92,10 @@ def test_a_pair_whose_cron_rests_at_night_is_not_stale_until_slots_are_missed(
 
     with app.testing("2026-11-15 17:40:00Z") as t:
         t.travel_to("2026-11-16 08:59:00Z")
-        [resting] = pairs_of(Desk(app, Output()))
+        [resting] = pairs_of(CommandContext(app, Output()))
         app.switch("pair:create").off("forgotten")
         t.travel("20m")
-        [forgotten] = pairs_of(Desk(app, Output()))
+        [forgotten] = pairs_of(CommandContext(app, Output()))
 
     assert resting.age > timedelta(hours=15)
     assert (resting.is_stale, forgotten.is_stale) == (False, True)

@@ -6,13 +6,13 @@ from importlib import import_module
 import click
 import pytest
 
-from sempre.cli.main import SECTIONS, cli
+from sempre.cli.main import OLD_NAMES, SECTIONS, cli
 from tests.architecture.source import ROOT
 from tests.unit.cli.commands import sempre
 
 ENTRIES = [entry for entries in SECTIONS.values() for entry in entries]
 HEAVY = (
-    *("asyncio", "multiprocessing", "rich", "tzdata"),
+    *("asyncio", "multiprocessing", "tzdata"),
     *("sqlite3", "psycopg", "pymysql", "redis", "greenstalk"),
     *("sempre.app", "sempre.engine", "sempre.grids"),
 )
@@ -52,12 +52,22 @@ def test_every_command_has_help(entry: object) -> None:
 
 
 def test_every_command_that_answers_can_answer_in_json() -> None:
-    working = {"dev", "worker", "db"}
-    names = [entry.name for entry in ENTRIES if entry.name not in working]
+    working = {"dev", "worker"}
+    found = [command(entry.name) for entry in ENTRIES if entry.name not in working]
+    groups = [each for each in found if isinstance(each, click.Group)]
+    singles = [each for each in found if not isinstance(each, click.Group)]
 
-    for name in names:
-        options = [option for each in command(name).params for option in each.opts]
-        assert "--json" in options, name
+    for each in (*singles, *(inner for group in groups for inner in group.commands.values())):
+        options = [option for parameter in each.params for option in parameter.opts]
+        assert "--json" in options, each.name
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in OLD_NAMES])
+def test_an_old_name_is_a_command_that_help_does_not_show(name: str) -> None:
+    assert command(name).hidden
+    assert name not in cli.list_commands(click.Context(cli))
+    assert f"\n  {name} " not in sempre("--help").stdout
+    assert sempre(name, "--help").exit_code == 0
 
 
 def test_nothing_but_an_option_is_no_command() -> None:
@@ -65,7 +75,7 @@ def test_nothing_but_an_option_is_no_command() -> None:
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_help_imports_neither_drivers_nor_rich_nor_asyncio(argument: str) -> None:
+def test_help_imports_neither_drivers_nor_asyncio(argument: str) -> None:
     code = (
         "import sys\n"
         "from sempre.cli import main\n"

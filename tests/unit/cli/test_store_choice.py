@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sempre.cli.failing import Code, Failure
+from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.store_choice import choose_store
 from tests.unit.cli.commands import sempre
 
@@ -87,7 +87,7 @@ def test_code_that_only_a_file_names_is_imported_once_its_folder_is_trusted(
 
     refused = sempre("list")
 
-    assert refused.exit_code == Code.REFUSED
+    assert refused.exit_code == ExitCode.REFUSED
     assert "run `sempre trust` in it once" in refused.stderr
     assert "imported" not in refused.stderr
 
@@ -99,10 +99,10 @@ def test_an_application_whose_store_has_no_url_is_refused() -> None:
     text = "from sempre import Sempre\nfrom sempre.stores.memory import MemoryStore\n"
     Path("chosen_jobs.py").write_text(text + "app = Sempre(MemoryStore())\n")
 
-    with pytest.raises(Failure, match="has a store without a URL") as refused:
+    with pytest.raises(Failure, match="has no URL") as refused:
         choose_store(None, None, "chosen_jobs.py")
 
-    assert refused.value.code == Code.USAGE
+    assert refused.value.code == ExitCode.USAGE
 
 
 def test_a_command_lists_the_schedules_of_the_application_it_is_pointed_at() -> None:
@@ -121,7 +121,7 @@ def test_a_hint_points_at_the_application_that_lies_here_rather_than_at_an_empty
 
     failed = sempre("list")
 
-    assert failed.exit_code == Code.UNREACHABLE
+    assert failed.exit_code == ExitCode.UNREACHABLE
     assert "try: sempre list -A jobs.py" in failed.stderr
 
 
@@ -137,5 +137,5 @@ def test_a_mistyped_file_gets_the_nearest_one() -> None:
 def test_an_application_that_does_not_exist_is_told_with_an_example_of_the_command() -> None:
     failed = sempre("list", "-A", "nowhere.py")
 
-    assert failed.exit_code == Code.NOT_FOUND
+    assert failed.exit_code == ExitCode.NOT_FOUND
     assert "try: sempre list -A jobs.py" in failed.stderr

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sempre.cli.times import ago, as_json, length, shown, zone_of
+from sempre.cli.times import format_age, format_duration, format_instant, json_instant, zone_of
 from sempre.grids import Cron, Every, Grid
 
 NOW = datetime(2026, 3, 28, 12, tzinfo=UTC)
@@ -21,14 +21,14 @@ NOW = datetime(2026, 3, 28, 12, tzinfo=UTC)
 def test_an_instant_is_shown_on_the_clocks_of_its_zone_with_a_label(
     instant: datetime, zone: str, text: str
 ) -> None:
-    assert shown(instant, zone, now=NOW) == text
+    assert format_instant(instant, zone, now=NOW) == text
 
 
 def test_the_year_is_left_out_only_where_the_zone_is_in_the_present_one() -> None:
     new_year = datetime(2026, 12, 31, 23, 30, tzinfo=UTC)
 
-    assert shown(new_year, "Europe/Rome", now=NOW) == "Fri 1 Jan 2027 00:30 +01:00"
-    assert shown(new_year, "UTC", now=NOW) == "Thu 31 Dec 23:30 UTC"
+    assert format_instant(new_year, "Europe/Rome", now=NOW) == "Fri 1 Jan 2027 00:30 +01:00"
+    assert format_instant(new_year, "UTC", now=NOW) == "Thu 31 Dec 23:30 UTC"
 
 
 @pytest.mark.parametrize(
@@ -47,18 +47,18 @@ def test_the_year_is_left_out_only_where_the_zone_is_in_the_present_one() -> Non
     ],
 )
 def test_a_length_is_told_in_its_largest_unit(seconds: float, text: str) -> None:
-    assert length(seconds) == text
-    assert length(timedelta(seconds=seconds)) == text
+    assert format_duration(seconds) == text
+    assert format_duration(timedelta(seconds=seconds)) == text
 
 
 def test_an_instant_is_so_long_ago_or_comes_in_so_long() -> None:
-    assert ago(NOW - timedelta(minutes=3), NOW) == "3m ago"
-    assert ago(NOW + timedelta(hours=7), NOW) == "in 7h"
+    assert format_age(NOW - timedelta(minutes=3), NOW) == "3m ago"
+    assert format_age(NOW + timedelta(hours=7), NOW) == "in 7h"
 
 
 def test_json_has_instants_in_utc() -> None:
-    assert as_json(datetime.fromisoformat("2026-03-29T03:00+02:00")) == "2026-03-29T01:00:00Z"
-    assert as_json(None) is None
+    assert json_instant(datetime.fromisoformat("2026-03-29T03:00+02:00")) == "2026-03-29T01:00:00Z"
+    assert json_instant(None) is None
 
 
 def test_a_grid_without_a_zone_is_shown_in_utc() -> None:

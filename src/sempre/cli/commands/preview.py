@@ -1,12 +1,12 @@
-"""`sempre preview`: what a cron text or an interval means, without any store."""
+"""`sempre preview`: explain a cron expression or an interval, without a store."""
 
 from datetime import datetime
 
 import click
 
-from sempre.cli.options import answering
-from sempre.cli.printing import Output
-from sempre.cli.times import as_json, shown, zone_of
+from sempre.cli.options import output_options
+from sempre.cli.output import Output
+from sempre.cli.times import format_instant, json_instant, zone_of
 from sempre.clock import SystemClock
 from sempre.config import read_settings
 from sempre.grids.cron import Cron
@@ -21,22 +21,26 @@ CRON_FIELDS = 5
 
 @click.command
 @click.argument("text")
-@click.option("--tz", "timezone", metavar="ZONE", help="Its zone; else the setting timezone.")
-@click.option("-n", "count", type=click.IntRange(0, 1000), default=5, help="How many times.")
-@click.option("--after", metavar="T", help="Count from this instant; by default from now.")
-@click.option("--anchor", metavar="T", help="Where an interval counts from.")
-@click.option("--gap", default="shift", help="Times the clock skips: shift (default) or skip.")
-@click.option("--fold", default="first", help="Times it shows twice: first, last or both.")
-@answering
+@click.option("--tz", "timezone", metavar="ZONE", help="Time zone; default the setting timezone.")
+@click.option(
+    "-n", "count", type=click.IntRange(0, 1000), default=5, help="Times to show; default 5."
+)
+@click.option("--after", metavar="T", help="Show times after this instant; default now.")
+@click.option("--anchor", metavar="T", help="Instant from which an interval counts.")
+@click.option("--gap", default="shift", help="Times that the clock skips: shift (default) or skip.")
+@click.option(
+    "--fold", default="first", help="Times that come twice: first (default), last or both."
+)
+@output_options
 def preview(
     output: Output, *, text: str, count: int, after: str | None, **rule: str | None
 ) -> None:
-    """Explain a cron text or an interval.
+    """Explain a cron expression or an interval.
 
     \b
     sempre preview "0 2,14 * * *" --tz Europe/Rome
     sempre preview "every 15m"
-    """  # noqa: D301 - \b is click's mark for lines that are not to be joined
+    """  # noqa: D301 - \b tells click to keep these lines apart
     usual = read_settings({}).timezone
     grid = grid_of_text(text, rule).in_zone(usual or "UTC")
     zone_name = rule.get("timezone") or usual
@@ -47,15 +51,15 @@ def preview(
         return
     output.line(grid.explain())
     zone = output.zone(zone_of(grid))
-    output.lines([f"  {shown(each, zone, now=now)}" for each in times])
+    output.lines([f"  {format_instant(each, zone, now=now)}" for each in times])
     output.lines([f"note: {note}" for note in grid.notes()])
 
 
 def grid_of_text(text: str, rule: dict[str, str | None]) -> Grid:
-    """Return the grid of what somebody typed: an interval if it looks like one, else a cron text.
+    """Return the grid of a text: a cron expression if it looks like one, else an interval.
 
     Raises:
-        InvalidInput: it is neither.
+        InvalidInput: the text is neither.
     """
     given = {name: value for name, value in rule.items() if value is not None}
     is_cron = "*" in text or text.strip().startswith("@") or len(text.split()) >= CRON_FIELDS
@@ -70,6 +74,6 @@ def _answer(grid: Grid, times: list[datetime]) -> dict[str, object]:
         "grid": grid.to_json(),
         "explanation": grid.explain(),
         "timezone": zone_of(grid),
-        "times": [as_json(each) for each in times],
+        "times": [json_instant(each) for each in times],
         "notes": list(grid.notes()),
     }

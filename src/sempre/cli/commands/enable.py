@@ -1,0 +1,34 @@
+"""`sempre enable` and `sempre disable`: part of the definition of a schedule."""
+
+from collections.abc import Sequence
+
+import click
+
+from sempre.cli.context import CommandContext
+from sempre.cli.options import context_options
+from sempre.cli.schedule_verbs import apply_to_schedules
+
+__all__ = ["disable", "enable"]
+
+
+@click.command
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@context_options
+def enable(context: CommandContext, *, names: Sequence[str]) -> None:
+    """Enable schedules.
+
+    They run from their next slot on.
+    """
+    apply_to_schedules(context, names, lambda each: each.enable(), "enabled")
+
+
+@click.command
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@context_options
+def disable(context: CommandContext, *, names: Sequence[str]) -> None:
+    """Disable schedules.
+
+    Unlike a pause, `enabled` is part of the definition: a deploy whose code changes `enabled`
+    overrides this command.
+    """
+    apply_to_schedules(context, names, lambda each: each.disable(), "disabled")

@@ -1,0 +1,62 @@
+"""`sempre execution`: the state, the attempts, the result and the error of one execution."""
+
+from datetime import datetime
+
+import click
+
+from sempre.cli.context import CommandContext
+from sempre.cli.executions import ATTEMPT, EXECUTION, NumberedAttempt, execution_json
+from sempre.cli.fields import print_table, record_of, to_json
+from sempre.cli.options import context_options
+from sempre.cli.times import format_age, json_instant
+from sempre.domain.redaction import redacted_text
+from sempre.errors import NotFound
+from sempre.ports.messages import Report
+
+__all__ = ["execution"]
+
+
+@click.command
+@click.argument("id")
+@context_options
+def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as it is called on the command line
+    """Show one execution.
+
+    Its state, the progress of its run, its attempts, its result, and the traceback of its last
+    error.
+    """
+    found = context.read_one(context.store.candidates([id]))
+    if found is None:
+        raise NotFound("execution", id)
+    row = found.execution
+    found_attempts = context.read(context.store.attempts(id))
+    attempts = [NumberedAttempt(n, attempt, row) for n, attempt in enumerate(found_attempts, 1)]
+    # A report of an earlier attempt has an older fence.
+    reports = context.read(context.store.reports([id]))
+    report = next((each for each in reports if each.fence == row.fence), None)
+    if context.output.as_json:
+        answer = execution_json(row, context.redact)
+        answer["progress"] = report and _progress_json(report)
+        answer["attempts"] = [to_json(ATTEMPT, each, context.redact) for each in attempts]
+        context.output.json({"execution": answer})
+        return
+    context.output.line(f"{row.state} {row.snapshot.name}")
+    context.output.facts(record_of(EXECUTION, row, context))
+    context.output.facts([("progress", _progress_text(report, context.now))] if report else [])
+    if attempts:
+        context.output.line("")
+        print_table(context, ATTEMPT, attempts)
+    errors = [each.attempt.error for each in attempts if each.attempt.error]
+    if errors:
+        context.output.lines(["", redacted_text(errors[-1], context.redact).rstrip()])
+
+
+def _progress_text(report: Report, now: datetime) -> str:
+    amount = f"{report.done:g}" if report.total is None else f"{report.done:g} of {report.total:g}"
+    when = format_age(report.told_at, now) if report.told_at else ""
+    return ", ".join(filter(None, (amount, report.note, when)))
+
+
+def _progress_json(report: Report) -> dict[str, object]:
+    progress = {"done": report.done, "total": report.total, "note": report.note}
+    return {**progress, "told_at": json_instant(report.told_at)}

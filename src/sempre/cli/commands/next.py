@@ -1,0 +1,98 @@
+"""`sempre next`: the next slots of one schedule, or of all in order."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from heapq import merge
+from itertools import islice, takewhile
+from typing import NamedTuple
+
+import click
+
+from sempre.cli.context import CommandContext
+from sempre.cli.fields import Field, print_table, to_json
+from sempre.cli.options import context_options
+from sempre.cli.output import inform
+from sempre.cli.schedules import summaries_of
+from sempre.cli.slots import TICK, upcoming
+from sempre.cli.times import format_age, json_instant
+from sempre.domain.schedule import Schedule
+from sempre.errors import SempreError
+from sempre.ports.messages import View
+
+__all__ = ["next_slots"]
+
+PAGE = 500
+
+
+class _Slot(NamedTuple):
+    """A slot that will run."""
+
+    at: datetime
+    schedule: Schedule
+
+
+SLOT: tuple[Field[_Slot], ...] = (
+    Field(
+        key="run_at",
+        column="SLOT",
+        value=lambda each, _: json_instant(each.at),
+        text=lambda each, context: context.shown(each.at, each.schedule.definition.grid),
+    ),
+    Field(column="LEFT", text=lambda each, context: format_age(each.at, context.now)),
+    Field(key="name", column="NAME", value=lambda each, _: each.schedule.name),
+)
+
+
+@click.command("next")
+@click.argument("name", required=False)
+@click.option(
+    "-n", "count", type=click.IntRange(1, 10_000), default=10, help="Slots to show; default 10."
+)
+@click.option("--between", nargs=2, metavar="A B", help="Only slots from instant A to instant B.")
+@context_options
+def next_slots(
+    context: CommandContext, *, name: str | None, count: int, between: tuple[str, str] | None
+) -> None:
+    """Show the next slots of schedules.
+
+    Without NAME, of all schedules in order.
+    """
+    views = [context.view(name)] if name else list(_all_views(context))
+    context.read(context.store.last_pass())
+    after, until = context.now, None
+    if between:
+        after, until = (context.instant("between", each) for each in between)
+        after -= TICK
+    options = {"strict": name is not None, "overdue": not between}
+    lists = [_slots(view, after, **options) for view in views]
+    merged = merge(*lists, key=lambda each: (each.at, each.schedule.name))
+    found = list(islice(takewhile(lambda each: until is None or each.at <= until, merged), count))
+    if context.output.as_json:
+        context.output.json({"next": [to_json(SLOT, each) for each in found]})
+        return
+    print_table(context, SLOT, found)
+    if name and not found:
+        [summary] = summaries_of(context, [views[0].schedule])
+        inform(f"{name} will not run: {summary.state}.")
+
+
+def _all_views(context: CommandContext) -> Iterator[View]:
+    after = ""
+    while True:
+        reading = context.store.slice(after=after, limit=PAGE)
+        views = context.read(reading)
+        yield from views
+        ids = [view.schedule.id for view in views] + [each.missing for each in reading.unreadable]
+        if len(ids) < PAGE:
+            return
+        after = max(ids)
+
+
+def _slots(view: View, after: datetime, *, strict: bool, overdue: bool) -> Iterator[_Slot]:
+    try:
+        for slot in upcoming(view, after=after, overdue=overdue):
+            yield _Slot(slot, view.schedule)
+    except SempreError as error:
+        if strict:
+            raise
+        inform(f"warning: {view.schedule.name} is left out: {error}")

@@ -1,0 +1,83 @@
+"""`sempre show`: the definition, the next slots and the history of one schedule."""
+
+from datetime import datetime
+
+import click
+
+from sempre.cli.context import CommandContext
+from sempre.cli.definitions import definition_json, definition_lines
+from sempre.cli.executions import EXECUTION, RANGE, RangeOf, execution_json
+from sempre.cli.fields import print_table, to_json
+from sempre.cli.options import context_options
+from sempre.cli.output import inform
+from sempre.cli.schedules import LIGHTS, SCHEDULE, Summary, state_text, summaries_of
+from sempre.cli.slots import upcoming
+from sempre.cli.times import format_age, json_instant
+from sempre.domain.execution import Execution
+from sempre.errors import SempreError
+from sempre.ports.messages import ExecutionQuery, View
+
+__all__ = ["show"]
+
+SLOTS = 5
+
+
+@click.command
+@click.argument("name")
+@click.option(
+    "-n", "count", type=click.IntRange(0, 1000), default=10, help="Executions to show; default 10."
+)
+@context_options
+def show(context: CommandContext, *, name: str, count: int) -> None:
+    """Show one schedule, its next slots and its history."""
+    view = context.view(name)
+    schedule = view.schedule
+    query = ExecutionQuery(schedule_id=schedule.id, limit=count)
+    rows = context.read(context.store.executions(query)).items if count else ()
+    found = context.read(context.store.ranges(schedule.id, limit=count)) if count else []
+    ranges = [RangeOf(each, schedule) for each in found]
+    slots = _slots(view, context.now)
+    [summary] = summaries_of(context, [schedule])
+    if context.output.as_json:
+        answer = {
+            **to_json(SCHEDULE, summary, context.redact),
+            "declared": bool(schedule.declared),
+            "definition": definition_json(schedule.definition, context.redact),
+            "notes": list(schedule.definition.grid.notes()),
+            "next": [json_instant(slot) for slot in slots],
+            "executions": [execution_json(row, context.redact) for row in rows],
+            "ranges": [to_json(RANGE, each) for each in ranges],
+        }
+        context.output.json({"schedule": answer})
+        return
+    _print(context, summary, slots)
+    _print_history(context, rows, ranges)
+
+
+def _print(context: CommandContext, summary: Summary, slots: list[datetime]) -> None:
+    schedule, output = summary.schedule, context.output
+    grid = schedule.definition.grid
+    output.line(f"{LIGHTS[summary.state]} {schedule.name}: {state_text(summary, context)}")
+    output.facts(definition_lines(schedule, context.redact))
+    output.facts(("note", note) for note in grid.notes())
+    texts = [f"{context.shown(slot, grid)} ({format_age(slot, context.now)})" for slot in slots]
+    output.facts(("" if number else "next", text) for number, text in enumerate(texts))
+
+
+def _print_history(
+    context: CommandContext, rows: tuple[Execution, ...], ranges: list[RangeOf]
+) -> None:
+    if rows:
+        context.output.line("")
+        print_table(context, EXECUTION, rows, without=["NAME"])
+    if ranges:
+        context.output.line("")
+        print_table(context, RANGE, ranges, without=["NAME"])
+
+
+def _slots(view: View, after: datetime) -> list[datetime]:
+    try:
+        return list(upcoming(view, after=after, count=SLOTS))
+    except SempreError as error:
+        inform(f"warning: the next slots are unknown here: {error}")
+        return []

@@ -1,0 +1,121 @@
+"""`sempre switch off`, `on` and `list`: stop work in an incident, and restart it."""
+
+from typing import Any
+
+import click
+
+from sempre.app.switches import StoredSwitch, target_of
+from sempre.cli.context import CommandContext
+from sempre.cli.fields import Field, print_table, to_json
+from sempre.cli.options import context_options
+from sempre.cli.output import inform
+from sempre.cli.times import format_age, json_instant
+from sempre.domain.switch import Switch
+
+__all__ = ["kill", "list_switches", "off", "on", "revive", "switch", "switches"]
+
+
+@click.group("switch")
+def switch() -> None:
+    """Stop work in an incident, and restart it."""
+
+
+@switch.command
+@click.argument("name")
+@click.option("--reject", is_flag=True, help="Reject new work and skip slots instead of holding.")
+@click.option("--for", "until", metavar="D", help="Switch on again after a time, such as 2h.")
+@click.option("-m", "--reason", required=True, help="Reason, shown wherever the switch is.")
+@context_options
+def off(
+    context: CommandContext, *, name: str, reject: bool, until: str | None, reason: str
+) -> None:
+    """Stop the work of a job, queue, tag or pair, or all work.
+
+    NAME is job:NAME, queue:NAME, tag:NAME, pair:JOB or all, or the plain name of a known job or
+    tag. From now on only `sempre run` starts such work; executions that run already finish. Due
+    work is held until the switch is on again, or rejected with --reject.
+    """
+    stored = _stored_switch(context, name)
+    stored.off(reason, mode="reject" if reject else "hold", until=until)
+    _report(context, stored, "switched off")
+
+
+@switch.command
+@click.argument("name")
+@context_options
+def on(context: CommandContext, *, name: str) -> None:
+    """Switch work on again; held work starts at once."""
+    stored = _stored_switch(context, name)
+    was_off = stored.is_off
+    stored.on()
+    _report(context, stored, "switched on" if was_off else "already on")
+
+
+@switch.command("list")
+@context_options
+def list_switches(context: CommandContext) -> None:
+    """List the switches that are off, with reason and end."""
+    found = context.read(context.store.switches())
+    if context.output.as_json:
+        context.output.json({"switches": [to_json(SWITCH, each) for each in found]})
+        return
+    print_table(context, SWITCH, found)
+    if not found:
+        inform("no switch is off.")
+
+
+def _until_text(each: Switch, context: CommandContext) -> str:
+    until = each.until
+    return f"{context.shown(until)} ({format_age(until, context.now)})" if until else ""
+
+
+SWITCH: tuple[Field[Switch], ...] = (
+    Field(key="name", column="NAME", value=lambda each, _: each.name),
+    Field(key="target", value=lambda each, _: each.target),
+    Field(key="mode", column="MODE", value=lambda each, _: each.mode),
+    Field(
+        key="until",
+        column="UNTIL",
+        value=lambda each, _: json_instant(each.until),
+        text=_until_text,
+    ),
+    Field(key="rejected", column="REJECTED", value=lambda each, _: each.rejected),
+    Field(key="actor", column="BY", value=lambda each, _: each.actor),
+    Field(key="reason", column="REASON", value=lambda each, _: each.reason, below=True),
+)
+
+
+def _stored_switch(context: CommandContext, name: str) -> StoredSwitch:
+    """Return the switch of a name; schedules and workers tell which jobs and tags are known."""
+    schedules = list(context.app.schedules)
+    sessions = context.read(context.store.sessions())
+    jobs = {each.definition.job for each in schedules}.union(*(each.jobs for each in sessions))
+    tags = {tag for each in schedules for tag in each.definition.tags}
+    are_off = {each.name for each in context.read(context.store.switches())}
+    target = name if name in are_off else target_of(name, jobs=jobs, tags=tags)
+    return context.app.switch(target)
+
+
+def _report(context: CommandContext, stored: StoredSwitch, did: str) -> None:
+    if context.output.as_json:
+        state = stored.state
+        shown = None if state is None else to_json(SWITCH, state)
+        context.output.json({"target": stored.target, "did": did, "switch": shown})
+    else:
+        context.output.line(f"ok {stored.target} {did}")
+
+
+def _renamed(old: str, command: click.Command) -> click.Command:
+    """Return a command under its old name, which names the new one on stderr."""
+
+    def run(**options: Any) -> None:  # noqa: ANN401 - of any command
+        new = f"sempre switch {command.name}"
+        inform(f"hint: `sempre {old}` is now `{new}`; the next release removes the old name.")
+        command.callback(**options)  # type: ignore[misc]  # a command of ours has a callback
+
+    return click.Command(old, params=command.params, callback=run, help=command.help, hidden=True)
+
+
+kill = _renamed("kill", off)
+revive = _renamed("revive", on)
+switches = _renamed("switches", list_switches)

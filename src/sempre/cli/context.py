@@ -1,0 +1,128 @@
+"""The context of a command: the store that it operates on, and its output.
+
+The user's code is imported only where it names the store. No command but `db upgrade` sets a store
+up: an operator who mistypes a URL must not leave an empty store behind.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from sempre.app import Sempre, StoredSchedule
+from sempre.cli.errors import ExitCode, Failure
+from sempre.cli.output import Output, inform
+from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
+from sempre.cli.times import format_instant, zone_of
+from sempre.domain.unreadable import Unreadable
+from sempre.engine.events import Event, Happened
+from sempre.errors import NotFound, StoreGone
+from sempre.grids.grid import Grid
+from sempre.grids.relative_instants import read_in_zone
+from sempre.ports.messages import Reading, View
+from sempre.ports.store import Store
+from sempre.urls import open_store
+
+__all__ = ["CommandContext", "open_context"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CommandContext:
+    """What a command that operates on a store works with.
+
+    Attributes:
+        app: an application on the store, without the user's code.
+        unread: rows that queries returned and this process cannot read.
+    """
+
+    app: Sempre
+    output: Output
+    unread: list[Unreadable] = field(default_factory=list)
+
+    @property
+    def store(self) -> Store:
+        """The store that the command operates on."""
+        return self.app.engine.store
+
+    @property
+    def now(self) -> datetime:
+        """The present by the store's clock, as of the last reading."""
+        return self.app.engine.time.now()
+
+    @property
+    def redact(self) -> tuple[str, ...]:
+        """Names whose values are masked, from the settings."""
+        return self.app.settings.redact
+
+    def read(self, reading: Reading[T]) -> T:
+        """Return the value of a reading, and keep its time as the present."""
+        return self.app.engine.read(reading)
+
+    def read_one(self, reading: Reading[list[T]]) -> T | None:
+        """Return the one value of a reading; UnreadableRow if this process cannot read its row."""
+        return self.app.engine.read_one(reading)
+
+    def schedules(self, names: Iterable[str]) -> list[StoredSchedule]:
+        """Return schedules by name; NotFound, before any change, if one is missing."""
+        found = [self.app.schedule(name) for name in dict.fromkeys(names)]
+        for schedule in found:
+            _ = schedule.row
+        return found
+
+    def view(self, name: str) -> View:
+        """Return a schedule and its rows; NotFound, with the nearest name, if it is missing."""
+        [schedule] = self.schedules([name])
+        view = self.read_one(self.store.views([schedule.name]))
+        if view is None:
+            raise NotFound("schedule", name)
+        return view
+
+    def shown(self, instant: datetime, grid: Grid | None = None) -> str:
+        """Return an instant as text in the zone of a grid, or in UTC with --utc."""
+        zone = zone_of(grid, self.app.settings.timezone)
+        return format_instant(instant, self.output.zone(zone), now=self.now)
+
+    def instant(self, field: str, text: str) -> datetime:
+        """Return the instant of an option; without a zone, in the zone of the application."""
+        return read_in_zone(field, text, self.app.settings.timezone)
+
+
+@contextmanager
+def open_context(choice: Choice, output: Output) -> Iterator[CommandContext]:
+    """Open the chosen store for a command, and close it.
+
+    Raises:
+        Failure: the store does not exist, is not set up, or lives in another process only.
+    """
+    refuse_absent(choice)
+    _refuse_unready(choice.settings.store)
+    app = Sempre.with_settings(choice.settings)
+    context = CommandContext(app, output)
+    app.events.listen(_warn_of_broker, Happened.BROKER_DOWN)
+    app.events.listen(lambda event: context.unread.append(event.facts["row"]), Happened.UNREADABLE)
+    try:
+        yield context
+        # Once for all rows of a name.
+        for name, row in {each.name: each for each in context.unread}.items():
+            inform(f"warning: {name} is left out: {row}")
+    finally:
+        app.close()
+
+
+def _refuse_unready(url: str) -> None:
+    """Raise Failure for a store that is not set up: an application would set it up."""
+    store = open_store(url)
+    try:
+        _ = store.uuid
+    except StoreGone as error:
+        raise Failure(str(error), code=ExitCode.UNREACHABLE, advice=upgrade_of(url)) from error
+    finally:
+        store.close()
+
+
+def _warn_of_broker(event: Event) -> None:
+    error = event.facts.get("error", "")
+    inform(f"warning: the broker does not answer ({error}); workers find the work at their sweep.")

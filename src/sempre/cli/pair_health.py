@@ -1,0 +1,100 @@
+"""The health of pairs: when each last scanned the user's tables, and what it found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sempre.cli.context import CommandContext
+from sempre.domain.execution import Execution
+from sempre.domain.pair import PAIR, Scan, cadence_of, is_pair
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+from sempre.errors import SempreError
+
+__all__ = ["PairHealth", "pairs_of"]
+
+RUNS = 30
+TICKS = 3
+"""A pair without a scan for this number of intervals is stale."""
+
+
+@dataclass(frozen=True)
+class PairHealth:
+    """One pair, or a shard of one.
+
+    Attributes:
+        schedule: the schedule that runs the scans.
+        cadence: the time between two scans.
+        scanned_at: when the last successful scan ended; None before the first.
+        scan: the result of that scan.
+        now: when this was read.
+        failing: why the last scan failed; empty if it succeeded.
+    """
+
+    schedule: Schedule
+    cadence: timedelta
+    scanned_at: datetime | None
+    scan: Scan | None
+    now: datetime
+    failing: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the schedule."""
+        return self.schedule.name
+
+    @property
+    def age(self) -> timedelta:
+        """The time since the last scan, or since the creation of the pair."""
+        return self.now - (self.scanned_at or self.schedule.created_at)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether three scans are overdue; never for a disabled pair.
+
+        Slots are counted too: a cron that rests at night owes no scan before the morning.
+        """
+        definition = self.schedule.definition
+        return definition.enabled and self.age > TICKS * self.cadence and self._has_missed_slots
+
+    @property
+    def _has_missed_slots(self) -> bool:
+        """Whether three slots have passed since the last scan; assumed where the grid fails."""
+        since = self.scanned_at or self.schedule.created_at
+        try:
+            slots = self.schedule.definition.grid.times(since, TICKS)
+        except (SempreError, ValueError):
+            return True
+        return len(slots) == TICKS and slots[-1] < self.now
+
+
+def pairs_of(context: CommandContext) -> Iterator[PairHealth]:
+    """Yield the pairs of a store, ordered by name."""
+    found = context.app.schedules.find(text=PAIR)
+    schedules = [each for each in found if is_pair(each.name)]
+    latest = context.read(context.store.latest([each.id for each in schedules], limit=RUNS))
+    for schedule in schedules:
+        rows = sorted(latest.get(schedule.id, ()), key=lambda row: row.run_at, reverse=True)
+        yield _health(context, schedule, [row for row in rows if row.started_at is not None])
+
+
+def _health(context: CommandContext, schedule: Schedule, rows: list[Execution]) -> PairHealth:
+    good = next((row for row in rows if row.state is State.SUCCEEDED), None)
+    last = next((row for row in rows if row.state is not State.RUNNING), None)
+    failing = last.reason if last and last.state is State.FAILED else ""
+    scanned_at = good.finished_at if good else None
+    scan = _scan(context, good) if good else None
+    return PairHealth(
+        schedule,
+        cadence_of(schedule.definition.grid, context.now),
+        scanned_at,
+        scan,
+        context.now,
+        failing,
+    )
+
+
+def _scan(context: CommandContext, row: Execution) -> Scan | None:
+    attempts = context.read(context.store.attempts(row.id))
+    results = (each.result for each in reversed(attempts) if each.state is State.SUCCEEDED)
+    return Scan.read(next(results, None))

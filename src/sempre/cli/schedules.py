@@ -1,0 +1,205 @@
+"""Schedules as commands show them: the state, the last run, and the history drawn in one line."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from sempre.cli.context import CommandContext
+from sempre.cli.executions import execution_json, seconds_of_run
+from sempre.cli.fields import Field
+from sempre.cli.times import format_age, format_duration, json_instant, zone_of
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+
+__all__ = ["LIGHTS", "SCHEDULE", "Summary", "history_bar", "state_text", "summaries_of"]
+
+LIGHTS = {
+    "ok": "*",
+    "late": "~",
+    "failing": "x",
+    "paused": "=",
+    "disabled": "-",
+    "never ran": "o",
+    "ended": ".",
+    "broken": "!",
+}
+"""The light of each state of a schedule: a shape, so that it needs no colour."""
+BARS = ".:|"
+RUNS = 30
+AT_ONCE = 100
+WORDS = {State.SUCCEEDED: "ok", State.SCHEDULED: "retrying", State.PENDING: "retrying"}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A schedule, its past executions with the newest slot first, and the present.
+
+    Attributes:
+        history: executions that ran, run, wait for a retry, or were decided not to run.
+        late_after: how long after its slot a waiting execution counts as late.
+    """
+
+    schedule: Schedule
+    history: Sequence[Execution]
+    now: datetime
+    late_after: timedelta
+
+    @property
+    def last(self) -> Execution | None:
+        """The latest execution that ran."""
+        return next((row for row in self.history if row.started_at is not None), None)
+
+    @property
+    def state(self) -> str:
+        """The most important of the states that the schedule is in."""
+        schedule, now = self.schedule, self.now
+        waiting = schedule.next_run_at
+        states = {
+            "broken": bool(schedule.broken),
+            "disabled": not schedule.definition.enabled,
+            "paused": schedule.pause is not None and schedule.pause.holds(now),
+            "late": waiting is not None and waiting + self.allowance < now,
+            "failing": self.last is not None and _is_failure(self.last),
+            "ended": schedule.ended,
+            "never ran": self.last is None,
+        }
+        return next((word for word, holds in states.items() if holds), "ok")
+
+    @property
+    def allowance(self) -> timedelta:
+        """How long after its slot an execution may start on time: jitter is no lateness."""
+        return self.late_after + self.schedule.definition.jitter
+
+
+def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iterator[Summary]:
+    """Yield the summaries of schedules; one query reads the history of many."""
+    settings, left = context.app.settings, iter(schedules)
+    while some := list(islice(left, AT_ONCE)):
+        latest = context.read(context.store.latest([each.id for each in some], limit=RUNS))
+        for schedule in some:
+            history = [row for row in latest[schedule.id] if _is_past(row, context.now)]
+            yield Summary(schedule, history, context.now, settings.sweep + settings.grace)
+
+
+def history_bar(history: Sequence[Execution]) -> str:
+    """Draw runs, oldest first: height is duration, `x` failed, `>` runs now, `-` did not run."""
+    lengths = [seconds_of_run(row) or 0.0 for row in history]
+    # Runs of milliseconds are drawn flat: their differences are noise.
+    longest = max(1.0, *lengths) if lengths else 1.0
+    pairs = zip(history, lengths, strict=True)
+    marks = [_mark(row, seconds / longest) for row, seconds in pairs]
+    return "".join(reversed(marks))
+
+
+def state_text(summary: Summary, context: CommandContext) -> str:
+    """Return the state of a schedule, with the reason if it is broken or paused."""
+    schedule, pause = summary.schedule, summary.schedule.pause
+    if summary.state == "broken":
+        return f"broken: {schedule.broken}"
+    if summary.state != "paused" or pause is None:
+        return summary.state
+    until = f" until {context.shown(pause.until, schedule.definition.grid)}" if pause.until else ""
+    why = ": ".join(filter(None, (pause.actor, pause.note)))
+    return f"paused{until}" + (f" ({why})" if why else "")
+
+
+def _is_past(row: Execution, now: datetime) -> bool:
+    """Return whether an execution ran, or its slot came and was decided otherwise."""
+    decided = row.run_at <= now and not row.is_live and row.state is not State.SUPERSEDED
+    return row.started_at is not None or decided
+
+
+def _is_failure(row: Execution) -> bool:
+    """Return whether an execution failed, for good or until its retry."""
+    return row.state is State.FAILED or (row.is_live and row.failures > 0)
+
+
+def _mark(row: Execution, height: float) -> str:
+    if _is_failure(row):
+        return "x"
+    if row.state is State.RUNNING:
+        return ">"
+    if row.state is not State.SUCCEEDED:
+        return "-"
+    return BARS[min(len(BARS) - 1, int(height * len(BARS)))]
+
+
+def _pause_json(schedule: Schedule) -> dict[str, object] | None:
+    pause = schedule.pause
+    if pause is None:
+        return None
+    return {"until": json_instant(pause.until), "note": pause.note, "actor": pause.actor}
+
+
+def _runs_next(summary: Summary) -> datetime | None:
+    """Return the next slot, unless the schedule is stopped."""
+    is_stopped = summary.state in ("paused", "disabled", "broken")
+    return None if is_stopped else summary.schedule.next_run_at
+
+
+def _next_text(summary: Summary, context: CommandContext) -> str:
+    slot = _runs_next(summary)
+    if slot is None:
+        return state_text(summary, context)
+    return context.shown(slot, summary.schedule.definition.grid)
+
+
+def _left_text(summary: Summary) -> str:
+    slot, now = _runs_next(summary), summary.now
+    if slot is None:
+        return ""
+    if summary.state == "late":
+        return f"late {format_duration(now - slot)}"
+    return format_duration(slot - now) if slot > now else "due"
+
+
+def _last_text(summary: Summary) -> str:
+    last = summary.last
+    if last is None:
+        return ""
+    at = last.started_at if last.state is State.RUNNING else last.finished_at
+    word = WORDS.get(last.state, str(last.state))
+    return f"{word} {format_age(at or last.run_at, summary.now)}"
+
+
+def _took_text(summary: Summary) -> str:
+    seconds = seconds_of_run(summary.last) if summary.last else None
+    return "" if seconds is None else format_duration(seconds)
+
+
+SCHEDULE: tuple[Field[Summary], ...] = (
+    Field(column="", text=lambda each, _: LIGHTS[each.state]),
+    Field(key="name", column="NAME", value=lambda each, _: each.schedule.name),
+    Field(key="state", value=lambda each, _: each.state),
+    Field(key="job", value=lambda each, _: each.schedule.definition.job),
+    Field(
+        key="when",
+        column="WHEN",
+        value=lambda each, _: each.schedule.definition.grid.explain(),
+        below=True,
+    ),
+    Field(key="timezone", value=lambda each, _: zone_of(each.schedule.definition.grid)),
+    Field(key="queue", value=lambda each, _: each.schedule.definition.queue),
+    Field(key="tags", value=lambda each, _: list(each.schedule.definition.tags)),
+    Field(key="enabled", value=lambda each, _: each.schedule.definition.enabled),
+    Field(key="pause", value=lambda each, _: _pause_json(each.schedule)),
+    Field(key="broken", value=lambda each, _: each.schedule.broken or None),
+    Field(
+        key="next_run_at",
+        column="NEXT",
+        value=lambda each, _: json_instant(each.schedule.next_run_at),
+        text=_next_text,
+    ),
+    Field(column="LEFT", text=lambda each, _: _left_text(each)),
+    Field(
+        key="last",
+        column="LAST",
+        value=lambda each, redact: each.last and execution_json(each.last, redact),
+        text=lambda each, _: _last_text(each),
+    ),
+    Field(column="TOOK", text=lambda each, _: _took_text(each)),
+    Field(column="RUNS", text=lambda each, _: history_bar(each.history), below=True),
+    Field(key="revision", value=lambda each, _: each.schedule.revision),
+)
