@@ -148,8 +148,8 @@ class Registry:
             job = bound.job.name
             if job not in shared:
                 shared[job] = self._declared(name, grid, bound, policies).definition
-            own = {"grid": placed(grid, self._app.settings), "args": bound.args}
-            yield Declared(name, copy_with(shared[job], **read_fields(own)))
+            own = read_fields({"grid": placed(grid, self._app.settings), "args": bound.args})
+            yield Declared(name, copy_with(shared[job], grid=own["grid"], args=own["args"]))
 
     def _bound(self, name: str, call: Call[Any] | Job[..., Any] | Callable[[], Any]) -> Call[Any]:
         if isinstance(call, Call):

@@ -136,8 +136,8 @@ def _declaring(schedule: Schedule, plan: Plan, text: str) -> Plan:
     With a revision even if nothing else changes: a plan from before would write the old one back.
     """
     after = plan.schedule or schedule
-    said = {"declared": text, "revision": schedule.revision + 1}
-    return copy_with(plan, schedule=copy_with(after, **said))
+    declared = copy_with(after, declared=text, revision=schedule.revision + 1)
+    return copy_with(plan, schedule=declared)
 
 
 def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:

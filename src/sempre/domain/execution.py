@@ -1,14 +1,22 @@
 """An execution: one intended run, from birth to end; and the slots that never became one."""
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict, Unpack
 
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, Kind, Reason, State, check_transition
-from sempre.domain.values import build, copy_with
+from sempre.domain.values import builder, copy_with
 
-__all__ = ["Draft", "Execution", "SlotRange", "key_of"]
+__all__ = [
+    "Draft",
+    "Execution",
+    "ExecutionChanges",
+    "SlotRange",
+    "build_draft",
+    "build_execution",
+    "key_of",
+]
 
 
 def key_of(name: str, run_at: datetime, kind: Kind, identity: str) -> str:
@@ -45,7 +53,28 @@ class Draft:
 
     def born(self, identity: str, now: datetime) -> "Execution":
         """Return the execution with an id and a time of birth."""
-        return build(Execution, id=identity, created_at=now, **vars(self), **_UNTRIED)
+        return build_execution(id=identity, created_at=now, **vars(self))
+
+
+build_draft = builder(Draft)
+
+
+class ExecutionChanges(TypedDict, total=False):
+    """Fields of an execution that may change together with its state."""
+
+    due_at: datetime
+    reason: str
+    actor: str
+    attempt: int
+    failures: int
+    crashes: int
+    first_started_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    fence: int
+    session: str
+    leased_until: datetime | None
+    held_by: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +150,13 @@ class Execution(Draft):
         until, started = self.leased_until, self.started_at
         return until if until and started and until > started else None
 
-    def to(self, state: State, **changes: Any) -> "Execution":
+    def to(self, state: State, **changes: Unpack[ExecutionChanges]) -> "Execution":
         """Return it in another state; IllegalTransition if the table has no such way."""
         check_transition(self.state, state)
         return copy_with(self, state=state, **changes)
 
 
-# What an execution has more than its draft, until it is first started.
-_UNTRIED = {
-    each.name: each.default
-    for each in fields(Execution)
-    if each.default is not MISSING and each.name not in Draft.__dataclass_fields__
-}
+build_execution = builder(Execution)
 
 
 @dataclass(frozen=True, kw_only=True)

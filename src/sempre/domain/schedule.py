@@ -6,10 +6,10 @@ from operator import itemgetter
 
 from sempre.domain.arguments import are_same_json
 from sempre.domain.definition import Definition
-from sempre.domain.snapshot import Snapshot
-from sempre.domain.values import build
+from sempre.domain.snapshot import Snapshot, build_snapshot
+from sempre.domain.values import builder
 
-__all__ = ["AHEAD", "Pause", "Schedule"]
+__all__ = ["AHEAD", "Pause", "Schedule", "build_schedule"]
 
 AHEAD = timedelta(seconds=2)
 """So far may a cursor lie after the store's now: the clocks of two servers differ a little."""
@@ -108,8 +108,7 @@ class Schedule:
         declared = self.definition
         if known is not None and self._is_told_by(known):
             return known
-        return build(
-            Snapshot,
+        return build_snapshot(
             name=self.name,
             revision=self.revision,
             job=declared.job,
@@ -132,3 +131,6 @@ class Schedule:
             return False
         same = _shared(vars(known)) == _shared(vars(self.definition))
         return same and are_same_json(known.args, self.definition.args)
+
+
+build_schedule = builder(Schedule)

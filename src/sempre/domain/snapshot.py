@@ -6,9 +6,10 @@ from datetime import timedelta
 
 from sempre.domain.arguments import Json, are_same_json
 from sempre.domain.policies import OnUnknown, Overlap, Retry
+from sempre.domain.values import builder
 from sempre.grids.grid import Grid
 
-__all__ = ["Snapshot"]
+__all__ = ["Snapshot", "build_snapshot"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,3 +43,6 @@ class Snapshot:
         if not are_same_json(self.args, other.args):
             differing.append("args")
         return tuple(differing)
+
+
+build_snapshot = builder(Snapshot)

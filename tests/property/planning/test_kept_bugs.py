@@ -58,8 +58,8 @@ BUGS = {
     ),
     "a plan does not tell about what it decides": (
         "claim.py",
-        '"decides": row.id',
-        '"decides": ""',
+        "decides=row.id",
+        'decides=""',
     ),
     "a jittered slot is forgotten by disable": (
         "verbs.py",

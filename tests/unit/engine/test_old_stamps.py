@@ -16,8 +16,7 @@ def write(shop: Workshop, number: int, minutes: int) -> None:
     """Write a schedule whose next row, so many minutes ahead, was placed by older zones."""
     draft = draft_schedule(shop.bare, f"billing-{number}", grid=shop.hourly())
     slot = shop.ago(-minutes)
-    fields = {"id": f"{number:036}", "started": True, "cursor": shop.now, "next_run_at": slot}
-    schedule = copy_with(draft, **fields)
+    schedule = copy_with(draft, id=f"{number:036}", started=True, cursor=shop.now, next_run_at=slot)
     row = row_of(View(schedule), slot, tzdata=OLD)
     assert shop.bare.create([Birth(schedule, (row,))]) == [True]
 

@@ -99,8 +99,9 @@ class Creator:
     def _new(self, pattern: Schedule, wanted: Declared, identity: str) -> Schedule:
         definition, release = wanted.definition, self._release
         declared = "" if release is None else declaration_of(definition, release)
-        own = {"name": wanted.name, "definition": definition, "declared": declared}
-        return copy_with(pattern, id=identity, **own)
+        return copy_with(
+            pattern, id=identity, name=wanted.name, definition=definition, declared=declared
+        )
 
     def _birth(self, schedule: Schedule, moment: PlanningTime) -> Birth:
         now, plan = moment.now, plan_start(schedule, (), moment, actor=self._actor)

@@ -86,10 +86,9 @@ def plan_claim_general(
         verdict, reason = _judge_switch(row, stopped_by) or (verdict, reason)
     if verdict in (Verdict.WAIT, Verdict.EARLY, Verdict.STALE):
         return Claim(verdict, Plan(schedule, schedule), reason)
-    given = {"decides": row.id, "stopped_by": stopped_by}
     if schedule is None:
-        plan = Plan(changes=(_decided(row, verdict, reason, moment.now),))
-        return Claim(verdict, copy_with(plan, **given), reason)
+        changes = (_decided(row, verdict, reason, moment.now),)
+        return Claim(verdict, Plan(changes=changes, decides=row.id, stopped_by=stopped_by), reason)
     builder = PlanBuilder(schedule, [*others, row], moment)
     if verdict is Verdict.START:
         _make_room(builder, row, others)
@@ -100,7 +99,8 @@ def plan_claim_general(
         _count_start(builder, row)
     if builder.schedule.cursor != schedule.cursor or builder.schedule.has_reached_limit:
         reconcile(builder)
-    return Claim(verdict, copy_with(builder.plan(), **given), reason)
+    plan = copy_with(builder.plan(), decides=row.id, stopped_by=stopped_by)
+    return Claim(verdict, plan, reason)
 
 
 def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] | None:
@@ -195,9 +195,11 @@ def _blockers_at(instant: datetime, others: list[Execution]) -> list[Execution]:
 def _decided(row: Execution, verdict: Verdict, reason: str, now: datetime) -> Change:
     """Return what a verdict makes of the row itself."""
     if verdict is Verdict.START:
-        first = row.first_started_at or now
-        times = {"first_started_at": first, "started_at": now}
-        return Change(row, row.to(State.RUNNING, attempt=row.attempt + 1, reason="", **times))
+        first, attempt = row.first_started_at or now, row.attempt + 1
+        begun = row.to(
+            State.RUNNING, reason="", attempt=attempt, first_started_at=first, started_at=now
+        )
+        return Change(row, begun)
     ended = State.SKIPPED if verdict is Verdict.SKIP else State.MISSED
     return Change(row, row.to(ended, reason=str(reason), finished_at=now))
 

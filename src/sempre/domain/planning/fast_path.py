@@ -9,13 +9,13 @@ so plain is left to the long way.
 from datetime import datetime
 from typing import NamedTuple
 
-from sempre.domain.execution import Draft, Execution
-from sempre.domain.planning.plan import Change, Plan, PlanningTime
+from sempre.domain.execution import Draft, Execution, build_draft
+from sempre.domain.planning.plan import Change, Plan, PlanningTime, build_plan
 from sempre.domain.planning.slots import GRID_ERRORS, due_at
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
-from sempre.domain.values import build, copy_with
+from sempre.domain.values import copy_with
 from sempre.grids.grid import following
 
 __all__ = ["PlainStart", "find_plain_start", "plan_plain_birth", "plan_plain_start"]
@@ -45,8 +45,7 @@ class PlainStart(NamedTuple):
         """Return what has to happen at an instant."""
         row = self.row
         is_plain = len(self.creates) == 1 and self.creates[0].snapshot is row.snapshot
-        return build(
-            Plan,
+        return build_plan(
             base=self.base,
             schedule=self.schedule,
             changes=(_start(row, now),),
@@ -71,8 +70,14 @@ def find_plain_start(schedule: Schedule, row: Execution, moment: PlanningTime) -
         if following(schedule.definition.grid, schedule.cursor) != row.run_at:
             return None
         slot = _slot_after(row.run_at, schedule)
-        moved = {"cursor": row.run_at, "starts": schedule.starts + 1, "next_run_at": slot}
-        after = copy_with(schedule, **moved, broken="", ended=slot is None)
+        after = copy_with(
+            schedule,
+            cursor=row.run_at,
+            starts=schedule.starts + 1,
+            next_run_at=slot,
+            broken="",
+            ended=slot is None,
+        )
         creates = _next_row(after, moment, known=row.snapshot)
     except GRID_ERRORS:
         return None
@@ -97,8 +102,14 @@ def plan_plain_birth(schedule: Schedule, moment: PlanningTime, *, actor: str = "
         return None
     try:
         slot = _slot_after(schedule.cursor, schedule)
-        begun = {"started": True, "revision": schedule.revision + 1, "next_run_at": slot}
-        after = copy_with(schedule, **begun, broken="", ended=slot is None)
+        after = copy_with(
+            schedule,
+            started=True,
+            revision=schedule.revision + 1,
+            next_run_at=slot,
+            broken="",
+            ended=slot is None,
+        )
         return Plan(schedule, after, (), _next_row(after, moment, actor=actor))
     except GRID_ERRORS:
         return None
@@ -133,8 +144,7 @@ def _next_row(
     slot = schedule.next_run_at
     if slot is None:
         return ()
-    draft = build(
-        Draft,
+    draft = build_draft(
         kind=Kind.SCHEDULED,
         run_at=slot,
         due_at=due_at(schedule, slot, now=moment.now),
@@ -149,5 +159,6 @@ def _next_row(
 
 
 def _start(row: Execution, now: datetime) -> Change:
-    begun = {"first_started_at": now, "started_at": now, "attempt": row.attempt + 1}
-    return Change(row, row.to(State.RUNNING, reason="", **begun))
+    attempt = row.attempt + 1
+    begun = row.to(State.RUNNING, reason="", attempt=attempt, first_started_at=now, started_at=now)
+    return Change(row, begun)

@@ -7,15 +7,16 @@ here looks at a clock or a store, so the same question always gets the same plan
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
+from sempre.domain.definition import Definition
 from sempre.domain.execution import Draft, Execution, SlotRange
-from sempre.domain.schedule import Schedule
+from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
-from sempre.domain.values import copy_with
+from sempre.domain.values import builder, copy_with
 
-__all__ = ["TICK", "Change", "Plan", "PlanBuilder", "PlanningTime"]
+__all__ = ["TICK", "Change", "Plan", "PlanBuilder", "PlanningTime", "ScheduleChanges", "build_plan"]
 
 TICK = timedelta(microseconds=1)
 
@@ -105,6 +106,25 @@ class Plan:
         return self.base.cursor <= now
 
 
+build_plan = builder(Plan)
+
+
+class ScheduleChanges(TypedDict, total=False):
+    """Fields of a schedule that a plan may set."""
+
+    definition: Definition
+    cursor: datetime
+    revision: int
+    starts: int
+    started: bool
+    pause: Pause | None
+    broken: str
+    ended: bool
+    deleted: bool
+    next_run_at: datetime | None
+    declared: str
+
+
 class PlanBuilder:
     """A plan being written: the schedule and its rows, as they will be so far."""
 
@@ -128,34 +148,44 @@ class PlanBuilder:
         self._ranges: list[SlotRange] = []
         self._retracts_after: datetime | None = None
 
-    def update(self, **changes: Any) -> None:
+    def update(self, **changes: Unpack[ScheduleChanges]) -> None:
         """Set fields of the schedule."""
         self.schedule = copy_with(self.schedule, **changes)
 
-    def move(self, row: Execution, state: State, reason: str = "", **changes: Any) -> None:
+    def move(self, row: Execution, state: State, reason: str) -> None:
         """End an execution, or what is left of its waiting, and stamp it with the time."""
-        ended = {"reason": str(reason), "actor": self.actor, "finished_at": self.now}
-        ended["leased_until"] = None
-        self.note(Change(row, row.to(state, **(ended | changes))))
+        ended = row.to(
+            state, reason=str(reason), actor=self.actor, finished_at=self.now, leased_until=None
+        )
+        self.note(Change(row, ended))
 
     def note(self, change: Change) -> None:
         """Put an execution in place of its earlier self."""
         self._before.setdefault(change.before.id, change.before)
         self.rows[change.before.id] = change.after
 
-    def create(self, run_at: datetime, **fields: Any) -> None:
-        """Bring an execution into being, by default one of kind scheduled that waits."""
-        given: dict[str, Any] = {
-            "kind": Kind.SCHEDULED,
-            "due_at": run_at,
-            "snapshot": self.schedule.snapshot(),
-            "schedule_id": self.schedule.id,
-            "actor": self.actor,
-            "tzdata": self.tzdata,
-        }
-        draft = given | fields
-        draft["reason"] = str(draft.get("reason", ""))
-        self._creates.append(Draft(run_at=run_at, **draft))
+    def create(
+        self,
+        run_at: datetime,
+        *,
+        kind: Kind = Kind.SCHEDULED,
+        due_at: datetime | None = None,
+        state: State = State.PENDING,
+        reason: str = "",
+    ) -> None:
+        """Create an execution, due at its slot unless another instant is given."""
+        draft = Draft(
+            kind=kind,
+            run_at=run_at,
+            due_at=run_at if due_at is None else due_at,
+            snapshot=self.schedule.snapshot(),
+            schedule_id=self.schedule.id,
+            state=state,
+            reason=str(reason),
+            actor=self.actor,
+            tzdata=self.tzdata,
+        )
+        self._creates.append(draft)
 
     def record(self, ranges: Iterable[SlotRange]) -> None:
         """Note slots that passed without a row."""

@@ -6,6 +6,7 @@ after the lease was taken away changes nothing: the store records it as late.
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import TypedDict, Unpack
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Change, Plan, PlanningTime
@@ -198,8 +199,18 @@ def _told(reason: str, error: str) -> str:
     return f"{reason}: {error}" if error else str(reason)
 
 
-def _ended(row: Execution, state: State, reason: str, moment: PlanningTime, **changes: int) -> Plan:
-    after = row.to(state, reason=str(reason), finished_at=moment.now, leased_until=None, **changes)
+class _Counts(TypedDict, total=False):
+    """The counts of an execution that the end of an attempt may change."""
+
+    attempt: int
+    failures: int
+    crashes: int
+
+
+def _ended(
+    row: Execution, state: State, reason: str, moment: PlanningTime, **counts: Unpack[_Counts]
+) -> Plan:
+    after = row.to(state, reason=str(reason), finished_at=moment.now, leased_until=None, **counts)
     return Plan(changes=(Change(row, after),))
 
 
@@ -209,7 +220,7 @@ def _again(
     moment: PlanningTime,
     *,
     wait: timedelta = timedelta(0),
-    **changes: int,
+    **counts: Unpack[_Counts],
 ) -> Change:
     """Let an execution wait for another attempt; its slot stays, only the start moves."""
     after = row.to(
@@ -219,6 +230,6 @@ def _again(
         finished_at=moment.now,
         leased_until=None,
         session="",
-        **changes,
+        **counts,
     )
     return Change(row, after)

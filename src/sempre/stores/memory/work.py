@@ -94,9 +94,13 @@ def take(
         return []
     taken = []
     for row in due_rows(tables, wanted, now, of_schedules=False, ids=ids):
-        first = row.first_started_at or now
-        times = {"first_started_at": first, "started_at": now}
-        started = row.to(State.RUNNING, attempt=row.attempt + 1, reason="", **times)
+        started = row.to(
+            State.RUNNING,
+            reason="",
+            attempt=row.attempt + 1,
+            first_started_at=row.first_started_at or now,
+            started_at=now,
+        )
         taken.append(_hand_over(tables, started, session))
     return taken
 

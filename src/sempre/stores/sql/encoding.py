@@ -12,12 +12,12 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from sempre.domain.arguments import Json
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Execution, build_execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
-from sempre.domain.schedule import Pause, Schedule
+from sempre.domain.schedule import Pause, Schedule, build_schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import ENDS, Kind, State
-from sempre.domain.values import build, copy_with
+from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import UniqueKey
 
@@ -175,8 +175,7 @@ def read_schedule(row: Row) -> Schedule:
         definition = copy_with(definition, args=json.loads(row[3]))
     if row[9]:
         pause = Pause(until=instant(row[10]), note=row[11], actor=row[12])
-    return build(
-        Schedule,
+    return build_schedule(
         id=row[0],
         name=row[1],
         definition=definition,
@@ -254,8 +253,7 @@ def read_execution(row: Row) -> Execution:
     """Return the execution of a row of `row_columns`."""
     arguments = _read_arguments(row[9])
     snapshot = copy_with(read_snapshot(row[8]), name=row[2], revision=row[3], args=arguments)
-    return build(
-        Execution,
+    return build_execution(
         id=row[0],
         schedule_id=row[1],
         kind=KINDS[row[4]],
@@ -282,16 +280,18 @@ def read_execution(row: Row) -> Execution:
 
 def read_waiting(row: Row) -> Execution:
     """Return the one-off work of a row of `taken_columns`."""
-    times = {"first_started_at": instant(row[15]), "started_at": instant(row[16])}
-    claim = {"fence": row[18], "session": row[19]}
-    waiting = copy_with(_BLANK, state=STATES[row[5]], attempt=row[12], **times, **claim)
+    waiting = copy_with(
+        _BLANK, state=STATES[row[5]], attempt=row[12], fence=row[18], session=row[19]
+    )
+    first_started_at, started_at = instant(row[15]), instant(row[16])
+    waiting = copy_with(waiting, first_started_at=first_started_at, started_at=started_at)
     return copy_with(waiting, **_own_fields(row, _read_arguments(row[8])))
 
 
 def blank_claim(session: str, now: datetime, lease: datetime | None) -> Execution:
     """Return what executions that are claimed together have in common, for `read_taken`."""
-    times = {"first_started_at": now, "started_at": now, "leased_until": lease}
-    return copy_with(_BLANK, state=State.RUNNING, session=session, **times)
+    claimed = copy_with(_BLANK, state=State.RUNNING, session=session, leased_until=lease)
+    return copy_with(claimed, first_started_at=now, started_at=now)
 
 
 def read_taken(row: Row, args: dict[str, Json], claimed: Execution, fence: int) -> Execution:

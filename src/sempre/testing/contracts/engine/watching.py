@@ -6,9 +6,10 @@ What is wrong here was written past the engine, as a crash, another version or a
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Unpack
 
 from sempre.domain.execution import Execution
+from sempre.domain.planning.plan import ScheduleChanges
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
@@ -32,11 +33,16 @@ class _StuckGrid(Grid, name="sempre contract: stuck"):
         return t
 
 
-def _write(shop: Workshop, name: str = "billing", **fields: Any) -> Schedule:  # noqa: ANN401
+def _write(
+    shop: Workshop,
+    name: str = "billing",
+    *,
+    grid: Grid | None = None,
+    **fields: Unpack[ScheduleChanges],
+) -> Schedule:
     """Write a schedule without a row past the engine, as if it had been started."""
-    policies = {"grid": fields.pop("grid", shop.hourly())}
-    draft = draft_schedule(shop.bare, name, **policies)
-    schedule = copy_with(draft, **({"started": True, "cursor": shop.now} | fields))
+    draft = draft_schedule(shop.bare, name, grid=grid or shop.hourly())
+    schedule = copy_with(copy_with(draft, started=True, cursor=shop.now), **fields)
     assert shop.bare.create([Birth(schedule)]) == [True]
     return schedule
 

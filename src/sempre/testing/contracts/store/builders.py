@@ -309,8 +309,10 @@ def rescued(store: Store, identity: str) -> Execution:
 def hasten(store: Store, *identities: str) -> None:
     """Let executions that wait to be tried again have waited long enough."""
     rows = [read(store, identity) for identity in identities]
-    changes = [Change(row, copy_with(row, due_at=row.finished_at)) for row in rows]
     assert all(row.is_live and row.finished_at for row in rows), rows
+    changes = [
+        Change(row, copy_with(row, due_at=row.finished_at)) for row in rows if row.finished_at
+    ]
     assert all(store.apply([Order(Plan(changes=(each,))) for each in changes]))
 
 

@@ -44,8 +44,9 @@ def test_a_cancelled_execution_is_over(store: Store) -> None:
     for row in before:
         over = read(store, row.id)
         assert over.finished_at is not None
-        ended = {"reason": "requested", "actor": "ana", "finished_at": over.finished_at}
-        assert over == row.to(State.CANCELLED, **ended)
+        assert over == row.to(
+            State.CANCELLED, reason="requested", actor="ana", finished_at=over.finished_at
+        )
     assert store.take(wanted(), session=session_of(store)).value == []
 
 

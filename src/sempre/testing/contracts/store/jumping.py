@@ -8,10 +8,11 @@ Nobody can set the clock of a store here. What it would have left is written as 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import Unpack
 
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning import Plan, PlanningTime, plan_reconcile
-from sempre.domain.planning.plan import TICK
+from sempre.domain.planning.plan import TICK, ScheduleChanges
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.grids import Every
@@ -43,7 +44,7 @@ def _ahead(
     *,
     last: timedelta = HOUR,
     rows: Mapping[timedelta, State] = MappingProxyType({}),
-    **fields: object,
+    **fields: Unpack[ScheduleChanges],
 ) -> View:
     """Create a schedule that a jump by two hours has left ahead.
 

@@ -3,7 +3,7 @@
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 
 from sempre.domain.planning import (
     Plan,
@@ -14,6 +14,7 @@ from sempre.domain.planning import (
     plan_pause,
     plan_reconcile,
 )
+from sempre.domain.planning.plan import ScheduleChanges
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Birth, Stretch, View
@@ -44,9 +45,10 @@ def _astray(store: Store, tzdata: str = TZDATA) -> set[str]:
     return {view.schedule.name for view in found}
 
 
-def _bare(store: Store, name: str, **fields: object) -> Schedule:
+def _bare(store: Store, name: str, **fields: Unpack[ScheduleChanges]) -> Schedule:
     """Create a schedule that says it has started, without any row."""
-    schedule = copy_with(draft_schedule(store, name), started=True, **fields)
+    fields["started"] = True
+    schedule = copy_with(draft_schedule(store, name), **fields)
     assert store.create([Birth(schedule)]) == [True]
     return schedule
 

@@ -107,9 +107,15 @@ def test_work_is_taken_once(store: Store) -> None:
     reading = store.take(wanted(), session=session)
 
     [row] = reading.value
-    times = {"first_started_at": reading.now, "started_at": reading.now}
-    held = {"session": session, "fence": row.fence, "leased_until": row.leased_until}
-    assert row == waiting.to(State.RUNNING, attempt=1, **times, **held)
+    assert row == waiting.to(
+        State.RUNNING,
+        attempt=1,
+        first_started_at=reading.now,
+        started_at=reading.now,
+        session=session,
+        fence=row.fence,
+        leased_until=row.leased_until,
+    )
     assert row.fence > 0
     assert row.leased_until is not None
     assert row.leased_until > reading.now + LEASE / 2
