@@ -48,14 +48,14 @@ def on_memory(store: BlindStore) -> Spoiler:
 
 def on_sql(store: SqlStore) -> Spoiler:
     dialect: Any = store._dialect  # noqa: SLF001 - past the code of the store
-    wording = dialect._wording  # noqa: SLF001
+    sql = dialect._sql  # noqa: SLF001
 
     def write(table: Table, identity: str, columns: Fields) -> None:
         def quoted(value: object) -> str:
             return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
 
         told = ", ".join(f"{name} = {quoted(value)}" for name, value in columns.items())
-        where = wording.table(f"{wording.prefix}{table}")
+        where = sql.table(table)
         text = f"UPDATE {where} SET {told} WHERE id = {quoted(identity)};\n"  # noqa: S608
         dialect.write(lambda transaction: transaction.script(text))
 
@@ -130,7 +130,7 @@ def strange_rows(store: Any, about: Strange, client: Redis | None) -> None:  # n
 
 
 def _inserts(store: SqlStore, about: Strange) -> list[str]:
-    wording = store._dialect._wording  # type: ignore[attr-defined]  # noqa: SLF001
+    sql = store._dialect._sql  # type: ignore[attr-defined]  # noqa: SLF001
     schedule, execution = about
     rows = {
         "sessions (id, host, pid, queues, jobs, tzdata, release_number, started_at, "
@@ -145,7 +145,7 @@ def _inserts(store: SqlStore, about: Strange) -> list[str]:
         "passes (id, due_at, holder, report)": "1, 0, '', '[not json'",
     }
     return [
-        f"INSERT INTO {wording.table(wording.prefix + into.split()[0])} "  # noqa: S608
+        f"INSERT INTO {sql.table(into.split()[0])} "  # noqa: S608
         f"{into.partition(' ')[2]} VALUES ({values});\n"
         for into, values in rows.items()
     ]

@@ -15,10 +15,10 @@ from sempre.ports.messages import Alike, Enqueued, Work
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import insert_executions
-from sempre.stores.sql.keys import Keys
-from sempre.stores.sql.switches import Stops, switches_off
+from sempre.stores.sql.keys import Keys, ReadHolders, holders_of
+from sempre.stores.sql.switches import Stops, count_rejections, switches_off
 
-__all__ = ["enqueue"]
+__all__ = ["enqueue", "insert_works"]
 
 # With more kinds of work in a batch than this, each row is better told in full.
 MOST_KINDS = 10
@@ -32,20 +32,31 @@ _of_row, _of_rules = (
 
 
 def enqueue(
-    transaction: Transaction,
-    works: Collection[Work],
-    stops: Stops | None = None,
-    *,
-    fresh: bool = False,
+    transaction: Transaction, works: Collection[Work], *, fresh: bool = False
 ) -> list[Enqueued]:
-    """Put one-off work in, or say what stands in its way: by default, any switch that is off.
+    """Insert one-off work, or say what stands in its way: a switch that is off, or a unique key.
 
     What is believed to be fresh, and is not, lets the transaction lose a race against itself.
     """
-    stops = switches_off(transaction) if stops is None else stops
+    stops = switches_off(transaction)
+    receipts = insert_works(transaction, works, stops, fresh=fresh)
+    if stops.switches:
+        count_rejections(transaction, receipts)
+    return receipts
+
+
+def insert_works(
+    transaction: Transaction,
+    works: Collection[Work],
+    stops: Stops,
+    *,
+    fresh: bool = False,
+    read_holders: ReadHolders = holders_of,
+) -> list[Enqueued]:
+    """Insert work that neither these switches nor a unique key stops; count no rejection."""
     kinds = [] if stops.switches else _kinds(works)
     if not kinds or len(kinds) > MOST_KINDS:
-        return _put_in(transaction, works, stops)
+        return _put_in(transaction, works, stops, read_holders)
     for alike in kinds:
         _put_in_alike(transaction, alike, "insert_fresh" if fresh else "insert_alike")
     return [Enqueued(identity) for identity in _ids(works)]
@@ -80,13 +91,16 @@ def _put_in_alike(transaction: Transaction, alike: Alike, statement: str) -> Non
     transaction.run(statement, documents=alike.args, **columns)
 
 
-def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> list[Enqueued]:
+def _put_in(
+    transaction: Transaction, works: Collection[Work], stops: Stops, read_holders: ReadHolders
+) -> list[Enqueued]:
     """Put in what neither a switch nor a unique key stands in the way of, row by row."""
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]
     known = {row[0] for row in transaction.rows("known_executions", ids=ids)}
     uniques = {work.execution.id: work.unique for work in works if work.unique}
-    keys = Keys(transaction, [encoding.key_text(unique.key) for unique in uniques.values()])
+    wanted = [encoding.key_text(unique.key) for unique in uniques.values()]
+    keys = Keys(transaction, wanted, read_holders)
     now = transaction.now
     receipts, born = [], []
     for work in works:
@@ -110,5 +124,4 @@ def _put_in(transaction: Transaction, works: Collection[Work], stops: Stops) -> 
         receipts.append(Enqueued(row.id, failures=failures))
     insert_executions(transaction, born, uniques)
     keys.write(transaction)
-    stops.note_refusals(transaction, receipts)
     return receipts

@@ -5,9 +5,9 @@ or lets one wait again, locks that row first; what waits or runs is then read af
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import LIVE, State
@@ -15,7 +15,11 @@ from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Enqueued, UniqueKey, Work
 from sempre.stores.sql.dialects import Transaction
 
-__all__ = ["Keys"]
+__all__ = ["Keys", "ReadHolders", "holders_of"]
+
+
+ReadHolders = Callable[[Transaction, list[str]], list[Sequence[Any]]]
+"""Returns the rows of executions that hold keys, which are locked."""
 
 
 class _Holder(NamedTuple):
@@ -26,10 +30,20 @@ class _Holder(NamedTuple):
     finished_at: int | None = None
 
 
+def holders_of(transaction: Transaction, keys: list[str]) -> list[Sequence[Any]]:
+    """Return the rows of executions that hold keys, as this transaction sees them."""
+    return transaction.rows("keyed_rows", keys=keys)
+
+
 class Keys:
     """The executions of some keys, which nobody else adds to before the transaction ends."""
 
-    def __init__(self, transaction: Transaction, keys: Iterable[str]) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        keys: Iterable[str],
+        read_holders: ReadHolders = holders_of,
+    ) -> None:
         """Lock the keys, and read who has them."""
         asked = sorted(set(keys))
         self._newest: dict[str, _Holder] = {}
@@ -39,8 +53,8 @@ class Keys:
             return
         transaction.run("reserve_keys", keys=asked)
         transaction.rows("lock_keys", keys=asked)
-        for key, identity, *known, newest, failures, finished_at in transaction.rows(
-            "keyed_rows", keys=asked
+        for key, identity, *known, newest, failures, finished_at in read_holders(
+            transaction, asked
         ):
             state, created_at = known
             holder = _Holder(created_at, identity, state, failures, finished_at)

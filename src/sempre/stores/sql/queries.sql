@@ -1,8 +1,65 @@
--- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL
--- that is named here or by the dialect, `{each:word}` the rows of a parameter that is a JSON
--- array of texts, with one column `value`; `{pairs:word}` those of an array of pairs, with the
--- columns `word` and `number`; `{documents:word}` those of a JSON object, with the columns `word`,
--- its key, and `document`, its value as JSON.
+-- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL that is
+-- named here or by the dialect, `{word:a,b}` a piece with arguments.
+
+-- Values: how a parameter with many values becomes a table or a list
+
+-- name: list
+-- The texts of a JSON array, to the right of IN.
+(SELECT value FROM {each:{1}})
+
+-- Indexes: conditions that a partial index serves, and hints for MariaDB, which has no such index
+
+-- name: by_id
+-- A hint to find rows by their primary key. Nothing: PostgreSQL and SQLite do.
+
+-- name: by_index
+-- A hint to find rows by an index. Nothing: PostgreSQL and SQLite do.
+
+-- name: in_turn
+-- A join whose left side is read first. SQLite reads it first by these words.
+CROSS JOIN
+
+-- name: waiting_lane
+-- The lane of a row {1} that waits and is not held: a value is compared with it.
+{1}.state IN ('pending', 'scheduled') AND {1}.held_by = '' AND {1}.lane
+
+-- name: active_of
+-- The schedule of a row {1} that waits or runs: a value is compared with it.
+{1}.state IN ('pending', 'scheduled', 'running') AND {1}.schedule_id
+
+-- name: active_key
+-- The unique key of a row {1} that waits or runs: a value is compared with it.
+{1}.state IN ('pending', 'scheduled', 'running') AND {1}.unique_key IS NOT NULL AND {1}.unique_key
+
+-- name: running_session
+-- The session of a row {1} that runs: a value is compared with it.
+{1}.state = 'running' AND {1}.session
+
+-- name: beyond
+-- Whether the pair {1}, {2} comes after ({3} is >) or before (<) the pair {4}, {5}.
+({1}, {2}) {3} ({4}, {5})
+
+-- Writing
+
+-- name: upsert
+-- What an INSERT changes in a row that exists, which has the same {0}.
+ON CONFLICT ({0}) DO UPDATE SET
+
+-- name: new
+-- The value of column {1} that an INSERT would have written.
+excluded.{1}
+
+-- name: unless_known
+-- Lets an INSERT leave a row alone that exists; {1} is any column of its key.
+ON CONFLICT DO NOTHING
+
+-- name: lock
+-- Locks the rows of a SELECT until the transaction ends.
+FOR UPDATE
+
+-- name: lock_free
+-- Locks the rows of a SELECT, and leaves out rows that another transaction has locked.
+FOR UPDATE SKIP LOCKED
 
 -- Pieces
 
@@ -76,11 +133,11 @@ UPDATE {meta} SET version = :version
 
 -- name: known_schedules
 -- Which of these schedules exist.
-SELECT id FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+SELECT id FROM {schedules} WHERE id IN {list:ids}
 
 -- name: taken_names
 -- Which of these names a schedule has that is not deleted.
-SELECT live_name FROM {schedules} WHERE live_name IN (SELECT value FROM {each:names})
+SELECT live_name FROM {schedules} WHERE live_name IN {list:names}
 
 -- name: insert_schedule
 -- A schedule comes into being.
@@ -122,16 +179,16 @@ WHERE id = :schedule_id AND next_run_at = :run_at AND audit_stamp IS NOT NULL
 
 -- name: schedules_by_name
 -- Schedules by name, as long as they are not deleted.
-SELECT {schedule_columns} FROM {schedules} WHERE live_name IN (SELECT value FROM {each:names})
+SELECT {schedule_columns} FROM {schedules} WHERE live_name IN {list:names}
 
 -- name: schedules_by_id
 -- Schedules by id, deleted ones included.
-SELECT {schedule_columns} FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+SELECT {schedule_columns} FROM {schedules} WHERE id IN {list:ids}
 
 -- name: schedules_of
 -- The schedules that executions belong to.
 SELECT {schedule_columns} FROM {schedules} WHERE id IN (
-    SELECT schedule_id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+    SELECT schedule_id FROM {executions} WHERE id IN {list:ids}
 )
 
 -- name: schedules_astray
@@ -182,13 +239,9 @@ WHERE one.broken <> '' OR one.is_new = 1 OR one.cursor_at > :ahead
             CASE WHEN x.run_at = one.next_run_at AND x.revision = one.revision THEN 1 ELSE 2 END
         )
         FROM {executions} AS x
-        WHERE {active_row} AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
+        WHERE {active_of:x} = one.id AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
             AND x.first_started_at IS NULL AND x.run_at > one.cursor_at
     ), 0)
-
--- name: active_row
--- A row x of a schedule `one` that waits or runs.
-x.schedule_id = one.id AND x.state IN ('pending', 'scheduled', 'running')
 
 -- name: schedules_page
 -- Schedules by name, of a job or tag, with a text in their name; empty texts ask for all.
@@ -203,7 +256,7 @@ ORDER BY live_name LIMIT :limit
 -- The rows that planning looks at: what waits or runs, what occupies a slot after the cursor, and
 -- what ended after the earliest waiting one was due. A row may come more than once.
 SELECT {row_columns} FROM {row_tables}
-WHERE e.schedule_id IN (SELECT value FROM {each:ids})
+WHERE e.schedule_id IN {list:ids}
     AND e.state IN ('pending', 'scheduled', 'running')
 UNION ALL
 SELECT {row_columns} FROM {row_tables}
@@ -230,8 +283,8 @@ WHERE e.id IN (
 
 -- name: guarded_schedules
 -- What a plan's base is compared with; schedules are always locked first, in order of id.
-SELECT id, revision, starts, cursor_at FROM {schedules}
-WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
+SELECT id, revision, starts, cursor_at FROM {schedules} {by_id}
+WHERE id IN {list:ids} ORDER BY id {lock}
 
 -- name: guarded_executions
 -- What a plan's changes are compared with.
@@ -239,14 +292,14 @@ SELECT
     id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period,
     CASE WHEN schedule_id IS NOT NULL THEN rules END,
     CASE WHEN schedule_id IS NOT NULL THEN args END
-FROM {executions}
-WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
+FROM {executions} {by_id}
+WHERE id IN {list:ids} ORDER BY id {lock}
 
 -- name: occupied_slots
 -- The rows that hold a slot, or are an active backfill of it, at pairs of schedule and instant.
 SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, x.first_started_at, x.tzdata
 FROM {pairs:slots} AS one
-CROSS JOIN {executions} AS x
+{in_turn} {executions} AS x {by_index:executions_of_schedule}
 WHERE x.schedule_id = one.word AND x.run_at = one.number
     AND (
         (x.kind = 'scheduled' AND x.state <> 'superseded')
@@ -262,7 +315,7 @@ WHERE s.schedule_id = one.word AND s.revision = one.number
 
 -- name: tags_of
 -- The tags of schedules, which switches may name.
-SELECT id, tags FROM {schedules} WHERE id IN (SELECT value FROM {each:ids})
+SELECT id, tags FROM {schedules} WHERE id IN {list:ids}
 
 -- Executions
 
@@ -280,7 +333,7 @@ INSERT INTO {executions} ({execution_columns}) VALUES (
 INSERT INTO {executions} ({execution_columns})
 SELECT {alike_values}
 FROM {documents:documents} AS one WHERE true
-ON CONFLICT (id) DO NOTHING
+{unless_known:id}
 
 -- name: insert_fresh
 -- The same, where it is believed that none is there: there may be a faster way. One that is there
@@ -319,13 +372,13 @@ WHERE id = one.word AND fence = one.number
 -- name: succeeded_among
 -- Which of these claims have ended so, now or before; given as pairs of id and fence.
 SELECT e.id, e.fence FROM {pairs:claims} AS one
-JOIN {executions} AS e ON e.id = one.word AND e.fence = one.number
-WHERE e.state = 'succeeded'
+{in_turn} {executions} AS e {by_id}
+WHERE e.id = one.word AND e.fence = one.number AND e.state = 'succeeded'
 
 -- name: insert_snapshot
 -- What the executions of a revision run.
 INSERT INTO {snapshots} (schedule_id, revision, rules, args)
-VALUES (:schedule_id, :revision, :rules, :args) ON CONFLICT DO NOTHING
+VALUES (:schedule_id, :revision, :rules, :args) {unless_known:revision}
 
 -- name: load_snapshot
 -- The same for schedules that are new: there may be a faster way.
@@ -342,7 +395,7 @@ DELETE FROM {ranges} WHERE schedule_id = :schedule_id AND last_at > :after
 
 -- name: rows_by_id
 -- Executions by id, in any state.
-SELECT {row_columns} FROM {row_tables} WHERE e.id IN (SELECT value FROM {each:ids})
+SELECT {row_columns} FROM {row_tables} WHERE e.id IN {list:ids}
 
 -- name: next_due
 -- When the next row is due, after an instant, that waits in these lanes for one of these jobs.
@@ -353,10 +406,9 @@ SELECT {first_due}
 -- The same as a value, where the lanes are known.
 (
     SELECT min((
-        SELECT x.due_at FROM {executions} AS x
-        WHERE x.lane = lanes.lane AND x.priority = lanes.priority
-            AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
-            AND x.job IN (SELECT value FROM {each:jobs}) AND x.due_at > :since
+        SELECT x.due_at FROM {executions} AS x {by_index:executions_lane}
+        WHERE {waiting_lane:x} = lanes.lane AND x.priority = lanes.priority
+            AND x.job IN {list:jobs} AND x.due_at > :since
         ORDER BY x.due_at LIMIT 1
     ))
     FROM lanes WHERE lanes.priority IS NOT NULL
@@ -365,42 +417,39 @@ SELECT {first_due}
 -- name: lanes
 -- The priorities that rows wait with, lane by lane: one probe of the index each.
 lanes (lane, priority) AS (
-    SELECT CAST(one.value AS text), (
-        SELECT min(x.priority) FROM {executions} AS x
-        WHERE x.lane = one.value
-            AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+    SELECT one.value, (
+        SELECT x.priority FROM {executions} AS x {by_index:executions_lane}
+        WHERE {waiting_lane:x} = one.value ORDER BY x.priority LIMIT 1
     )
     FROM {each:lanes} AS one
     UNION ALL
     SELECT lanes.lane, (
-        SELECT min(x.priority) FROM {executions} AS x
-        WHERE x.lane = lanes.lane AND x.priority > lanes.priority
-            AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+        SELECT x.priority FROM {executions} AS x {by_index:executions_lane}
+        WHERE {waiting_lane:x} = lanes.lane AND x.priority > lanes.priority
+        ORDER BY x.priority LIMIT 1
     )
     FROM lanes WHERE lanes.priority IS NOT NULL
 )
 
 -- name: free_condition
--- A row x of a lane that is due, wanted, and not held.
-{waiting_condition} AND x.due_at <= :now
+-- A row {1} of a job that is wanted, waits in lane {2} with priority {3}, is due and not held.
+{waiting_condition:{1},{2},{3}} AND {1}.due_at <= :now
 
 -- name: waiting_condition
--- A row x of a lane that is wanted, and not held.
-x.lane = lanes.lane AND x.priority = lanes.priority
-    AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
-    AND x.job IN (SELECT value FROM {each:jobs})
+-- A row {1} of a job that is wanted, waits in lane {2} with priority {3}, and is not held.
+{waiting_lane:{1}} = {2} AND {1}.priority = {3} AND {1}.job IN {list:jobs}
 
 -- name: due_condition
--- The same, if it is not stopped by a switch: manual ones never are. A schedule is looked at for its
--- tags only if any tag is stopped.
-{free_condition}
+-- A row x that fulfils the free_condition, and is not stopped by a switch: manual ones never are. The
+-- tags of its schedule are read only if a tag is stopped.
+{free_condition:x,{1},{2}}
     AND (
         x.kind = 'manual' OR (
-            x.job NOT IN (SELECT value FROM {each:stopped_jobs})
-            AND x.name NOT IN (SELECT value FROM {each:stopped_names})
-            AND {name_before_shard} NOT IN (SELECT value FROM {each:stopped_shards})
+            x.job NOT IN {list:stopped_jobs}
+            AND x.name NOT IN {list:stopped_names}
+            AND {name_before_shard} NOT IN {list:stopped_shards}
             AND (
-                NOT EXISTS (SELECT 1 FROM {each:stopped_tags})
+                NOT EXISTS (SELECT 1 FROM {each:stopped_tags} AS tag)
                 OR NOT EXISTS (
                     SELECT 1 FROM {each:stopped_tags} AS tag JOIN {schedules} AS c
                         ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
@@ -413,17 +462,14 @@ x.lane = lanes.lane AND x.priority = lanes.priority
 -- Which of these executions are one-off work that waits in these lanes and is due, past rows that
 -- others hold.
 SELECT {taken_columns} FROM {executions} AS found {by_id}
-WHERE id IN (SELECT value FROM {each:ids}) AND lane IN (SELECT value FROM {each:lanes})
+WHERE id IN {list:ids} AND lane IN {list:lanes}
     AND {state_itself} IN ('pending', 'scheduled') AND held_by = '' AND due_at <= :now
-    AND job IN (SELECT value FROM {each:jobs})
+    AND job IN {list:jobs}
 ORDER BY priority, due_at, id LIMIT :limit {lock_free}
 
 -- name: state_itself
 -- The state, put so that no index of some states is used in place of the ids.
 state || ''
-
--- name: by_id
--- Nothing: rows that are asked for by id are found by it.
 
 -- name: name_before_shard
 -- The name of a row x without the number at its end, such as that of a pair's shard.
@@ -438,7 +484,7 @@ ORDER BY e.due_at, e.id LIMIT :limit
 -- name: lane_after
 -- The next lane that anything waits in.
 SELECT min(x.lane) FROM {executions} AS x
-WHERE x.lane > :lane AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
+WHERE {waiting_lane:x} > :lane
 
 -- name: waiting_lanes
 -- The lanes and priorities that rows wait with, most urgent first.
@@ -447,16 +493,15 @@ SELECT lane, priority FROM lanes WHERE priority IS NOT NULL ORDER BY priority, l
 
 -- name: waiting_rows
 -- What waits in a lane with a priority, due by an instant, after a place.
-SELECT x.id, x.due_at, x.attempt, x.state FROM {executions} AS x
-WHERE x.lane = :lane AND x.priority = :priority AND x.due_at <= :until
-    AND x.state IN ('pending', 'scheduled') AND x.held_by = ''
-    AND (x.due_at, x.id) > (:at, :id)
+SELECT x.id, x.due_at, x.attempt, x.state FROM {executions} AS x {by_index:executions_lane}
+WHERE {waiting_lane:x} = :lane AND x.priority = :priority AND x.due_at <= :until
+    AND {beyond:x.due_at,x.id,>,:at,:id}
 ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: mark_rung
 -- The broker was told.
-UPDATE {executions} SET state = 'scheduled'
-WHERE id IN (SELECT value FROM {each:ids}) AND state = 'pending'
+UPDATE {executions} {by_id} SET state = 'scheduled'
+WHERE id IN {list:ids} AND state = 'pending'
 
 -- name: rows_expired
 -- Running executions whose session is gone or has lost its lease.
@@ -467,35 +512,35 @@ ORDER BY e.session, e.id LIMIT :limit
 -- name: rows_running
 -- What runs under a session.
 SELECT {row_columns} FROM {row_tables}
-WHERE e.state = 'running' AND e.session = :session
+WHERE {running_session:e} = :session
 ORDER BY e.fence
 
 -- name: lock_schedules_of
 -- The schedules of executions, before the executions themselves are changed.
 SELECT id FROM {schedules} WHERE id IN (
-    SELECT schedule_id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+    SELECT schedule_id FROM {executions} WHERE id IN {list:ids}
 ) ORDER BY id {lock}
 
 -- name: next_rows_among
 -- Which of these executions are the next row of their schedule.
 SELECT e.id FROM {executions} AS e
 JOIN {schedules} AS c ON c.id = e.schedule_id AND e.run_at > c.cursor_at
-WHERE e.id IN (SELECT value FROM {each:ids})
+WHERE e.id IN {list:ids}
     AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND e.first_started_at IS NULL
 
 -- name: cancel_live
 -- End what still waits.
 UPDATE {executions} SET
     state = 'cancelled', reason = 'requested', actor = :actor, finished_at = :now, ended_at = :now
-WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled')
+WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 RETURNING id
 
 -- name: ask_to_cancel
 -- Ask the holders of what runs to end it.
 INSERT INTO {cancellations} (execution_id, fence, actor, asked_at)
 SELECT id, fence, :actor, :now FROM {executions}
-WHERE id IN (SELECT value FROM {each:ids}) AND state = 'running'
-ON CONFLICT (execution_id) DO UPDATE SET fence = excluded.fence, actor = excluded.actor
+WHERE id IN {list:ids} AND state = 'running'
+{upsert:execution_id} fence = {new:fence}, actor = {new:actor}
 RETURNING execution_id
 
 -- name: any_cancellation
@@ -504,17 +549,17 @@ SELECT 1 FROM {cancellations} LIMIT 1
 
 -- name: forget_cancellations
 -- What was asked to end has ended.
-DELETE FROM {cancellations} WHERE execution_id IN (SELECT value FROM {each:ids})
+DELETE FROM {cancellations} WHERE execution_id IN {list:ids}
 
 -- name: held_claims
 -- What a session holds, by fence, and which of it somebody wants to end in this very attempt.
 SELECT e.fence, asked.execution_id FROM {executions} AS e
 LEFT JOIN {cancellations} AS asked ON asked.execution_id = e.id AND asked.fence = e.fence
-WHERE e.state = 'running' AND e.session = :session
+WHERE {running_session:e} = :session
 
 -- name: claims_under
 -- What runs under a session, by id and fence.
-SELECT e.id, e.fence FROM {executions} AS e WHERE e.state = 'running' AND e.session = :session
+SELECT e.id, e.fence FROM {executions} AS e WHERE {running_session:e} = :session
 
 -- name: note_report
 -- How far a run has come; one of an earlier claim that comes late changes nothing.
@@ -527,18 +572,18 @@ WHERE {reports}.fence <= excluded.fence
 -- name: reports_of
 -- The last report of executions.
 SELECT execution_id, fence, told_at, report FROM {reports}
-WHERE execution_id IN (SELECT value FROM {each:ids}) ORDER BY execution_id
+WHERE execution_id IN {list:ids} ORDER BY execution_id
 
 -- name: delete_reports
 -- Forget how far runs had come.
-DELETE FROM {reports} WHERE execution_id IN (SELECT value FROM {each:ids})
+DELETE FROM {reports} WHERE execution_id IN {list:ids}
 
 -- Attempts
 
 -- name: settled_attempts
 -- The attempts of executions that their own workers have ended.
 SELECT execution_id, fence FROM {attempts}
-WHERE execution_id IN (SELECT value FROM {each:ids}) AND ending = 'settled'
+WHERE execution_id IN {list:ids} AND ending = 'settled'
 
 -- name: insert_attempt
 -- How a try ended; told again, it is known already.
@@ -546,7 +591,7 @@ INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 ) VALUES (
     :execution_id, :fence, :session, :started_at, :finished_at, :state, :result, :error, :ending
-) ON CONFLICT DO NOTHING
+) {unless_known:ending}
 
 -- name: attempts_of
 -- Every try at an execution; a success that has no row of its own came last.
@@ -574,7 +619,7 @@ INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 )
 SELECT {untold_success} FROM {executions} AS e
-WHERE e.id IN (SELECT value FROM {each:ids}) AND {is_untold_success}
+WHERE e.id IN {list:ids} AND {is_untold_success}
 
 -- Unique work
 
@@ -582,22 +627,21 @@ WHERE e.id IN (SELECT value FROM {each:ids}) AND {is_untold_success}
 -- Make sure that each key has a row, which is what two who want the same one queue up for.
 INSERT INTO {unique_keys} (unique_key, execution_id)
 SELECT value, '' FROM {each:keys} AS one WHERE value IS NOT NULL ORDER BY value
-ON CONFLICT DO NOTHING
+{unless_known:unique_key}
 
 -- name: lock_keys
 -- Nobody else takes these keys before this transaction ends.
-SELECT unique_key FROM {unique_keys}
-WHERE unique_key IN (SELECT value FROM {each:keys}) ORDER BY unique_key {lock}
+SELECT unique_key FROM {unique_keys} {by_id}
+WHERE unique_key IN {list:keys} ORDER BY unique_key {lock}
 
 -- name: keyed_rows
 -- What waits or runs of these keys, and the newest of each, whatever has become of it.
 SELECT x.unique_key, x.id, x.state, x.created_at, 0, 0, x.finished_at FROM {executions} AS x
-WHERE x.unique_key IN (SELECT value FROM {each:keys})
-    AND x.unique_key IS NOT NULL AND x.state IN ('pending', 'scheduled', 'running')
+WHERE {active_key:x} IN {list:keys}
 UNION ALL
 SELECT k.unique_key, e.id, e.state, e.created_at, 1, k.failures, e.finished_at
 FROM {unique_keys} AS k JOIN {executions} AS e ON e.id = k.execution_id
-WHERE k.unique_key IN (SELECT value FROM {each:keys})
+WHERE k.unique_key IN {list:keys}
 
 -- name: hold_key
 -- The key is another execution's now.
@@ -606,7 +650,7 @@ WHERE unique_key = :unique_key
 
 -- name: known_executions
 -- Which of these executions exist.
-SELECT id FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+SELECT id FROM {executions} WHERE id IN {list:ids}
 
 -- Sessions
 
@@ -616,10 +660,10 @@ INSERT INTO {sessions} (
     id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
 ) VALUES (
     :id, :host, :pid, :queues, :jobs, :tzdata, :release_number, :started_at, :leased_until
-) ON CONFLICT (id) DO UPDATE SET
-    host = excluded.host, pid = excluded.pid, queues = excluded.queues, jobs = excluded.jobs,
-    tzdata = excluded.tzdata, release_number = excluded.release_number,
-    started_at = excluded.started_at, leased_until = excluded.leased_until
+) {upsert:id}
+    host = {new:host}, pid = {new:pid}, queues = {new:queues}, jobs = {new:jobs},
+    tzdata = {new:tzdata}, release_number = {new:release_number},
+    started_at = {new:started_at}, leased_until = {new:leased_until}
 
 -- name: renew_session
 -- A session goes on, also one that has expired.
@@ -628,7 +672,7 @@ UPDATE {sessions} SET leased_until = :until WHERE id = :id
 -- name: guarded_leases
 -- Until when these sessions have their lease; none is renewed before this transaction ends.
 SELECT id, leased_until FROM {sessions} {by_id}
-WHERE id IN (SELECT value FROM {each:ids}) ORDER BY id {lock}
+WHERE id IN {list:ids} ORDER BY id {lock}
 
 -- name: shorten_leases
 -- No session keeps its lease beyond an instant.
@@ -674,26 +718,31 @@ FROM {sessions} ORDER BY id
 
 -- Switches
 
+-- name: lock_turning
+-- Waits for transactions that have asked which switches are off. Nothing: writing to the table does.
+
 -- name: all_switches
 -- The switches that are off; those whose time is over are still among them.
 SELECT name, target, mode, reason, actor, until_at FROM {switches} ORDER BY name
 
 -- name: turn_off
 -- A switch stops its target.
+{lock_turning}
 INSERT INTO {switches} (name, target, mode, reason, actor, until_at)
 VALUES (:name, :target, :mode, :reason, :actor, :until_at)
-ON CONFLICT (name) DO UPDATE SET
-    target = excluded.target, mode = excluded.mode, reason = excluded.reason,
-    actor = excluded.actor, until_at = excluded.until_at
+{upsert:name}
+    target = {new:target}, mode = {new:mode}, reason = {new:reason},
+    actor = {new:actor}, until_at = {new:until_at}
 
 -- name: turn_on
 -- A switch stops nothing any more.
+{lock_turning}
 DELETE FROM {switches} WHERE name = :name
 
 -- name: count_rejections
 -- A switch has refused some work.
 INSERT INTO {rejections} (name, refused) VALUES (:name, :refused)
-ON CONFLICT (name) DO UPDATE SET refused = {rejections}.refused + excluded.refused
+{upsert:name} refused = {rejections}.refused + {new:refused}
 
 -- name: all_rejections
 -- How much work switches have refused.
@@ -710,7 +759,7 @@ UPDATE {executions} SET held_by = '' WHERE held_by = :name AND held_by <> ''
 -- name: note_held
 -- Slots that a switch kept waiting say so.
 UPDATE {executions} SET reason = :reason
-WHERE id IN (SELECT value FROM {each:ids}) AND state IN ('pending', 'scheduled')
+WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 
 -- name: held_slots
 -- Slots that a switch keeps waiting past the time at which they were due.
@@ -718,10 +767,10 @@ SELECT x.id FROM {executions} AS x
 WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x.due_at <= :now
     AND (
         :everything = 1
-        OR x.queue IN (SELECT value FROM {each:stopped_queues})
-        OR x.job IN (SELECT value FROM {each:stopped_jobs})
-        OR x.name IN (SELECT value FROM {each:stopped_names})
-        OR {name_before_shard} IN (SELECT value FROM {each:stopped_shards})
+        OR x.queue IN {list:stopped_queues}
+        OR x.job IN {list:stopped_jobs}
+        OR x.name IN {list:stopped_names}
+        OR {name_before_shard} IN {list:stopped_shards}
         OR EXISTS (
             SELECT 1 FROM {each:stopped_tags} AS tag JOIN {schedules} AS c
                 ON c.id = x.schedule_id AND {position:c.tags,tag.value} > 0
@@ -764,21 +813,25 @@ ORDER BY e.ended_at, e.id LIMIT :limit
 
 -- name: delete_executions
 -- Forget executions.
-DELETE FROM {executions} WHERE id IN (SELECT value FROM {each:ids})
+DELETE FROM {executions} WHERE id IN {list:ids}
 
 -- name: delete_attempts
 -- Forget how they went.
-DELETE FROM {attempts} WHERE execution_id IN (SELECT value FROM {each:ids})
+DELETE FROM {attempts} WHERE execution_id IN {list:ids}
 
 -- name: delete_keys
 -- Forget which keys they had.
-DELETE FROM {unique_keys} WHERE execution_id IN (SELECT value FROM {each:ids})
+DELETE FROM {unique_keys} WHERE execution_id IN {list:ids}
+
+-- name: delete_before
+-- Delete rows of table {1}, whose key is {2}, that column {3} dates before an instant, oldest first.
+DELETE FROM {{1}} WHERE {2} IN (
+    SELECT {2} FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
+)
 
 -- name: delete_ranges
 -- Forget stretches of slots.
-DELETE FROM {ranges} WHERE number IN (
-    SELECT number FROM {ranges} WHERE last_at < :before ORDER BY last_at, number LIMIT :limit
-)
+{delete_before:ranges,number,last_at}
 
 -- name: delete_orphans
 -- Forget results that came for executions that were gone: nothing else leads to them.
@@ -789,9 +842,7 @@ DELETE FROM {attempts} WHERE number IN (
 
 -- name: delete_sessions
 -- Forget sessions that lost their lease, as those of crashed workers do.
-DELETE FROM {sessions} WHERE id IN (
-    SELECT id FROM {sessions} WHERE leased_until < :before ORDER BY leased_until, id LIMIT :limit
-)
+{delete_before:sessions,id,leased_until}
 
 -- name: unused_snapshots
 -- Which snapshots nobody needs any more, of pairs of schedule and revision. Only executions of the
@@ -820,23 +871,23 @@ DELETE FROM {snapshots} WHERE schedule_id = :schedule_id AND revision = :revisio
 -- Keep the counts of what is forgotten.
 INSERT INTO {rollups} (schedule_id, day, state, executions, microseconds)
 VALUES (:schedule_id, :day, :state, :executions, :microseconds)
-ON CONFLICT (schedule_id, day, state) DO UPDATE SET
-    executions = {rollups}.executions + excluded.executions,
-    microseconds = {rollups}.microseconds + excluded.microseconds
+{upsert:schedule_id, day, state}
+    executions = {rollups}.executions + {new:executions},
+    microseconds = {rollups}.microseconds + {new:microseconds}
 
 -- Looking
 
 -- name: history_of_schedule
 -- A page of a schedule's executions, newest slot first.
 SELECT {row_columns} FROM {row_tables}
-WHERE e.schedule_id = :schedule_id AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+WHERE e.schedule_id = :schedule_id AND {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
     AND (:job = '' OR e.job = :job)
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_job
 -- A page of a job's executions.
 SELECT {row_columns} FROM {row_tables}
-WHERE e.job = :job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+WHERE e.job = :job AND {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_all
@@ -846,7 +897,7 @@ WITH RECURSIVE {all_jobs}
 SELECT {row_columns} FROM all_jobs
 JOIN {executions} AS e ON e.id IN (
     SELECT e.id FROM {executions} AS e
-    WHERE e.job = all_jobs.job AND (e.run_at, e.id) < (:at, :id) AND {history_condition}
+    WHERE e.job = all_jobs.job AND {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
     ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 )
 {row_joins}
@@ -862,10 +913,9 @@ all_jobs (job) AS (
 )
 
 -- name: history_condition
--- What else can be asked of a row of a page.
-e.run_at >= :since AND e.run_at <= :until
-    AND e.state IN (SELECT value FROM {each:states})
-    AND e.kind IN (SELECT value FROM {each:kinds})
+-- Whether a row {1} is in the period, states and kinds that a page is asked for.
+{1}.run_at >= :since AND {1}.run_at <= :until
+    AND {1}.state IN {list:states} AND {1}.kind IN {list:kinds}
 
 -- name: latest_rows
 -- The newest executions of each of these schedules.

@@ -52,7 +52,7 @@ EARLIEST, LATEST = -(2**62), 2**62
 def views_of(transaction: Transaction, found: Sequence[Row]) -> Views:
     """Return schedules, given as rows of theirs, with the executions that planning looks at."""
     ids = sorted({row[0] for row in found})
-    seen = transaction.rows("view_rows", ids=ids) if ids else []
+    seen = transaction.view_rows(ids) if ids else []
     return views_among(found, sorted(seen, key=itemgetter(0)))
 
 
@@ -123,8 +123,9 @@ def due_ids(
     asked = stops.due(wanted)
     if asked is None:
         return []
-    name = "due" if wanted.overdue is None else "overdue"
-    found = transaction.rows(name, **asked, **bounds(transaction, wanted, within=within))
+    by_age = wanted.overdue is not None
+    within_bounds = bounds(transaction, wanted, within=within)
+    found = transaction.due(by_age=by_age, **asked, **within_bounds)
     return [row[0] for row in found]
 
 
@@ -186,7 +187,7 @@ def latest(
 ) -> dict[str, tuple[Execution, ...]]:
     """Return the newest executions of each of these schedules, newest slot first."""
     found: dict[str, list[Execution]] = {each: [] for each in schedule_ids}
-    rows = transaction.rows("latest_rows", ids=sorted(found), limit=limit) if found else []
+    rows = transaction.latest_rows(sorted(found), limit) if found else []
     for row in executions_of(rows, left_out):
         found[row.schedule_id or ""].append(row)
     for newest in found.values():

@@ -3,23 +3,25 @@
 A file is a list of statements, each with a name and a description:
 
     -- name: turn_on
-    -- A switch stops nothing any more.
+    -- Turn a switch on.
     DELETE FROM {switches} WHERE name = :name
 
-`{word}` stands for a table or for another statement, `{each:word}`, `{pairs:word}`,
-`{documents:word}` and `{position:a,b}` for what the dialect makes of them. Values come in as
-parameters only.
+`{word}` stands for a table or for a piece of SQL: any other statement of the files. A piece may
+take arguments: `{new:actor}` is the piece `new` with `actor` in the place of its `{1}`; `{0}` is
+all arguments, commas included. The file
+queries.sql serves every dialect; a dialect's own statements.sql replaces what its database words
+differently. Values come in as parameters only.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from sempre.errors import PolicyError
 
-__all__ = ["TABLES", "Statement", "Wording", "check_identifier", "load", "parse"]
+__all__ = ["TABLES", "Statement", "Statements", "check_identifier", "load", "parse"]
 
 TABLES = (
     "attempts",
@@ -40,6 +42,8 @@ TABLES = (
 )
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PLACE = re.compile(r"\{(\w+)(?::([^{}]+))?\}")
+_ARGUMENT = re.compile(r"\{(\d)\}")
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 
@@ -52,44 +56,56 @@ class Statement:
     text: str
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How a dialect puts what the files leave open.
+class Statements:
+    """The statements of a dialect, completed with the names of the store's tables.
 
-    Attributes:
+    Args:
+        dialect: the name of its folder.
         prefix: what the name of every table and index begins with.
-        table: turns a table's name, prefix included, into how it is addressed.
-        each: turns a parameter into a table of the texts in its JSON array.
-        pairs: turns a parameter into a table of the pairs in its JSON array.
-        documents: turns a parameter into a table of the keys and values of its JSON object.
-        position: turns two expressions into the place of the second text in the first.
+        schema: the schema that the tables are in, if the dialect has any.
+
+    Raises:
+        PolicyError: prefix or schema is not safe inside SQL.
     """
 
-    prefix: str
-    table: Callable[[str], str]
-    each: Callable[[str], str]
-    pairs: Callable[[str], str]
-    documents: Callable[[str], str]
-    position: Callable[[str, str], str]
+    def __init__(self, dialect: str, *, prefix: str, schema: str | None = None) -> None:
+        """Read the files of a dialect."""
+        self.prefix = check_identifier("prefix", prefix)
+        self._pieces = load(dialect)
+        self._names = {"prefix": prefix}
+        qualifier = ""
+        if schema is not None:
+            self._names["schema"] = check_identifier("schema", schema)
+            qualifier = f"{schema}."
+        self._names |= {table: f"{qualifier}{prefix}{table}" for table in TABLES}
 
-    def complete(self, text: str, pieces: Mapping[str, Statement]) -> str:
-        """Return a statement with every place in braces filled in; KeyError for an unknown one."""
-        lists = {"each": self.each, "pairs": self.pairs, "documents": self.documents}
+    def table(self, name: str) -> str:
+        """Return how a table is addressed."""
+        return self._names[name]
 
-        def filled(place: re.Match[str]) -> str:
+    def complete(self, text: str) -> str:
+        """Return SQL with every place in braces filled in; KeyError for an unknown one."""
+
+        def fill(place: re.Match[str]) -> str:
             word, given = place[1], place[2]
-            if word in lists:
-                return lists[word](given)
-            if word == "position":
-                whole, part = given.split(",")
-                return self.position(whole, part)
-            if word == "prefix":
-                return self.prefix
-            if word in TABLES:
-                return self.table(self.prefix + word)
-            return self.complete(pieces[word].text, pieces)
+            if word in self._names:
+                return self._names[word]
+            arguments = (given, *given.split(",")) if given else ()
+            piece = _ARGUMENT.sub(lambda each: arguments[int(each[1])], self._pieces[word].text)
+            return self.complete(piece)
 
-        return _PLACE.sub(filled, text)
+        return _PLACE.sub(fill, text)
+
+    def completed(self, parameter: str = r":\1") -> dict[str, str]:
+        """Return every statement by name, its parameters as the driver expects them.
+
+        A piece with arguments is no statement by itself, and is left out.
+        """
+        return {
+            name: _PARAMETER.sub(parameter, self.complete(piece.text))
+            for name, piece in self._pieces.items()
+            if not _ARGUMENT.search(piece.text)
+        }
 
 
 def check_identifier(field: str, value: str) -> str:
@@ -115,7 +131,7 @@ def parse(text: str) -> dict[str, Statement]:
 
 @cache
 def load(dialect: str) -> Mapping[str, Statement]:
-    """Return the statements of every dialect, with what one of them says in its own way."""
+    """Return the shared statements, replaced by those that a dialect words in its own way."""
     folder = files("sempre.stores.sql")
     every = folder.joinpath("queries.sql").read_text("utf-8")
     own = folder.joinpath("dialects", dialect, "statements.sql").read_text("utf-8")

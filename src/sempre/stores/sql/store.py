@@ -40,11 +40,11 @@ from sempre.stores.sql import (
     settling,
     work,
 )
+from sempre.stores.sql.callers_transaction import enqueue_within
 from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueuing import enqueue
-from sempre.stores.sql.joining import enqueue_within
 from sempre.stores.sql.looking import Looking
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.starting import Unclear

@@ -19,6 +19,7 @@ __all__ = [
     "Decisions",
     "Stops",
     "check_in_time",
+    "count_rejections",
     "switches_in_force",
     "switches_off",
     "turn",
@@ -82,15 +83,16 @@ class Stops(NamedTuple):
         ids = sorted({row.schedule_id for row in rows if row.schedule_id})
         return {row[0]: tags_within(row[1]) for row in transaction.rows("tags_of", ids=ids)}
 
-    def note_refusals(self, transaction: Transaction, receipts: Iterable[Enqueued]) -> None:
-        """Count what switches have rejected."""
-        refused = Counter(each.rejected_by for each in receipts if each.rejected_by)
-        for name, count in sorted(refused.items()):
-            transaction.run("count_rejections", name=name, refused=count)
-
     def stopping(self, row: Draft, tags: Mapping[str, Collection[str]]) -> Switch | None:
         """Return the switch that is off for an execution."""
         return stopping(self.switches, row, tags.get(row.schedule_id or "", ()))
+
+
+def count_rejections(transaction: Transaction, receipts: Iterable[Enqueued]) -> None:
+    """Add to the counts of work that switches have rejected."""
+    refused = Counter(each.rejected_by for each in receipts if each.rejected_by)
+    for name, count in sorted(refused.items()):
+        transaction.run("count_rejections", name=name, refused=count)
 
 
 class Decisions:

@@ -166,13 +166,14 @@ def _to_take(
     What a switch stops by a tag is met only here. It is held from now on, so that nobody meets it
     a second time before the switch is on again.
     """
-    wanted, name, found_by = asked.wanted, "due_to_take", stops.to_take(asked.wanted)
-    if wanted.overdue is not None:
-        name = "overdue_to_take"
-    if found_by is not None and asked.ids is not None:
-        name, found_by = "these_to_take", found_by | {"ids": list(asked.ids)}
+    wanted, found_by = asked.wanted, stops.to_take(asked.wanted)
     while found_by is not None:
-        found = transaction.rows(name, **found_by, **bounds(transaction, wanted, past=past))
+        parameters: dict[str, Any] = found_by | bounds(transaction, wanted, past=past)
+        if asked.ids is not None:
+            found = transaction.rows("these_to_take", ids=list(asked.ids), **parameters)
+        else:
+            by_age = wanted.overdue is not None
+            found = transaction.due_to_take(by_age=by_age, **parameters)
         if left_out is not None:
             left_out.clear()
             found = decoded("executions", found, _readable, left_out)

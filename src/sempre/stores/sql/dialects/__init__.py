@@ -34,6 +34,22 @@ class Transaction(Protocol):
         """Run a statement and return its rows; a list is handed over as a JSON array of texts."""
         ...
 
+    def due(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Return the ids of due rows, most urgent first, or oldest first."""
+        ...
+
+    def due_to_take(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Lock and return due one-off rows, without rows that another transaction has locked."""
+        ...
+
+    def view_rows(self, ids: Sequence[str]) -> list[Sequence[Any]]:
+        """Return the executions of schedules that planning reads; a row may come twice."""
+        ...
+
+    def latest_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Return the newest executions of each of these schedules."""
+        ...
+
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed."""
         ...

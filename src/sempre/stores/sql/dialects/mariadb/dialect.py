@@ -5,10 +5,8 @@ nothing but the rows that are wanted.
 """
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from random import random
 from threading import Event, Lock
@@ -28,7 +26,7 @@ from sempre.stores.sql.dialects.mariadb.pool import (
     read_address,
 )
 from sempre.stores.sql.dialects.mariadb.transaction import MariadbTransaction
-from sempre.stores.sql.statements import Wording, check_identifier, load
+from sempre.stores.sql.statements import Statements
 
 __all__ = ["Mariadb"]
 
@@ -60,9 +58,6 @@ _UNAVAILABLE = {
     1792: "it is read-only, as a replica is",
     1969: "a statement took too long",
 }
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
-_LIST = re.compile(r"\(SELECT value FROM \{each:(\w+)\}\)")
-_BINARY = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
 
 
 class Mariadb:
@@ -119,15 +114,8 @@ class Mariadb:
         )
         self._statement_after = statement_after
         self._wait = wait or Event().wait
-        self._wording = Wording(
-            check_identifier("prefix", prefix), str, _each, _pairs, _documents, _position
-        )
-        self._pieces = {
-            key: replace(piece, text=_LIST.sub(r":\1", piece.text))
-            for key, piece in load(self.name).items()
-        }
-        completed = {key: self.complete(piece.text) for key, piece in self._pieces.items()}
-        self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
+        self._sql = Statements(self.name, prefix=prefix)
+        self.statements = self._sql.completed(r"%(\1)s")
         wrap = self._wrapped
         self.callers = MariadbCallers(self._place, address, wrap, connect_after=connect_after)
         self._lock = Lock()
@@ -153,7 +141,7 @@ class Mariadb:
         """Run writing work that changes the schema, one process at a time."""
 
         def alone(transaction: Transaction) -> None:
-            name = {"name": self._wording.prefix}
+            name = {"name": self._sql.prefix}
             seconds = self._statement_after / 2
             if transaction.rows("lock_schema", seconds=seconds, **name)[0][0] != 1:
                 raise StoreUnavailable(f"{self._place} is being set up by another process.")
@@ -173,12 +161,12 @@ class Mariadb:
 
     def has_meta(self, transaction: Transaction) -> bool:
         """Tell whether the store was ever set up to the end."""
-        table = f"{self._wording.prefix}meta"
+        table = f"{self._sql.prefix}meta"
         return bool(transaction.rows("has_meta", table=table) and transaction.rows("read_meta"))
 
     def complete(self, text: str) -> str:
-        """Return SQL with the names of this store's tables, and lists as the driver puts them."""
-        return self._wording.complete(_LIST.sub(r":\1", text), self._pieces)
+        """Return SQL with the names of this store's tables."""
+        return self._sql.complete(text)
 
     def close(self) -> None:
         """Close every connection of this process."""
@@ -317,22 +305,3 @@ def _code(error: BaseException) -> int:
 def _is_silence(error: BaseException) -> bool:
     """Tell whether the server did not answer; it will not answer on other connections either."""
     return isinstance(error.__context__, TimeoutError)
-
-
-def _each(parameter: str) -> str:
-    columns = f"COLUMNS (value varchar(500) {_BINARY} PATH '$')"
-    return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
-
-
-def _pairs(parameter: str) -> str:
-    columns = f"COLUMNS (word varchar(255) {_BINARY} PATH '$[0]', number bigint PATH '$[1]')"
-    return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
-
-
-def _documents(parameter: str) -> str:
-    columns = f"COLUMNS (word varchar(255) {_BINARY} PATH '$[0]', document mediumtext PATH '$[1]')"
-    return f"JSON_TABLE(:{parameter}_json, '$[*]' {columns})"
-
-
-def _position(whole: str, part: str) -> str:
-    return f"LOCATE({part}, {whole})"

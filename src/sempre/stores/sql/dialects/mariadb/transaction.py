@@ -8,6 +8,7 @@ from typing import Any
 
 from sempre.grids.instants import instant_of
 from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET, Packets, json_of
+from sempre.stores.sql.dialects.queries import Queries
 from sempre.stores.sql.encoding import json_text
 
 __all__ = ["MariadbTransaction"]
@@ -16,7 +17,7 @@ __all__ = ["MariadbTransaction"]
 _NOTHING = ("\0",)
 
 
-class MariadbTransaction:
+class MariadbTransaction(Queries):
     """A transaction on a connection of the pool."""
 
     place = "the server"
@@ -44,16 +45,38 @@ class MariadbTransaction:
 
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
         """Run a statement and return its rows."""
-        if name in ("due", "due_to_take"):
-            return self._due(name, parameters)
-        if name in ("overdue", "overdue_to_take"):
-            return self._overdue(name.removeprefix("over"), parameters)
-        text = self._statements[name]
-        if name == "latest_rows":
-            text = self._for_each(text, "schedule_id", parameters["ids"])
-        if name == "view_rows":
-            text = self._with_bounds(text, parameters)
-        return self._run(text, parameters)[0]
+        return self._run(self._statements[name], parameters)[0]
+
+    def due(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Return the ids of due rows; there is no LATERAL to query every lane in one statement."""
+        return self._in_lanes("due", parameters, by_age=by_age)
+
+    def due_to_take(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Lock and return due one-off rows, lane by lane."""
+        return self._in_lanes("due_to_take", parameters, by_age=by_age)
+
+    def view_rows(self, ids: Sequence[str]) -> list[Sequence[Any]]:
+        """Return the executions that planning reads.
+
+        Every schedule has a range of its own in the statement: of a bound that is read from another
+        table MariaDB makes no range.
+        """
+        bounds = self.rows("view_bounds", ids=ids)
+        cursors = [{"id": identity, "at": cursor} for identity, cursor, _ in bounds]
+        dues = [{"id": identity, "at": due} for identity, _, due in bounds if due is not None]
+        ranges = {
+            "after_cursors": self._bound_each("after_cursor", cursors),
+            "after_dues": self._bound_each("after_due", dues),
+        }
+        conditions = {name: " OR ".join(parts) or "FALSE" for name, parts in ranges.items()}
+        text = self._statements["view_rows"] % (self._literals({"ids": ids}) | conditions)
+        return self._run(text)[0]
+
+    def latest_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Return the newest executions of schedules, by a SELECT for each of them in one UNION."""
+        wanted = [{"schedule_id": each, "limit": limit} for each in ids]
+        parts = self._bound_each("latest_rows", wanted)
+        return self._run(" UNION ALL ".join(f"({part})" for part in parts))[0]
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed; documents in several goes."""
@@ -84,11 +107,13 @@ class MariadbTransaction:
             if "".join(lines).strip():
                 self._connection.query("\n".join(lines))
 
-    def _run(self, text: str, parameters: Mapping[str, Any]) -> tuple[list[Sequence[Any]], int]:
+    def _run(
+        self, text: str, parameters: Mapping[str, Any] | None = None
+    ) -> tuple[list[Sequence[Any]], int]:
         """Run one statement or several; return the last rows and the count of the last one."""
         found: list[Sequence[Any]] = []
         count = 0
-        bound = _bound(parameters)
+        bound = None if parameters is None else _bound(parameters)
         with self._connection.cursor() as cursor:
             for statement in text.split(";\n"):
                 count = cursor.execute(statement, bound)
@@ -96,46 +121,28 @@ class MariadbTransaction:
                     found = list(cursor.fetchall())
         return found, count
 
-    def _due(self, name: str, parameters: Mapping[str, Any]) -> list[Sequence[Any]]:
-        """Go through priorities until enough is found; there is no LATERAL to do so in SQL."""
+    def _in_lanes(
+        self, name: str, parameters: Mapping[str, Any], *, by_age: bool
+    ) -> list[Sequence[Any]]:
+        """Query lane by lane: all of them by age, else the most urgent until enough is found."""
         waiting = self.rows("waiting_lanes", lanes=parameters["lanes"])
         found: list[Sequence[Any]] = []
-        for priority, lanes in groupby(waiting, key=lambda row: row[1]):
+        for _, lanes in groupby(waiting, key=lambda row: 0 if by_age else row[1]):
             limit = parameters["limit"] - len(found)
             rows: list[Sequence[Any]] = []
-            for lane, _ in lanes if limit > 0 else ():
+            for lane, priority in lanes if limit > 0 else ():
                 where = {"lane": lane, "priority": priority, "limit": limit}
-                rows += self._run(self._statements[name], {**parameters, **where})[0]
+                rows += self.rows(name, **{**parameters, **where})
             found += sorted(rows, key=lambda row: (row[1], row[0]))[:limit]
         return found
 
-    def _overdue(self, name: str, parameters: Mapping[str, Any]) -> list[Sequence[Any]]:
-        """Look into every lane and keep the oldest."""
-        rows: list[Sequence[Any]] = []
-        for lane, priority in self.rows("waiting_lanes", lanes=parameters["lanes"]):
-            where = {"lane": lane, "priority": priority}
-            rows += self._run(self._statements[name], {**parameters, **where})[0]
-        return sorted(rows, key=lambda row: (row[1], row[0]))[: parameters["limit"]]
+    def _bound_each(self, name: str, each: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return a piece of SQL once for each of many sets of parameters."""
+        return [self._statements[name] % self._literals(parameters) for parameters in each]
 
-    def _for_each(self, text: str, parameter: str, values: Iterable[str]) -> str:
-        """Put a statement together for many values: there is no LATERAL to do so in SQL."""
-        escaped = (self._connection.escape(value).replace("%", "%%") for value in values)
-        each = (f"({text.replace(f'%({parameter})s', value)})" for value in escaped)
-        return " UNION ALL ".join(each)
-
-    def _with_bounds(self, text: str, parameters: Mapping[str, Any]) -> str:
-        """Put ranges into a statement: of a bound in another table MariaDB makes none."""
-        bounds = self.rows("view_bounds", **parameters)
-        cursors = ((identity, "run_at", cursor) for identity, cursor, _ in bounds)
-        dues = ((identity, "finished_at", due) for identity, _, due in bounds if due is not None)
-        for place, ranges in (("%(beyond_cursor)s", cursors), ("%(beyond_due)s", dues)):
-            wanted = [
-                f"e.schedule_id = {self._connection.escape(identity)} AND e.{column} > {bound}"
-                for identity, column, bound in ranges
-            ]
-            joined = " OR ".join(wanted).replace("%", "%%")
-            text = text.replace(place, joined or "FALSE")
-        return text
+    def _literals(self, parameters: Mapping[str, Any]) -> dict[str, str]:
+        """Return parameters as literals, as the driver writes them into a statement."""
+        return {name: self._connection.escape(value) for name, value in parameters.items()}
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ the server from sorting all that is due.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -25,8 +24,7 @@ from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.forking import keep_uncollected
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.dialects.postgresql.wording import documents, each, pairs, position
-from sempre.stores.sql.statements import Wording, check_identifier, load
+from sempre.stores.sql.statements import Statements
 
 try:
     import psycopg
@@ -68,7 +66,6 @@ READ = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", DURABLE)
 # How soon a server that has never answered is asked why; one that has, may be back in a moment.
 LOOKS_AFTER = 0.2
-_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 
 class Postgresql:
@@ -116,18 +113,14 @@ class Postgresql:
         self._era = 0
         self._keeps = True
         self._conninfo = conninfo
-        self._schema = check_identifier("schema", schema)
+        self._schema = schema
         self._connections = connections
         self._connect_after = connect_after
         self._wait = wait or Event().wait
         self._clock = clock or SystemClock()
         self.settings = _settings(int(statement_after * 1000))
-        self._wording = Wording(
-            check_identifier("prefix", prefix), self._address, each, pairs, documents, position
-        )
-        pieces = load(self.name)
-        completed = {key: self.complete(pieces[key].text) for key in pieces}
-        self.statements = {key: _PARAMETER.sub(r"%(\1)s", text) for key, text in completed.items()}
+        self._sql = Statements(self.name, prefix=prefix, schema=schema)
+        self.statements = self._sql.completed(r"%(\1)s")
         wrap = partial(PostgresqlTransaction, statements=self.statements)
         self.callers = PostgresqlCallers(self._place, conninfo, wrap, connect_after=connect_after)
         self._lock = Lock()
@@ -168,13 +161,11 @@ class Postgresql:
 
     def has_meta(self, transaction: Transaction) -> bool:
         """Tell whether the store was ever set up."""
-        return bool(
-            transaction.rows("has_meta", table=self._address(f"{self._wording.prefix}meta"))
-        )
+        return bool(transaction.rows("has_meta", table=self._sql.table("meta")))
 
     def complete(self, text: str) -> str:
         """Return SQL with the names of this store's tables."""
-        return self._wording.complete(text.replace("{schema}", self._schema), load(self.name))
+        return self._sql.complete(text)
 
     def close(self) -> None:
         """Close every connection of this process."""
@@ -183,9 +174,6 @@ class Postgresql:
             if self._pool is not None and self._pid == os.getpid():
                 self._pool.close()
             self._pool = None
-
-    def _address(self, table: str) -> str:
-        return f"{self._schema}.{table}"
 
     def _transact(self, begin: Sequence[str], work: Callable[[Transaction], T]) -> T:
         """Run a transaction, again if it lost a race or its connection before it began."""

@@ -1,19 +1,32 @@
 -- What PostgreSQL says in its own way.
 
--- name: lock
--- Nobody else changes these rows before this transaction ends.
-FOR UPDATE
+-- name: each
+-- A table with a column `value`: the texts of a JSON array.
+json_array_elements_text(CAST(:{1} AS json))
 
--- name: lock_free
--- The same for rows that nobody else has.
-FOR UPDATE SKIP LOCKED
+-- name: pairs
+-- A table with columns `word` and `number`: the pairs of two arrays, which cost the driver less than
+-- one JSON array of pairs.
+(
+    SELECT
+        json_array_elements_text(CAST(:{1}_words AS json)) AS word,
+        unnest(CAST(:{1}_numbers AS bigint[])) AS number
+)
+
+-- name: documents
+-- A table with columns `word` and `document`: the keys and values of a JSON object.
+(SELECT key AS word, CAST(value AS text) AS document FROM json_each(CAST(:{1} AS json)))
+
+-- name: position
+-- Where text {1} has text {2}, from 1; 0 if nowhere.
+strpos({1}, {2})
 
 -- name: due_in_lanes
 -- The ids of rows that are due, some of each lane.
 WITH RECURSIVE {lanes}
 SELECT found.id FROM lanes
 CROSS JOIN LATERAL (
-    SELECT x.id, x.priority, x.due_at FROM {executions} AS x WHERE {due_condition}
+    SELECT x.id, x.priority, x.due_at FROM {executions} AS x WHERE {due_condition:lanes.lane,lanes.priority}
     ORDER BY x.due_at, x.id LIMIT :limit
 ) AS found
 WHERE lanes.priority IS NOT NULL
@@ -23,7 +36,7 @@ WHERE lanes.priority IS NOT NULL
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
 CROSS JOIN LATERAL (
-    SELECT x.* FROM {executions} AS x WHERE {free_condition}
+    SELECT x.* FROM {executions} AS x WHERE {free_condition:x,lanes.lane,lanes.priority}
     ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE OF x SKIP LOCKED
 ) AS found
 WHERE lanes.priority IS NOT NULL
@@ -52,7 +65,7 @@ found AS MATERIALIZED (
     SELECT found.*, lease.now, lease.leased_until FROM lease CROSS JOIN lanes
     CROSS JOIN LATERAL (
         SELECT x.*, x.ctid AS place FROM {executions} AS x
-        WHERE {waiting_condition} AND x.due_at <= lease.now
+        WHERE {waiting_condition:x,lanes.lane,lanes.priority} AND x.due_at <= lease.now
         ORDER BY x.due_at, x.id LIMIT :limit FOR UPDATE OF x SKIP LOCKED
     ) AS found
     WHERE lanes.priority IS NOT NULL
@@ -90,15 +103,15 @@ x.kind = 'scheduled' AND x.state <> 'superseded'
 SELECT {row_columns} FROM (
     (
         SELECT x.* FROM {executions} AS x
-        WHERE x.schedule_id = :schedule_id AND {holds_slot} AND (x.run_at, x.id) < (:at, :id)
-            AND {history_condition} AND (:job = '' OR x.job = :job)
+        WHERE x.schedule_id = :schedule_id AND {holds_slot} AND {beyond:x.run_at,x.id,<,:at,:id}
+            AND {history_condition:x} AND (:job = '' OR x.job = :job)
         ORDER BY x.run_at DESC LIMIT :limit
     )
     UNION ALL
     (
         SELECT x.* FROM {executions} AS x
-        WHERE x.schedule_id = :schedule_id AND {holds_none} AND (x.run_at, x.id) < (:at, :id)
-            AND {history_condition} AND (:job = '' OR x.job = :job)
+        WHERE x.schedule_id = :schedule_id AND {holds_none} AND {beyond:x.run_at,x.id,<,:at,:id}
+            AND {history_condition:x} AND (:job = '' OR x.job = :job)
         ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
 ) AS e
@@ -111,15 +124,15 @@ ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 SELECT {row_columns} FROM (
     (
         SELECT x.* FROM {executions} AS x
-        WHERE x.job = :job AND x.state <> 'running' AND (x.run_at, x.id) < (:at, :id)
-            AND {history_condition}
+        WHERE x.job = :job AND x.state <> 'running' AND {beyond:x.run_at,x.id,<,:at,:id}
+            AND {history_condition:x}
         ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
     UNION ALL
     (
         SELECT x.* FROM {executions} AS x
-        WHERE x.state = 'running' AND x.job = :job AND (x.run_at, x.id) < (:at, :id)
-            AND {history_condition}
+        WHERE x.state = 'running' AND x.job = :job AND {beyond:x.run_at,x.id,<,:at,:id}
+            AND {history_condition:x}
         ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
 ) AS e
@@ -133,14 +146,14 @@ SELECT {row_columns} FROM (
     SELECT found.* FROM all_jobs
     CROSS JOIN LATERAL (
         SELECT x.* FROM {executions} AS x
-        WHERE x.job = all_jobs.job AND x.state <> 'running' AND (x.run_at, x.id) < (:at, :id)
-            AND {history_condition}
+        WHERE x.job = all_jobs.job AND x.state <> 'running' AND {beyond:x.run_at,x.id,<,:at,:id}
+            AND {history_condition:x}
         ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     ) AS found
     UNION ALL
     (
         SELECT x.* FROM {executions} AS x
-        WHERE x.state = 'running' AND (x.run_at, x.id) < (:at, :id) AND {history_condition}
+        WHERE x.state = 'running' AND {beyond:x.run_at,x.id,<,:at,:id} AND {history_condition:x}
         ORDER BY x.run_at DESC, x.id DESC LIMIT :limit
     )
 ) AS e
@@ -158,12 +171,6 @@ all_jobs (job) AS (
     )
     FROM all_jobs WHERE all_jobs.job IS NOT NULL
 )
-
--- name: history_condition
--- What else can be asked of a row of a page.
-x.run_at >= :since AND x.run_at <= :until
-    AND x.state IN (SELECT value FROM {each:states})
-    AND x.kind IN (SELECT value FROM {each:kinds})
 
 -- name: latest_rows
 -- The newest executions of each of these schedules.

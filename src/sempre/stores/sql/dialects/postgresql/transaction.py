@@ -15,12 +15,13 @@ from psycopg import Cursor
 
 from sempre.grids.instants import instant_of
 from sempre.stores.sql.dialects.postgresql.connection import Connection
+from sempre.stores.sql.dialects.queries import Queries
 from sempre.stores.sql.encoding import json_text
 
 __all__ = ["PostgresqlTransaction"]
 
 
-class PostgresqlTransaction:
+class PostgresqlTransaction(Queries):
     """A transaction on a connection.
 
     Args:

@@ -6,14 +6,13 @@ store's clock. Several processes may use one file; several hosts may not.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from random import random
 from threading import Event, Lock, local
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import WeakSet
 
 from sempre.clock import Clock, SystemClock
@@ -22,13 +21,13 @@ from sempre.forking import PerProcess
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.sqlite.callers import SqliteCallers
-from sempre.stores.sql.dialects.sqlite.connection import PRIVATE, Connection, Place, open_file
+from sempre.stores.sql.dialects.sqlite.connection import PRIVATE, Connection, open_file
 from sempre.stores.sql.dialects.sqlite.failures import BUSY, code_of
 from sempre.stores.sql.dialects.sqlite.filesystems import check_local
-from sempre.stores.sql.encoding import json_text
-from sempre.stores.sql.statements import Wording, check_identifier, load
+from sempre.stores.sql.dialects.sqlite.transaction import SqliteTransaction
+from sempre.stores.sql.statements import Statements
 
-__all__ = ["Sqlite", "SqliteTransaction"]
+__all__ = ["Sqlite"]
 
 T = TypeVar("T")
 OLDEST = (3, 35)  # the first with RETURNING
@@ -92,12 +91,8 @@ class Sqlite:
         self._busy_after = busy_after
         self._mode = mode
         self._wait = wait or Event().wait
-        wording = Wording(
-            check_identifier("prefix", prefix), str, _each, _pairs, _documents, _position
-        )
-        self._wording = wording
-        pieces = load(self.name)
-        self.statements = {key: wording.complete(pieces[key].text, pieces) for key in pieces}
+        self._sql = Statements(self.name, prefix=prefix)
+        self.statements = self._sql.completed()
         wrap = partial(SqliteTransaction, statements=self.statements, clock=self._clock)
         self.callers = SqliteCallers(self.path, self.statements, wrap, busy_after=busy_after)
         self._local = local()
@@ -141,11 +136,11 @@ class Sqlite:
 
     def has_meta(self, transaction: Transaction) -> bool:
         """Tell whether the store was ever set up."""
-        return bool(transaction.rows("has_meta", table=f"{self._wording.prefix}meta"))
+        return bool(transaction.rows("has_meta", table=self._sql.table("meta")))
 
     def complete(self, text: str) -> str:
         """Return the SQL of a migration with the names of this store's tables."""
-        return self._wording.complete(text, {})
+        return self._sql.complete(text)
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -234,75 +229,3 @@ def _check_current(connection: Connection) -> None:
     """Raise _Moved if a file is gone: what is committed to it would be acknowledged and lost."""
     if not connection.is_current:
         raise _Moved
-
-
-class SqliteTransaction:
-    """A transaction on a connection.
-
-    Attributes:
-        place: the device and inode of the file that it is on, if it is of a store's own.
-    """
-
-    place: Place | None = None
-
-    def __init__(
-        self, connection: sqlite3.Connection, statements: Mapping[str, str], clock: Clock
-    ) -> None:
-        """Wrap a connection that is in a transaction."""
-        self._connection = connection
-        self._statements = statements
-        self._clock = clock
-
-    @cached_property
-    def now(self) -> datetime:
-        """The host's now."""
-        return self._clock.now()
-
-    def send(self, name: str, /) -> None:
-        """Run a statement at once."""
-        self.run(name)
-
-    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
-        """Run a statement and return its rows."""
-        return self._connection.execute(self._statements[name], _bound(parameters)).fetchall()
-
-    def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
-        """Run a statement and return how many rows it changed."""
-        return self._connection.execute(self._statements[name], _bound(parameters)).rowcount
-
-    def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for each of many rows."""
-        self._connection.executemany(self._statements[name], rows)
-
-    def script(self, text: str) -> None:
-        """Run the statements of a migration, without ending the transaction."""
-        statement = ""
-        for line in text.splitlines(keepends=True):
-            statement += line
-            if sqlite3.complete_statement(statement):
-                self._connection.execute(statement)
-                statement = ""
-
-
-def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: json_text(value) if isinstance(value, list | dict) else value
-        for name, value in parameters.items()
-    }
-
-
-def _each(parameter: str) -> str:
-    return f"json_each(:{parameter})"
-
-
-def _pairs(parameter: str) -> str:
-    columns = "json_extract(value, '$[0]') AS word, json_extract(value, '$[1]') AS number"
-    return f"(SELECT {columns} FROM json_each(:{parameter}))"  # noqa: S608 - names of ours only
-
-
-def _documents(parameter: str) -> str:
-    return f"(SELECT key AS word, value AS document FROM json_each(:{parameter}))"  # noqa: S608
-
-
-def _position(whole: str, part: str) -> str:
-    return f"instr({whole}, {part})"

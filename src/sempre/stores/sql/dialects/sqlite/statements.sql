@@ -6,12 +6,31 @@
 -- name: lock_free
 -- Nothing, for the same reason.
 
+-- name: each
+-- A table with a column `value`: the texts of a JSON array.
+json_each(:{1})
+
+-- name: pairs
+-- A table with columns `word` and `number`: the pairs of a JSON array.
+(
+    SELECT json_extract(value, '$[0]') AS word, json_extract(value, '$[1]') AS number
+    FROM json_each(:{1})
+)
+
+-- name: documents
+-- A table with columns `word` and `document`: the keys and values of a JSON object.
+(SELECT key AS word, value AS document FROM json_each(:{1}))
+
+-- name: position
+-- Where text {1} has text {2}, from 1; 0 if nowhere.
+instr({1}, {2})
+
 -- name: due_in_lanes
 -- The ids of rows that are due, some of each lane.
 WITH RECURSIVE {lanes}
 SELECT e.id FROM lanes
 JOIN {executions} AS e ON e.id IN (
-    SELECT x.id FROM {executions} AS x WHERE {due_condition}
+    SELECT x.id FROM {executions} AS x WHERE {due_condition:lanes.lane,lanes.priority}
     ORDER BY x.due_at, x.id LIMIT :limit
 )
 WHERE lanes.priority IS NOT NULL
@@ -25,7 +44,7 @@ WHERE lanes.priority IS NOT NULL
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
 JOIN {executions} AS found ON found.rowid IN (
-    SELECT x.rowid FROM {executions} AS x WHERE {free_condition}
+    SELECT x.rowid FROM {executions} AS x WHERE {free_condition:x,lanes.lane,lanes.priority}
     ORDER BY x.due_at, x.id LIMIT :limit
 )
 WHERE lanes.priority IS NOT NULL

@@ -1,0 +1,31 @@
+"""Queries that one statement answers in most databases, but not in every one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["Queries"]
+
+
+class Queries(ABC):
+    """The queries of a transaction, each by one statement."""
+
+    @abstractmethod
+    def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Run a statement and return its rows."""
+
+    def due(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Return the ids of due rows, most urgent first, or oldest first."""
+        return self.rows("overdue" if by_age else "due", **parameters)
+
+    def due_to_take(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
+        """Lock and return due one-off rows, without rows that another transaction has locked."""
+        return self.rows("overdue_to_take" if by_age else "due_to_take", **parameters)
+
+    def view_rows(self, ids: Sequence[str]) -> list[Sequence[Any]]:
+        """Return the executions of schedules that planning reads; a row may come twice."""
+        return self.rows("view_rows", ids=ids)
+
+    def latest_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Return the newest executions of each of these schedules."""
+        return self.rows("latest_rows", ids=ids, limit=limit)
