@@ -1,8 +1,8 @@
-"""Deploying: bring the store to what code declares when that code starts, and report it.
+"""Deploy: at its start, code brings the store to its declarations, and reports the changes.
 
-A start creates what is missing, applies what has changed, and under an `owner=` disables what the
-code of that owner declares no more. A lower release than the newest one changes nothing that
-exists. A start that declares a schedule of another owner is refused before it changes anything,
+A start creates missing schedules, applies changed fields, and under an `owner=` disables schedules
+that the code of that owner no longer declares. A release below the newest changes no existing
+schedule. A start that declares a schedule of another owner is refused before it changes anything,
 unless it adopts the schedule.
 """
 
@@ -33,7 +33,7 @@ from sempre.ports.messages import Order, Session, View
 
 __all__ = ["Deploy", "Synced", "is_orphan", "known_jobs"]
 
-# Without an owner only orphans are looked for, among so many: a start must stay quick.
+# Without an owner a start searches for orphans only, in this many schedules: it must stay quick.
 MOST = 10_000
 
 
@@ -58,13 +58,13 @@ class Synced:
 
 @dataclass
 class _Survey:
-    """What a look at the schedules of the store has found.
+    """What a scan of the schedules of the store has found.
 
     Attributes:
-        newest: the newest release that has declared or dropped a schedule of our owner.
-        gone: schedules of our owner that our code declares no more.
-        withheld: schedules that our code declares and a newer release has pruned.
-        strangers: schedules with a job that our code does not know.
+        newest: the newest release that has declared or dropped a schedule of this owner.
+        gone: schedules of this owner that this code no longer declares.
+        withheld: schedules that this code declares and a newer release has pruned.
+        strangers: schedules with a job that this code does not know.
     """
 
     newest: int
@@ -116,7 +116,7 @@ class Deploy:
         orders = {each.name: order for each in rest if (order := self._declare(each))}
         enabled = [name for name, order in orders.items() if _is_enabled_again(order)]
         # After everything that this release declares is stored: two releases that start at once
-        # may miss each other's schedules only if neither had stored one before it looked.
+        # may miss each other's schedules only if neither had stored one before its scan.
         survey = self._survey()
         disabled = self._prune(survey, created)
         orphaned = self._orphans(survey, disabled)
@@ -152,10 +152,10 @@ class Deploy:
         return outdated
 
     def _note(self, refused: OwnedByAnother) -> None:
-        """Note a refusal beside its schedules, so that `sempre status` tells the other owner."""
+        """Record a refusal in its schedules: `sempre status` shows the refusal to the owner."""
         for name in refused.taken:
             owner = self._schedules[name].definition.owner
-            # Others change the schedule again and again: the refusal is raised all the same.
+            # Other processes keep changing the schedule: the refusal is raised without a record.
             with suppress(Contended):
                 self._apply(name, partial(plan_refuse, owner=owner))
 
@@ -181,13 +181,13 @@ class Deploy:
         return [each.name for each, done in zip(missing, made, strict=True) if done]
 
     def _declare(self, declared: Declared) -> Order | None:
-        """Apply what has changed of one declaration; None if nothing has."""
+        """Apply the changes of one declaration; None if there are none."""
         to, release, adopt = declared.definition, self._release, declared.adopt
         verb = partial(plan_declare, to=to, release=release, adopt=adopt)
         return self._apply(declared.name, verb)
 
     def _survey(self) -> _Survey:
-        """Look at the schedules of the store: at all of them if there is an owner."""
+        """Scan the schedules of the store, all of them if there is an owner."""
         survey = _Survey(newest=self._release)
         for schedule in islice(Schedules(self._engine), None if self._owner else MOST):
             declared = schedule.declared
@@ -202,14 +202,14 @@ class Deploy:
         return survey
 
     def _is_stranger(self, schedule: Schedule) -> bool:
-        """Tell whether a schedule may be an orphan: other owners look after their own."""
+        """Return whether a schedule may be an orphan: other owners report their own."""
         ours = schedule.definition.owner in (None, self._owner)
         return ours and schedule.name not in self._schedules and is_orphan(schedule, self._jobs)
 
     def _prune(self, survey: _Survey, created: Iterable[str]) -> list[str]:
-        """Disable what the newest release declares no more; return the names.
+        """Disable schedules that the newest release no longer declares; return the names.
 
-        A lower release disables only what it has just created: the newest one lacks those.
+        A lower release disables only schedules that it has just created: the newest lacks those.
         """
         release = survey.newest
         dropped = [each for each in survey.gone if is_dropped_since(each.declared, release)]
@@ -222,7 +222,7 @@ class Deploy:
         return pruned
 
     def _orphans(self, survey: _Survey, disabled: Collection[str]) -> list[str]:
-        """Report what is left alone though no code declares it, or no worker knows its job."""
+        """Report schedules that no code declares, or whose job no worker knows."""
         strangers = [each for each in survey.strangers if each.name not in disabled]
         jobs = self._jobs_of_others() if strangers else frozenset[str]()
         orphans = {each.name: each for each in strangers if is_orphan(each, jobs)}
@@ -274,7 +274,7 @@ def known_jobs(sessions: Iterable[Session], now: datetime) -> frozenset[str]:
 
 
 def is_orphan(schedule: Schedule, jobs: Collection[str]) -> bool:
-    """Tell whether a schedule waits for its next slot, and its job is not among these."""
+    """Return whether a schedule waits for its next slot, and its job is not among these."""
     return schedule.next_run_at is not None and schedule.definition.job not in jobs
 
 
