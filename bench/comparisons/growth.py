@@ -16,7 +16,7 @@ from bench.counting import work_done
 from bench.measuring import Comparison, Contestant, Failed, Figure, Numbers, Target, check_count
 from bench.servers import Place
 from sempre import Cron, Sempre
-from sempre.engine.pass_report import Report
+from sempre.engine.pass_report import PassReport
 
 __all__ = ["bursting", "idling", "passes"]
 
@@ -114,7 +114,7 @@ def _make_due(app: Sempre, url: str, count: int) -> None:
     begun = store.begin_pass(holder="bench", every=timedelta(seconds=300))
     if begun is None:
         raise Failed("no pass is due")
-    store.finish_pass(holder="bench", report=asdict(Report(last_round=count)))
+    store.finish_pass(holder="bench", report=asdict(PassReport(last_round=count)))
     _make_pass_due(url)
 
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["PerProcess", "keep_uncollected"]
+__all__ = ["PerProcess", "keep_uncollected", "watch_process"]
 
 T = TypeVar("T")
 _LEFT_BY_PARENTS: list[object] = []
@@ -17,6 +17,16 @@ _LEFT_BY_PARENTS: list[object] = []
 def keep_uncollected(resource: object) -> None:
     """Keep a resource of the parent process for as long as this child lives."""
     _LEFT_BY_PARENTS.append(resource)
+
+
+def watch_process(pid: int) -> int | None:
+    """Return a descriptor that becomes readable when a process ends; None if there is none."""
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
 
 
 class PerProcess(Generic[T]):

@@ -33,7 +33,7 @@ def never_fair(_turns: object, _kind: object) -> bool:
 def by_its_own_interval(message: WatchdogMessage, delivery: Delivery, call: WatchdogCall) -> None:
     """Put a message back as it is, for as long as it says."""
     bell = message._engine.bell  # noqa: SLF001 - a bug sits where nobody else reaches
-    bell.tell(lambda broker: broker.put_back([delivery], delay=float(call.interval)))
+    bell.attempt(lambda broker: broker.put_back([delivery], delay=float(call.interval)))
 
 
 def only_when_its_time_has_come(row: Pass, now: datetime, _every: timedelta) -> bool:
@@ -41,7 +41,7 @@ def only_when_its_time_has_come(row: Pass, now: datetime, _every: timedelta) -> 
     return row.due_at <= now
 
 
-def none_rescued(_sweeper: object) -> int:
+def none_rescued(_rescuer: object) -> int:
     """Leave the work of the dead to the dead."""
     return 0
 
@@ -54,7 +54,7 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_without_catching_up_the_waiting_slot_runs_and_the_rest_is_one_range",
     ),
     (
-        "sempre.engine.settling.Settler._ring",
+        "sempre.engine.settler.Settler._ring",
         nothing,
         "test_a_slot_that_waited_is_rung_when_the_earlier_one_ends",
     ),
@@ -69,12 +69,12 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_what_ended_before_retention_is_gone_and_counted",
     ),
     (
-        "sempre.engine.watchdog.Watchdog._look_at_slice",
+        "sempre.engine.watchdog.Watchdog._check_slice",
         nothing,
         "test_a_pass_replaces_a_row_that_has_drifted",
     ),
     (
-        "sempre.engine.sweeping.Sweeper.rescue",
+        "sempre.engine.rescuer.Rescuer.rescue",
         none_rescued,
         "test_the_third_lost_lease_is_quarantined",
     ),
@@ -84,7 +84,7 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_a_replaced_run_is_told_at_the_next_beat",
     ),
     (
-        "sempre.engine.holding.Holdings.judged",
+        "sempre.engine.claims_in_hand.ClaimsInHand.correct",
         as_it_came,
         "test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew",
     ),
@@ -94,7 +94,7 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_a_slot_of_low_priority_begins_though_urgent_ones_wait",
     ),
     (
-        "sempre.engine.reporting.Reporter.report",
+        "sempre.engine.progress_reports.ProgressReporter.report",
         nothing,
         "test_how_far_a_run_has_come_is_told_with_the_beat",
     ),

@@ -15,18 +15,18 @@ from sempre.domain.planning.plan import Change, PlanBuilder
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
-from sempre.engine import sweeping
+from sempre.engine import rescuer
 from sempre.engine.bell import Bell
 from sempre.engine.breaker import Breaker
 from sempre.engine.claims import ClaimResult
+from sempre.engine.claims_in_hand import ClaimsInHand
 from sempre.engine.core import Engine, born_by
 from sempre.engine.deliveries import Deliveries
 from sempre.engine.fetcher import Fetcher
-from sempre.engine.holding import Holdings
 from sempre.engine.pass_turn import PassTurn
-from sempre.engine.settling import Settler
+from sempre.engine.rescuer import Rescuer
+from sempre.engine.settler import Settler
 from sempre.engine.store_source import StoreSource
-from sempre.engine.sweeping import Sweeper
 from sempre.engine.ticket_source import TicketSource
 from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog import Watchdog
@@ -69,7 +69,7 @@ def nobody_sweeps(patch: Patch) -> None:
     original = StoreSource._run_scan
 
     def scan(self: StoreSource, session: str, limit: int, **given: bool) -> None:
-        if self._engine.bell.is_dumb:
+        if self._engine.bell.is_silent:
             original(self, session, limit, **given)
         self._sweep_at = self._engine.clock.elapsed() + 15
 
@@ -101,7 +101,7 @@ def a_rescue_ignores_the_lease(patch: Patch) -> None:
             return Reading(now, [tables.candidate(row) for row in rows[:limit]])
 
     patch.setattr(MemoryStore, "expired", expired)
-    patch.setattr(sweeping, "plan_rescue", plan_crash)
+    patch.setattr(rescuer, "plan_rescue", plan_crash)
     patch.setattr(Change, "is_rescue", False)
 
 
@@ -125,7 +125,7 @@ def a_ticket_is_let_go_of_before_its_claim(patch: Patch) -> None:
     original = TicketSource._open
 
     def opened(self: TicketSource, deliveries: Sequence[Delivery], session: str) -> None:
-        self._engine.bell.tell(lambda broker: broker.acknowledge(deliveries))
+        self._engine.bell.attempt(lambda broker: broker.acknowledge(deliveries))
         original(self, deliveries, session)
 
     patch.setattr(TicketSource, "_open", opened)
@@ -156,13 +156,13 @@ def a_lost_session_is_used_again(patch: Patch) -> None:
 
 @bug
 def a_claim_whose_answer_was_lost_is_forgotten(patch: Patch) -> None:
-    patch.setattr(Holdings, "unknown", lambda _self, _session: [])
+    patch.setattr(ClaimsInHand, "add_lost", lambda _self, _session: [])
 
 
 @bug
 def a_claim_whose_answer_was_lost_starts_twice(patch: Patch) -> None:
     def begin_again(self: Worker) -> None:
-        running = self.engine.store.running(self.heart.session).value
+        running = self.engine.store.running(self.heartbeat.session).value
         self._begin([self.spec.run(row, None, self.engine.settings) for row in running])
 
     patch.setattr(Worker, "_give_back_unknown", begin_again)
@@ -181,7 +181,7 @@ def what_could_not_be_settled_is_forgotten(patch: Patch) -> None:
         try:
             return original(self, wait=wait)
         except StoreUnavailable:
-            self._unsettled = []
+            self._ends.unsettled = []
             return 0.0
 
     patch.setattr(Worker, "settle", settle)
@@ -227,7 +227,7 @@ def the_broker_counts_as_told_whatever_it_says(patch: Patch) -> None:
         listed = list(rows)
         told = original(self, listed, now)
         self._mark([row.id for row in listed if row.state is State.PENDING])
-        self.unheard = False
+        self.has_unrung = False
         return told
 
     patch.setattr(Bell, "ring", ring)
@@ -253,7 +253,7 @@ def the_ticket_of_a_superseded_row_is_deleted(patch: Patch) -> None:
             if change.after.state is State.SUPERSEDED:
                 [message] = self.bell._messages([Waiting.of(change.before)], self.time.now())
                 stale = [Delivery(message, "1", "1")]
-                self.bell.tell(lambda broker, stale=stale: broker.acknowledge(stale))  # type: ignore[misc]
+                self.bell.attempt(lambda broker, stale=stale: broker.acknowledge(stale))  # type: ignore[misc]
         return order
 
     patch.setattr(Engine, "carry_out", carry_out)
@@ -266,11 +266,11 @@ def what_has_expired_is_taken_back_without_comparing(patch: Patch) -> None:
 
 @bug
 def only_the_pass_takes_leases_back(patch: Patch) -> None:
-    rescue, run = Sweeper.rescue, Watchdog._run
-    patch.setattr(Sweeper, "rescue", lambda _self: 0)
+    rescue, run = Rescuer.rescue, Watchdog._run
+    patch.setattr(Rescuer, "rescue", lambda _self: 0)
 
     def run_and_rescue(self: Watchdog, report: Any, begun: Any, every: Any) -> None:  # noqa: ANN401
-        rescue(Sweeper(self._engine))
+        rescue(Rescuer(self._engine))
         run(self, report, begun, every)
 
     patch.setattr(Watchdog, "_run", run_and_rescue)
@@ -283,7 +283,7 @@ def the_watchdog_is_seen_to_only_when_idle(patch: Patch) -> None:
     def when_idle(self: Worker) -> float:
         if self.capacity.is_idle:
             return maintain(self)
-        self._sweeper.rescue()
+        self.maintenance.rescuer.rescue()
         return 1.0
 
     patch.setattr(Worker, "maintain", when_idle)

@@ -21,7 +21,7 @@ __all__: list[str] = []
 def a_watchdogs_message_comes_again_as_it_is(patch: Patch) -> None:
     def answer(self: WatchdogMessage, delivery: Delivery, call: WatchdogCall) -> None:
         delay = float(call.interval)
-        self._engine.bell.tell(lambda broker: broker.put_back([delivery], delay=delay))
+        self._engine.bell.attempt(lambda broker: broker.put_back([delivery], delay=delay))
 
     patch.setattr(WatchdogMessage, "answer", answer)
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sempre.domain.schedule import Schedule
-from sempre.engine.sweeping import Sweeper
+from sempre.engine.rescuer import Rescuer
 from sempre.engine.watchdog import Watchdog
 from sempre.ports.messages import Tick, Wanted
 from sempre.stores.memory import sessions, work
@@ -34,7 +34,7 @@ def a_session_that_expired_by_the_clock_is_given_up(patch: Patch) -> None:
 
 @bug
 def leases_are_taken_back_right_after_a_jump(patch: Patch) -> None:
-    patch.setattr(Sweeper, "_clock_is_in_doubt", lambda _self: False)
+    patch.setattr(Rescuer, "_clock_is_in_doubt", lambda _self: False)
 
 
 @bug

@@ -143,11 +143,11 @@ def test_what_is_parked_when_the_session_is_lost_is_given_back_and_not_begun() -
     before = world.starts()
     world.pass_for(0.2)
     worker = world.fleet.workers[0]
-    lost = worker.worker.heart.session
+    lost = worker.worker.heartbeat.session
     assert (world.starts() - before, len(world.rows(State.RUNNING))) == (1, 3)
 
     world.store.retire(lost)
-    world.stage.timeline.call(worker.loops["heart"])
+    world.stage.timeline.call(worker.loops["heartbeat"])
     world.pass_for(60)
 
     sessions = [start.execution.session for start in world.effects.starts.values()]

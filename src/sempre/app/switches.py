@@ -9,7 +9,7 @@ from sempre.domain.names import check_name, check_note
 from sempre.domain.policies import check_choice
 from sempre.domain.switch import Switch
 from sempre.engine.core import Engine
-from sempre.engine.watchdog import Watchdog
+from sempre.engine.rings import ring_all, ring_orphans
 from sempre.errors import NamingError, nearest
 from sempre.grids.relative_instants import read_point
 
@@ -60,12 +60,11 @@ class StoredSwitch:
         """Switch the target on, and ring for held work at once. Does nothing if it is on."""
         engine = self._engine()
         engine.store.switch(Switch(self.target, self.target), off=False)
-        watchdog = Watchdog(engine)
         if engine.bell.carries:
             # Tickets that came while the switch was off are gone.
-            watchdog.ring_all(None, within=timedelta(0), most=MOST_RUNG)
-        watchdog.ring_orphans()
-        engine.bell.call()
+            ring_all(engine, None, within=timedelta(0), most=MOST_RUNG)
+        ring_orphans(engine)
+        engine.bell.wake_workers()
 
     @property
     def state(self) -> Switch | None:

@@ -180,17 +180,17 @@ class Claims:
         name, events = row.snapshot.name, self._engine.events
         if row.snapshot.job not in self._wanted.jobs:
             result.unroutable.add(row.id)
-            events.tell(Happened.UNROUTABLE, execution=row)
+            events.emit(Happened.UNROUTABLE, execution=row)
             return None
         try:
             schedule, rows = (view.schedule, view.rows) if view else (None, ())
             claim = plan_claim(schedule, row, rows, moment, stopped_by=candidate.stopped_by)
         except UnknownGrid as error:
             result.leave(row.id)
-            events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
+            events.emit(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
             return None
         except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
-            events.tell(Happened.FAULTY, schedule=name, error=repr(error))
+            events.emit(Happened.FAULTY, schedule=name, error=repr(error))
             return None
         if claim.verdict is Verdict.EARLY:
             result.early[row.id] = row.due_at
@@ -246,7 +246,7 @@ class Claims:
                 result.started.append(run)
                 self.prefetch.follow(order, answer)
             self._note_born(order, result)
-            self._engine.tell_of_grid(order.plan)
+            self._engine.report_grid(order.plan)
             self._report_skipped(order.plan)
         self._report_started(result.started)
         return result
@@ -263,16 +263,16 @@ class Claims:
             verdict = _VERDICTS.get(change.after.state)
             if verdict is Verdict.SKIP or (verdict and change.before.id == plan.decides):
                 facts = {"verdict": verdict.value, "reason": change.after.reason}
-                self._engine.events.tell(Happened.SKIPPED, execution=change.before, **facts)
+                self._engine.events.emit(Happened.SKIPPED, execution=change.before, **facts)
 
     def _report_started(self, runs: Iterable[Run]) -> None:
-        if not self._engine.events.are_heard(Happened.STARTED):
+        if not self._engine.events.has_listener(Happened.STARTED):
             return
         now = self._engine.time.now()
         for run in runs:
             began = run.execution.started_at or now
             late = (began - run.execution.due_at).total_seconds()
-            self._engine.events.tell(Happened.STARTED, execution=run.execution, late=late)
+            self._engine.events.emit(Happened.STARTED, execution=run.execution, late=late)
 
 
 _VERDICTS = {State.SKIPPED: Verdict.SKIP, State.MISSED: Verdict.MISS}

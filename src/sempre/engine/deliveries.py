@@ -57,11 +57,11 @@ class Deliveries:
                 self._refused.discard(key)
                 finished.append(delivery)
         if finished:
-            self._engine.bell.tell(lambda broker: broker.acknowledge(finished))
+            self._engine.bell.attempt(lambda broker: broker.acknowledge(finished))
 
     def put_back(self, delivery: Delivery, delay: float) -> None:
         """Let the broker deliver a message again after so many seconds."""
-        self._engine.bell.tell(lambda broker: broker.put_back([delivery], delay=delay))
+        self._engine.bell.attempt(lambda broker: broker.put_back([delivery], delay=delay))
 
     def _try_again(self, key: str, delivery: Delivery) -> None:
         """Keep a ticket whose claim was refused; the second time, let the broker deliver it again.

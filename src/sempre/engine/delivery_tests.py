@@ -129,13 +129,13 @@ class DeliveryTests:
 
     def _holds(self, lane: str, handle: str, nonce: str) -> bool | None:
         body = Probe(nonce).to_text()
-        return self._engine.bell.tell(lambda broker: broker.holds(lane, handle, body))
+        return self._engine.bell.attempt(lambda broker: broker.holds(lane, handle, body))
 
     def _put(self, lane: str, *, ask_in: float) -> None:
         nonce, elapsed = token_hex(8), self._engine.clock.elapsed()
         probe = Message(lane, Probe(nonce).to_text(), priority=0)
         witness = Message(lane, Probe(_witness(nonce)).to_text(), delay=WITNESS, priority=0)
-        first, second = self._engine.bell.tell(lambda broker: broker.put([probe, witness])) or (
+        first, second = self._engine.bell.attempt(lambda broker: broker.put([probe, witness])) or (
             "",
             "",
         )

@@ -5,26 +5,41 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 from threading import Event
 
+from sempre.engine.core import Engine
+from sempre.engine.settler import End, Settler
 from sempre.ports.executor import Ended, Outcome, Run
 
-__all__ = ["CUT_OFF", "SETTLE_WAIT", "End", "Ends"]
+__all__ = ["CUT_OFF", "SETTLE_WAIT", "Ends"]
 
 SETTLE_WAIT = 0.02
 SETTLE_BATCH = 1000
 CUT_OFF = "the worker stopped before the run ended"
 RELEASED = Outcome(Ended.RELEASED)
 
-End = tuple[Run, Outcome]
-"""A run that is over."""
-
 
 class Ends:
-    """A queue of ends; any thread may add one, the settler takes them."""
+    """A queue of ends; any thread may add one, one thread records them.
 
-    def __init__(self) -> None:
-        """Begin with an empty queue."""
+    Attributes:
+        unsettled: ends that the store has not recorded yet, though it was asked to.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Begin with an empty queue; record ends in the store of an engine."""
+        self._settler = Settler(engine)
         self._queue: SimpleQueue[End] = SimpleQueue()
         self._crowded = Event()
+        self.unsettled: list[End] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every end is recorded."""
+        return not self.has_queued and not self.unsettled
+
+    @property
+    def has_queued(self) -> bool:
+        """Whether there are ends that the store was not asked to record yet."""
+        return not self._queue.empty()
 
     def put(self, run: Run, outcome: Outcome) -> None:
         """Add an end; a whole batch is recorded without waiting for more."""
@@ -42,12 +57,30 @@ class Ends:
         seconds = max(0.0, (now - began).total_seconds())
         self.put(run, Outcome(Ended.INTERRUPTED, error=CUT_OFF, seconds=seconds))
 
-    def empty(self) -> bool:
-        """Tell whether the queue is empty."""
-        return self._queue.empty()
+    def settle(self, wait: float, lingers: Callable[[], bool]) -> tuple[list[End], list[End]]:
+        """Record a batch of ends of one session; wait for the first, and a little for others.
 
-    def gather(self, wait: float, lingers: Callable[[], bool]) -> list[End]:
-        """Return a batch: wait for the first end, then a little for others if more may come."""
+        Args:
+            wait: for the first end, in seconds; 0 records what there is.
+            lingers: whether more ends may come soon.
+
+        Returns:
+            The batch, and those of it that have to be recorded once more.
+
+        Raises:
+            StoreUnavailable: the next call records the batch.
+        """
+        self.unsettled += self._gather(wait, lingers)
+        if not self.unsettled:
+            return [], []
+        session = self.unsettled[0][0].execution.session
+        batch = [end for end in self.unsettled if end[0].execution.session == session]
+        others = [end for end in self.unsettled if end[0].execution.session != session]
+        left = self._settler.settle(batch, session=session)
+        self.unsettled = [*left, *others]
+        return batch, left
+
+    def _gather(self, wait: float, lingers: Callable[[], bool]) -> list[End]:
         gathered: list[End] = []
         try:
             gathered.append(self._queue.get(block=wait > 0, timeout=wait or None))

@@ -147,7 +147,7 @@ class Events:
         for name in names or (None,):
             self._listeners[name].append(listener)
 
-    def tell(self, name: Happened, **facts: object) -> None:
+    def emit(self, name: Happened, **facts: object) -> None:
         """Tell everybody who listens; never raises."""
         event = Event(name, facts)
         for key in (name, None):
@@ -155,7 +155,7 @@ class Events:
                 for listener in tuple(listeners):
                     self._call(listener, event)
 
-    def are_heard(self, name: Happened) -> bool:
+    def has_listener(self, name: Happened) -> bool:
         """Tell whether anybody wants to hear of such a thing at the moment.
 
         A listener is asked by its method `hears`, if it has one. Who has very many things to tell

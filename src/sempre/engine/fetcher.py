@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
-from sempre.engine.ends import End
+from sempre.engine.settler import End
 from sempre.engine.store_source import BLOCKED_SCAN, StoreSource
 from sempre.engine.ticket_source import TicketSource
 from sempre.engine.worker_spec import WorkerSpec
@@ -47,7 +47,7 @@ class Fetcher:
 
     def expect(self, due_at: datetime | None) -> None:
         """Scan the store no later than an instant, where the store serves."""
-        if due_at is not None and self._engine.bell.is_dumb and self.store.expect(due_at):
+        if due_at is not None and self._engine.bell.is_silent and self.store.expect(due_at):
             self._engine.bell.broker.wake()
 
     def scan_now(self) -> None:
@@ -79,7 +79,7 @@ class Fetcher:
     def step(self, *, session: str, limit: int) -> float:
         """Wait for work and begin it, at most `limit`; return how long to rest before the next."""
         self.tickets.tests.attend()
-        now, dumb = self._engine.clock.elapsed(), self._engine.bell.is_dumb
+        now, dumb = self._engine.clock.elapsed(), self._engine.bell.is_silent
         if self.store.next <= now and (dumb or self._has_listened):
             self._has_listened = False
             self.store.step(session=session, limit=limit)

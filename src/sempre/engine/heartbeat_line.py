@@ -17,6 +17,8 @@ from mmap import mmap
 from multiprocessing.connection import Connection, Pipe, wait
 from weakref import WeakSet
 
+from sempre.forking import watch_process
+
 __all__ = ["Line", "WorkerEnd", "new_line"]
 
 _INSTANT = struct.Struct("d")
@@ -36,7 +38,7 @@ class Line:
         self.worker = worker
         self._socket = socket
         self._memory = memory
-        self._watch = _watched(worker)
+        self._watch = watch_process(worker)
         self._has_ended = False
 
     @property
@@ -44,8 +46,8 @@ class Line:
         """Whether the worker lives; without a pidfd, this process has another parent if not."""
         return not self._has_ended and os.getppid() == self.worker
 
-    def heard_within(self, seconds: float) -> bool:
-        """Wait so long for a message, or for the end of the worker; tell whether to `receive`."""
+    def wait_for_message(self, seconds: float) -> bool:
+        """Wait for a message, or for the end of the worker; True if there is one to `receive`."""
         watched: list[Connection | int] = [self._socket]
         if self._watch is not None:
             watched.append(self._watch)
@@ -103,16 +105,6 @@ def new_line() -> tuple[Connection, Connection, mmap]:
     memory = mmap(-1, _INSTANT.size)
     _INSTANT.pack_into(memory, 0, NEVER)
     return *Pipe(), memory
-
-
-def _watched(pid: int) -> int | None:
-    """Return a descriptor that becomes readable when a process ends, where the system has them."""
-    if not hasattr(os, "pidfd_open"):
-        return None
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        return None
 
 
 _WORKERS: WeakSet[Connection] = WeakSet()

@@ -44,7 +44,7 @@ class Identity:
         if not self._is_told:
             self._is_told = True
             facts = {"store": self._uuid, "found": found}
-            self._engine.events.tell(Happened.STORE_REPLACED, **facts)
+            self._engine.events.emit(Happened.STORE_REPLACED, **facts)
         self.restore(fence)
         self._uuid, self._is_told, self.in_doubt = self._engine.store.uuid, False, False
 

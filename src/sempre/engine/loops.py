@@ -1,4 +1,4 @@
-"""Loops: threads that call a step again and again, and rest in between for as long as it says."""
+"""Loops: threads that call a step again and again, and rest in between as the step says."""
 
 from collections.abc import Callable
 from threading import Event, Thread
@@ -9,13 +9,13 @@ REST_AFTER_ERROR = 1.0
 
 
 class Loop:
-    """One thread. An error of its step is told of, and the loop goes on after a short rest.
+    """One thread. An error of its step is reported, and the loop goes on after a short rest.
 
     Args:
-        name: of the thread, and by which errors are told.
-        step: returns how many seconds to rest before the next one.
+        name: of the thread, and in reports of errors.
+        step: returns how many seconds to rest before the next step.
         end: ends the loop once it is set, after the step that is under way.
-        failed: is told of errors.
+        failed: called with the name and the error of a step that raised.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Loop:
         self._thread.start()
 
     def call(self) -> None:
-        """End the rest, if it rests; else let the next one be none."""
+        """End the rest of the loop, or leave out its next one."""
         self._called.set()
 
     def join(self, seconds: float) -> None:
-        """Wait for the end, but no longer than this."""
+        """Wait for the end of the loop, at most so many seconds."""
         if self._thread.is_alive():
             self._thread.join(seconds)
 
@@ -63,10 +63,17 @@ class Loop:
 
 
 class Loops:
-    """The loops of one worker, by name; errors of all of them are told to `failed`."""
+    """The loops of one worker, by name.
+
+    Attributes:
+        stopping: ends the loops that begin new work.
+        ending: ends the loops that finish what is under way.
+    """
 
     def __init__(self, failed: Callable[[str, Exception], None]) -> None:
-        """Begin without a loop."""
+        """Begin without a loop; `failed` is called with the errors of all loops."""
+        self.stopping = Event()
+        self.ending = Event()
         self._failed = failed
         self._loops: dict[str, Loop] = {}
 
@@ -76,7 +83,7 @@ class Loops:
         self._loops[name].start()
 
     def call(self, name: str) -> None:
-        """Let a loop step now, if it was started and rests."""
+        """Let a loop step now, if the loop runs and rests."""
         if name in self._loops:
             self._loops[name].call()
 
@@ -86,7 +93,7 @@ class Loops:
             loop.call()
 
     def join(self, *names: str, seconds: float) -> None:
-        """Wait for the end of these loops, or of all; for each no longer than this."""
+        """Wait for the end of these loops, or of all; for each at most so many seconds."""
         for name in names or self._loops:
             if name in self._loops:
                 self._loops[name].join(seconds)

@@ -37,7 +37,7 @@ class Outage:
             elif now - self._reported_at < EVERY:
                 return
             self._reported_at = now
-        self._events.tell(Happened.STORE_DOWN, error=str(error))
+        self._events.emit(Happened.STORE_DOWN, error=str(error))
 
     def answered(self) -> None:
         """Note that the store renewed the session; report that the store is back.
@@ -49,4 +49,4 @@ class Outage:
             if began_at is None or now - self._failed_at < CALM:
                 return
             self._began_at = None
-        self._events.tell(Happened.STORE_UP, seconds=now - began_at)
+        self._events.emit(Happened.STORE_UP, seconds=now - began_at)

@@ -1,13 +1,13 @@
-"""The report of a maintenance pass: what it did, and where the next one goes on."""
+"""The report of a maintenance pass: what the pass did, and where the next pass goes on."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sempre.domain.arguments import Json
-from sempre.engine.reconciling import Reconciled
+from sempre.engine.reconciler import Reconciled
 
-__all__ = ["Report"]
+__all__ = ["PassReport"]
 
 KEPT = (
     *("slice_after", "round_size", "last_round", "looked_after", "sentinels", "audits"),
@@ -16,30 +16,30 @@ KEPT = (
 
 
 @dataclass
-class Report:
-    """What a pass did. It is kept in the store, where the next pass goes on from it.
+class PassReport:
+    """What a pass did; kept in the store, where the next pass reads it.
 
     Attributes:
-        interval: in seconds, after how long the next one is due.
+        interval: seconds until the next pass is due.
         lock_acquired: whether this pass was the one that was due.
-        schedules_processed: how many were found by index, or checked in turn.
-        schedules_failed: how many could not be dealt with.
+        schedules_processed: schedules that were found by index, or checked in turn.
+        schedules_failed: schedules that could not be repaired.
         executions_created: rows that were missing or had drifted.
-        orphans_enqueued: rows that the broker had not been told of.
-        rung_again: rows it was told of once more, because it had lost its memory.
+        orphans_enqueued: rows that had no ticket on the broker.
+        rung_again: rows that got another ticket, because the broker had lost its messages.
         purged: rows deleted because they ended longer ago than retention.
         switches_off: how many switches are off.
-        schedules_unreadable: how many were left alone, since this process cannot read them.
-        deaf: lanes whose tickets the broker takes and does not deliver, to the one that passed.
-        seconds: how long it took.
+        schedules_unreadable: schedules that were left alone, since this process cannot read them.
+        deaf: lanes whose tickets the broker takes and does not deliver to this process.
+        seconds: how long the pass took.
         slice_after: the last id of the stretch that was checked.
         round_size: how many schedules the daily round has seen so far.
-        last_round: how many the one before saw in all.
-        looked_after: the last id of the slice that was looked at in full.
-        sentinels: the message in each lane whose absence tells of a loss.
+        last_round: how many schedules the round before saw in all.
+        looked_after: the last id of the slice that was checked in full.
+        sentinels: the message in each lane whose absence shows a loss.
         audits: which schedules were checked when, in stretches.
         purging_since: since when passes leave rows that are to be purged; a text, empty if not.
-        renewed_at: when workers set the store up again, since somebody had emptied it; as a text.
+        renewed_at: when workers set the emptied store up again; as a text.
     """
 
     interval: int = 0
@@ -64,8 +64,8 @@ class Report:
     renewed_at: str = ""
 
     @classmethod
-    def after(cls, last: Mapping[str, Json], *, interval: int) -> "Report":
-        """Return an empty report that goes on where another one ended, as far as it is known."""
+    def after(cls, last: Mapping[str, Json], *, interval: int) -> "PassReport":
+        """Return an empty report that goes on where the last one ended, as far as that is known."""
         empty = cls(interval)
         known: dict[str, Any] = {
             name: last[name]
@@ -76,15 +76,18 @@ class Report:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it did, without what only the next pass needs to know."""
+        """What the pass did, without what only the next pass needs."""
         return {name: value for name, value in asdict(self).items() if name not in KEPT}
 
     def __post_init__(self) -> None:
-        """Begin with none that fails; a pass may look at one more than once."""
+        """Begin without a failing schedule; a pass may check a schedule more than once."""
         self._failing: set[str] = set()
+        self._unreadable: set[str] = set()
 
     def add(self, done: Reconciled) -> None:
         """Count what was reconciled."""
         self._failing |= done.failing
         self.schedules_failed = len(self._failing)
+        self._unreadable |= done.unreadable
+        self.schedules_unreadable = len(self._unreadable)
         self.executions_created += done.created

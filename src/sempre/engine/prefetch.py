@@ -55,7 +55,7 @@ class Prefetch:
 
     def __init__(self, engine: Engine, wanted: Wanted) -> None:
         """Begin with nothing planned."""
-        self.few = FEW if engine.store.capabilities.own_clock else MOST
+        self.few = FEW if engine.store.capabilities.remote else MOST
         self._engine = engine
         self._wanted = wanted
         self._planned: dict[str, _Planned] = {}
@@ -206,7 +206,7 @@ class Prefetch:
         except Exception:  # noqa: BLE001 - an error of a grid is reported when the slot is due
             return
         if start is not None and start.creates:
-            marked = start._replace(creates=self._engine.told(start.creates))
+            marked = start._replace(creates=self._engine.mark_scheduled(start.creates))
             now = self._engine.time.now()
             ids = tuple([new_id(now) for _ in marked.creates])
             self._planned[row.id] = _Planned(marked, ids)

@@ -8,7 +8,7 @@ pass says since when that is so. If it lasts, history grows faster than it is pu
 from datetime import datetime, timedelta
 
 from sempre.engine.core import Engine
-from sempre.engine.pass_report import Report
+from sempre.engine.pass_report import PassReport
 
 __all__ = ["Retention"]
 
@@ -25,7 +25,7 @@ class Retention:
         """Work on the store of an engine."""
         self._engine = engine
 
-    def purge(self, report: Report) -> None:
+    def purge(self, report: PassReport) -> None:
         """Purge until nothing old is left or the time is over, and report both."""
         clock, now = self._engine.clock, self._engine.time.now()
         before: datetime = now - self._engine.settings.retention
@@ -40,7 +40,7 @@ class Retention:
                 report.purging_since = report.purging_since or now.isoformat()
                 return
 
-    def next_pass_in(self, report: Report, *, every: timedelta) -> timedelta | None:
+    def next_pass_in(self, report: PassReport, *, every: timedelta) -> timedelta | None:
         """Return after how long the next pass is due if rows are left; None if at its own time."""
         soon = SOON * self._engine.settings.sweep
         return min(soon, every) if report.purging_since else None

@@ -68,7 +68,7 @@ class StoreSource:
     @property
     def next(self) -> float:
         """When to step next, by the steady clock."""
-        if self._engine.bell.is_dumb:
+        if self._engine.bell.is_silent:
             return min(self._sweep_at, self._times.next)
         return 0.0 if self._is_behind else self._sweep_at
 
@@ -87,7 +87,7 @@ class StoreSource:
     def expect_starts(self, due: Mapping[str, datetime]) -> None:
         """Wake when these executions are due, by id: this worker has created them."""
         now = self._engine.time.now()
-        if self._engine.bell.is_dumb:
+        if self._engine.bell.is_silent:
             for identity, due_at in due.items():
                 self._times.add_start(self._patient(seconds_until(due_at, now)), identity)
 
@@ -116,7 +116,7 @@ class StoreSource:
         """Begin what is due, at most `limit`; return when to step next."""
         now, due = self._engine.clock.elapsed(), self._times.pop_starts()
         times = (self._times.next_scan, self._sweep_at)
-        needs_scan = not self._engine.bell.is_dumb or min(times) <= now
+        needs_scan = not self._engine.bell.is_silent or min(times) <= now
         if needs_scan or (due and not self._start_planned(due, session, limit)):
             self._run_scan(session, limit, expects_slots=bool(due))
         return self.next
@@ -127,11 +127,11 @@ class StoreSource:
 
     def read_ahead(self, wait: float) -> bool:
         """Plan slots that come soon, if the next wake is in so many seconds; False if none."""
-        return self._engine.bell.is_dumb and self.prefetch.step(wait)
+        return self._engine.bell.is_silent and self.prefetch.step(wait)
 
     def rest(self, wait: float) -> float:
         """Return for how many seconds to wait, at most so many, before anything is to be asked."""
-        if self._engine.bell.is_dumb:
+        if self._engine.bell.is_silent:
             wait = self.prefetch.rest(wait)
         return self._peeks.rest(wait)
 
@@ -160,7 +160,7 @@ class StoreSource:
             self._is_behind = True
             self._times.scan_now()
             self._hand_over()
-        elif self._engine.bell.is_dumb:
+        elif self._engine.bell.is_silent:
             self._look_ahead()
         for due_at in expected:
             # The clock of this process may be ahead of the store's.

@@ -84,7 +84,7 @@ class TicketSource:
         lanes = [bell.lane(queue) for queue in self._queues]
         # A broker that has failed is tried without waiting.
         patience = 0.0 if bell.breaker.is_open else wait
-        deliveries = bell.tell(lambda broker: broker.reserve(lanes, limit=limit, wait=patience))
+        deliveries = bell.attempt(lambda broker: broker.reserve(lanes, limit=limit, wait=patience))
         if deliveries is None:
             self.tests.interrupt()
             return False

@@ -20,12 +20,12 @@ class UnreadRows:
         self._told: dict[tuple[str, str], None] = {}
         self._lock = Lock()
 
-    def tell(self, rows: Iterable[Unreadable]) -> None:
+    def report(self, rows: Iterable[Unreadable]) -> None:
         """Tell of those that are new to this process; callable from any thread."""
         for row in rows:
             if self._is_new((row.table, row.id)):
                 facts = {"row": row, "schedule": row.name, "error": str(row)}
-                self._events.tell(Happened.UNREADABLE, **facts)
+                self._events.emit(Happened.UNREADABLE, **facts)
 
     def _is_new(self, key: tuple[str, str]) -> bool:
         with self._lock:

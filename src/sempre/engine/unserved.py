@@ -49,10 +49,10 @@ class Unserved:
         ]
         rows = [each.execution for each in found if each.stopped_by is None]
         for (subject, reason), some in _grouped(rows, alive).items():
-            self._tell(subject, reason, some)
+            self._report(subject, reason, some)
         return rest
 
-    def _tell(self, subject: str, reason: str, rows: Sequence[Execution]) -> None:
+    def _report(self, subject: str, reason: str, rows: Sequence[Execution]) -> None:
         now, key = self._engine.clock.elapsed(), (subject, reason)
         if key in self._told and now - self._told[key] < AGAIN:
             return
@@ -63,7 +63,7 @@ class Unserved:
             remedy = f"start a worker whose code declares the job {first.job}"
         names = sorted({row.snapshot.name for row in rows})
         facts = {"queue": first.queue, "job": first.job, "executions": len(rows), "names": names}
-        self._engine.events.tell(Happened.UNSERVED, **facts, reason=reason, remedy=remedy)
+        self._engine.events.emit(Happened.UNSERVED, **facts, reason=reason, remedy=remedy)
 
 
 class Lookout:
@@ -95,7 +95,7 @@ class Lookout:
     def _failed(self, name: str, error: Exception) -> None:
         # A store that is down is reported by the worker.
         if not isinstance(error, StoreError):
-            self._engine.events.tell(Happened.BLUNDER, error=repr(error), where=name)
+            self._engine.events.emit(Happened.BLUNDER, error=repr(error), where=name)
 
 
 def _grouped(

@@ -6,7 +6,6 @@ wrong, plus two rounds that trust no index: the store checks every schedule once
 that there are, and a slice of the same size each time is looked at in full.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from secrets import token_hex
@@ -15,22 +14,21 @@ from sempre.domain.arguments import Json
 from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
-from sempre.engine.page_prefetch import pages
-from sempre.engine.pass_report import Report
-from sempre.engine.reconciling import Reconciled, Reconciler
+from sempre.engine.pass_report import PassReport
+from sempre.engine.reconciler import Reconciled, Reconciler
 from sempre.engine.retention import Retention
+from sempre.engine.rings import ring_all, ring_orphans
 from sempre.engine.tickets import Sentinel
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.errors import StoreUnavailable
 from sempre.ports.broker import LARGEST_PRIORITY, Message
-from sempre.ports.messages import Page, Pass, Reading, Waiting
+from sempre.ports.messages import Pass
 
 __all__ = ["LEASES", "Watchdog"]
 
 BATCH = 500
 MOST_BATCHES = 200
 CHECKED_AT_ONCE = 1000
-RUNG_AT_ONCE = 5000
 DAY = timedelta(hours=24)
 # A lease that is longer than so many of ours was given by a clock that was ahead.
 LEASES = 10
@@ -78,7 +76,7 @@ class Watchdog:
         """Keep in the next report that the store was set up again, since it had been emptied."""
         self._renewed_at = self._engine.present().isoformat()
 
-    def perform(self, *, interval: int | None = None) -> Report:
+    def perform(self, *, interval: int | None = None) -> PassReport:
         """Run the pass if it is due; tell what it did.
 
         A store that cannot be reached, or whose connections are all in use, ends it early; the
@@ -86,20 +84,20 @@ class Watchdog:
         """
         every = timedelta(seconds=interval) if interval else self._engine.settings.watchdog_interval
         seconds = int(every.total_seconds())
-        self._engine.events.tell(Happened.PERFORM_STARTED, interval=seconds)
-        report, began = Report(seconds, lock_acquired=False), self._engine.clock.elapsed()
+        self._engine.events.emit(Happened.PERFORM_STARTED, interval=seconds)
+        report, began = PassReport(seconds, lock_acquired=False), self._engine.clock.elapsed()
         try:
             begun = self._engine.store.begin_pass(holder=self._holder, every=every)
             if begun is not None:
-                report = Report.after(begun.report, interval=seconds)
+                report = PassReport.after(begun.report, interval=seconds)
                 self._run(report, begun, every)
         except StoreUnavailable as error:
             self._engine.outage.failed(error)
         report.seconds = self._engine.clock.elapsed() - began
-        self._engine.events.tell(Happened.PERFORMED, **report.facts)
+        self._engine.events.emit(Happened.PERFORMED, **report.facts)
         return report
 
-    def force(self) -> Report:
+    def force(self) -> PassReport:
         """Run a pass now, due or not, that looks at every schedule; tell what it did.
 
         If none was due nobody's turn is taken: it goes on beside any other, and only what it
@@ -111,68 +109,65 @@ class Watchdog:
         report = self.perform()
         if not report.lock_acquired:
             last = self._engine.read(self._engine.store.last_pass())
-            report = Report.after(last.report, interval=report.interval)
+            report = PassReport.after(last.report, interval=report.interval)
             report.lock_acquired = False
             self._engine.bell.breaker.hurry()
             self._shorten_leases()
-            self._mend_astray(report)
+            self._repair_astray(report)
             lost = frozenset(queue for queue in report.sentinels if not self._stands(report, queue))
-            report.rung_again = self.ring_all(lost) if lost else 0
-            report.orphans_enqueued = self.ring_orphans()
-        done = self._look_at_all()
+            report.rung_again = ring_all(self._engine, lost) if lost else 0
+            report.orphans_enqueued = ring_orphans(self._engine)
+        done = self._reconcile_all()
+        report.add(done)
         report.schedules_processed, report.schedules_failed = done.processed, len(done.failing)
-        report.executions_created += done.created
-        report.schedules_unreadable = len(self._reconciler.unread)
         return report
 
-    def _run(self, report: Report, begun: Pass, every: timedelta) -> None:
-        self._reconciler.unread.clear()
+    def _run(self, report: PassReport, begun: Pass, every: timedelta) -> None:
         self._shorten_leases()
-        self._mend_astray(report)
+        self._repair_astray(report)
         after, at = report.slice_after, self._engine.time.now()
         self._check_stretch(report, every)
         upto = report.slice_after or LAST
         report.audits = marked(report.audits, after=after, upto=upto, at=at)
-        self._look_at_slice(report)
+        self._check_slice(report)
         # Another process may have met the end of an outage that this one still remembers.
         self._engine.bell.breaker.hurry()
         self._ring_lost(report)
-        report.orphans_enqueued = self.ring_orphans()
+        report.orphans_enqueued = ring_orphans(self._engine)
         self._retention.purge(report)
-        self._tell_switches(report)
-        report.schedules_unreadable = len(self._reconciler.unread)
+        self._report_switches(report)
         report.deaf = sorted(self._engine.bell.deaf)
         report.renewed_at = report.renewed_at or self._renewed_at
         due_in = self._retention.next_pass_in(report, every=every)
         self._engine.store.finish_pass(holder=begun.holder, report=asdict(report), due_in=due_in)
 
-    def _tell_switches(self, report: Report) -> None:
-        """Tell of every switch that is off, lest somebody forget it."""
+    def _report_switches(self, report: PassReport) -> None:
+        """Report every switch that is off, so that it is not forgotten."""
         switches = self._engine.read(self._engine.store.switches())
         report.switches_off = len(switches)
         for switch in switches:
-            self._engine.events.tell(Happened.SWITCHED_OFF, switch=switch)
+            self._engine.events.emit(Happened.SWITCHED_OFF, switch=switch)
 
     def _shorten_leases(self) -> None:
         self._engine.store.shorten_leases(longest=LEASES * self._engine.settings.lease)
 
-    def _mend_astray(self, report: Report) -> None:
+    def _repair_astray(self, report: PassReport) -> None:
         """Start, place and replace next rows until nothing more is found by index.
 
         What stays as it is, since it cannot be read or planned here, is looked past.
         """
         past = 0
         for _ in range(MOST_BATCHES):
-            limit, done = BATCH + past, Reconciled()
+            limit = BATCH + past
             reading = self._engine.store.astray(tzdata=self._engine.tzdata, limit=limit)
-            seen, _ = self._reconciler.look_at(reading, done)
+            done = self._reconciler.reconcile(reading)
             report.schedules_processed += done.processed
             report.add(done)
-            past = 2 * (seen - done.changed)
-            if seen < limit:
+            past = 2 * (done.seen - done.changed)
+            if done.seen < limit:
                 return
 
-    def _check_stretch(self, report: Report, every: timedelta) -> None:
+    def _check_stretch(self, report: PassReport, every: timedelta) -> None:
         """Let the store check some schedules, so many that each has its turn once in 24 hours.
 
         Only what is not plainly in order is looked at here.
@@ -183,7 +178,9 @@ class Watchdog:
             limit = min(left, CHECKED_AT_ONCE)
             reading = self._engine.store.doubtful(after=report.slice_after, limit=limit)
             stretch = self._engine.read(reading)
-            self._look_at(stretch.doubtful, report)
+            for start in range(0, len(stretch.doubtful), BATCH):
+                names = stretch.doubtful[start : start + BATCH]
+                report.add(self._reconciler.reconcile(self._engine.store.views(names)))
             report.schedules_processed += stretch.count
             report.round_size += stretch.count
             left -= limit
@@ -192,33 +189,28 @@ class Watchdog:
                 return
             report.slice_after = stretch.last
 
-    def _look_at(self, names: Sequence[str], report: Report) -> None:
-        """Look at some schedules, which were counted before."""
-        for start in range(0, len(names), BATCH):
-            done = Reconciled()
-            self._reconciler.look_at(self._engine.store.views(names[start : start + BATCH]), done)
-            report.add(done)
-
-    def _look_at_slice(self, report: Report) -> None:
+    def _check_slice(self, report: PassReport) -> None:
         """Look at the next few schedules in full, grids included, whatever the store says of them.
 
         So many and no more, however many there are: this round takes as long as it takes.
         """
-        done = Reconciled()
         reading = self._engine.store.slice(after=report.looked_after, limit=BATCH)
-        count, last = self._reconciler.look_at(reading, done)
+        done = self._reconciler.reconcile(reading)
         report.add(done)
-        report.looked_after = last if count == BATCH else ""
+        report.looked_after = done.last if done.seen == BATCH else ""
 
-    def _look_at_all(self) -> Reconciled:
-        """Look at every schedule there is, a batch at a time."""
-        done, after, count = Reconciled(), "", BATCH
+    def _reconcile_all(self) -> Reconciled:
+        """Check every schedule in full, a batch at a time."""
+        done, count = Reconciled(), BATCH
         while count == BATCH:
-            reading = self._engine.store.slice(after=after, limit=BATCH)
-            count, after = self._reconciler.look_at(reading, done)
+            batch = self._reconciler.reconcile(
+                self._engine.store.slice(after=done.last, limit=BATCH)
+            )
+            done.add(batch)
+            count = batch.seen
         return done
 
-    def _ring_lost(self, report: Report) -> None:
+    def _ring_lost(self, report: PassReport) -> None:
         """Ring everything within the horizon again if a lane's sentinel is gone."""
         bell = self._engine.bell
         if not bell.carries or bell.breaker.rest:
@@ -228,19 +220,19 @@ class Watchdog:
             return
         # Posted before anything is rung, so that a loss while we ring is noticed too.
         posted = {queue: self._post_sentinel(queue) for queue in gone}
-        bell.unheard = False
-        report.rung_again = self.ring_all(frozenset(gone))
+        bell.has_unrung = False
+        report.rung_again = ring_all(self._engine, frozenset(gone))
         # One that is not noted down counts as gone: the next pass rings again.
-        if not bell.unheard:
+        if not bell.has_unrung:
             report.sentinels |= {queue: sent for queue, sent in posted.items() if sent}
 
-    def _stands(self, report: Report, queue: str) -> bool:
+    def _stands(self, report: PassReport, queue: str) -> bool:
         posted, bell = report.sentinels.get(queue), self._engine.bell
         if not isinstance(posted, list):
             return False
         handle, nonce = str(posted[0]), str(posted[1])
         body, lane = Sentinel(nonce).to_text(), bell.lane(queue)
-        answer = bell.tell(lambda broker: broker.holds(lane, handle, body))
+        answer = bell.attempt(lambda broker: broker.holds(lane, handle, body))
         return answer is not False
 
     def _post_sentinel(self, queue: str) -> Json:
@@ -248,49 +240,5 @@ class Watchdog:
         bell, nonce = self._engine.bell, token_hex(8)
         delay = bell.broker.capabilities.horizon.total_seconds()
         message = Message(bell.lane(queue), Sentinel(nonce).to_text(), delay, LARGEST_PRIORITY)
-        handles = bell.tell(lambda broker: broker.put([message]))
+        handles = bell.attempt(lambda broker: broker.put([message]))
         return [handles[0], nonce] if handles and handles[0] else None
-
-    def ring_all(
-        self,
-        queues: frozenset[str] | None,
-        *,
-        within: timedelta | None = None,
-        most: int | None = None,
-    ) -> int:
-        """Ring every waiting row of these queues, or of all, that is due within the horizon.
-
-        Or within another time; and no more pages when so many were taken.
-        """
-        store, bell, rung = self._engine.store, self._engine.bell, 0
-        horizon = bell.horizon if within is None else within
-
-        def read(after: str) -> Reading[Page[Waiting]]:
-            return store.waiting(queues, horizon=horizon, after=after, limit=RUNG_AT_ONCE)
-
-        for reading in pages(read, ahead=store.capabilities.own_clock):
-            rung += bell.ring_waiting(self._engine.read(reading).items, reading.now)
-            if bell.breaker.is_open or (most is not None and rung >= most):
-                break
-        return rung
-
-    def ring_orphans(self) -> int:
-        """Tell the broker of pending rows within the horizon; return how many it took."""
-        bell, rung, known = self._engine.bell, 0, ""
-        if not bell.carries:
-            return 0
-        bell.unheard = bell.breaker.rest > 0
-        if bell.unheard:
-            return 0
-        for _ in range(MOST_BATCHES):
-            reading = self._engine.store.unrung(horizon=bell.horizon, limit=BATCH * 2)
-            rows = self._engine.read(reading)
-            if rows and rows[0].id == known:
-                # It could not be noted that they were told of; nor could it be now.
-                break
-            known = rows[0].id if rows else ""
-            told = bell.ring_waiting(rows, reading.now)
-            rung += told
-            if len(rows) < BATCH * 2 or told < len(rows):
-                break
-        return rung

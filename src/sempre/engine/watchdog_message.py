@@ -49,17 +49,17 @@ class WatchdogMessage:
         chosen = self.priority if priority is None else priority
         body, lane = WatchdogCall(seconds).to_text(), self.queue_name
         message = Message(lane, body, float(seconds), chosen)
-        handle = (bell.tell(lambda broker: broker.put([message])) or [""])[0]
+        handle = (bell.attempt(lambda broker: broker.put([message])) or [""])[0]
         if handle:
             runs_at = self._engine.time.now() + timedelta(seconds=seconds)
             facts = {"id": handle, "interval": seconds, "runs_at": runs_at, "lane": lane}
-            self._engine.events.tell(Happened.WATCHDOG_ENQUEUED, **facts, priority=chosen)
+            self._engine.events.emit(Happened.WATCHDOG_ENQUEUED, **facts, priority=chosen)
         return handle
 
     def exists(self) -> bool:
         """Tell whether a message is waiting; one that a worker has reserved does not count."""
         bell, lane = self._engine.bell, self.queue_name
-        return not bell.carries or bool(bell.tell(lambda broker: broker.has_any(lane)))
+        return not bell.carries or bool(bell.attempt(lambda broker: broker.has_any(lane)))
 
     def ensure(self) -> None:
         """Put a message on the broker if there is none; a process looks at most once a minute."""
@@ -74,9 +74,9 @@ class WatchdogMessage:
         bell = self._engine.bell
         agrees = (call.interval, delivery.message.priority) == (self.interval, self.priority)
         if self.exists() or (not agrees and self.enqueue()):
-            bell.tell(lambda broker: broker.acknowledge([delivery]))
+            bell.attempt(lambda broker: broker.acknowledge([delivery]))
         else:
-            bell.tell(lambda broker: broker.put_back([delivery], delay=float(self.interval)))
+            bell.attempt(lambda broker: broker.put_back([delivery], delay=float(self.interval)))
 
     def _enqueue_missing(self) -> None:
         if not self.exists() and not self._engine.bell.breaker.is_open:

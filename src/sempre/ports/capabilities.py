@@ -1,4 +1,4 @@
-"""What stores can do."""
+"""The capabilities of a store."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,17 @@ __all__ = ["Capabilities"]
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a store can do, declared; nobody finds out by trying.
+    """What a store can do, declared: callers never find out by trying.
 
     Attributes:
         durable: whether an acknowledged write survives the end of the process.
-        shared: whether several processes can use it at once.
-        own_clock: whether its now comes from a server rather than from this host.
-        transactional: whether a user's own rows can commit together with ours.
+        shared: whether several processes can use the store at once.
+        remote: whether the store is a server: each call is a round trip, and its clock is not the
+            clock of this host.
+        transactional: whether rows of the user can commit together with rows of the store.
     """
 
     durable: bool
     shared: bool
-    own_clock: bool
+    remote: bool
     transactional: bool

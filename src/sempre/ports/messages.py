@@ -16,7 +16,14 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
-from sempre.ports.looking import Attempt, ExecutionQuery, Page, Report, Rollup, ScheduleQuery
+from sempre.ports.history_queries import (
+    Attempt,
+    ExecutionQuery,
+    Page,
+    Report,
+    Rollup,
+    ScheduleQuery,
+)
 from sempre.ports.work import Alike, Backoff, Enqueued, UniqueKey, Work
 
 __all__ = [

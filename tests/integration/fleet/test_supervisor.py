@@ -71,7 +71,7 @@ def test_the_store_knows_a_worker_by_the_process_that_runs_its_jobs(tmp_path: Pa
 CRASHING = """
 import logging
 from sempre.clock import SystemClock
-from sempre.engine.supervising import Supervisor
+from sempre.engine.supervisor import Supervisor
 logging.basicConfig(format="%(message)s")
 Supervisor(lambda leash, begun: 1 // 0, processes=1, clock=SystemClock()).run_until_stopped()
 """

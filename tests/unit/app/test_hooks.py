@@ -15,7 +15,7 @@ def test_a_listener_without_parentheses_hears_everything(app: Sempre) -> None:
     def listen(event: Event) -> None:
         told.append(event)
 
-    app.events.tell(Happened.BROKER_UP)
+    app.events.emit(Happened.BROKER_UP)
 
     assert [event.name for event in told] == [Happened.BROKER_UP]
     listen(told[0])
@@ -29,8 +29,8 @@ def test_a_listener_with_parentheses_hears_what_is_named(
     told = list[Event]()
 
     app.on(*names)(told.append)
-    app.events.tell(Happened.FAILED)
-    app.events.tell(Happened.BROKER_UP)
+    app.events.emit(Happened.FAILED)
+    app.events.emit(Happened.BROKER_UP)
 
     expected = [Happened.FAILED] if names else [Happened.FAILED, Happened.BROKER_UP]
     assert [event.name for event in told] == expected

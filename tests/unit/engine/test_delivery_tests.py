@@ -24,6 +24,6 @@ def test_a_worker_waits_while_its_broker_rests_though_a_probe_is_due() -> None:
     clock.move(0.1)
     assert worker.fetcher.tickets.tests.next < clock.elapsed()
 
-    rests = [worker.fetcher.step(session=worker.heart.session, limit=1) for _ in range(4)]
+    rests = [worker.fetcher.step(session=worker.heartbeat.session, limit=1) for _ in range(4)]
 
     assert max(rests) > 0

@@ -23,8 +23,8 @@ def test_a_listener_that_raises_is_logged_and_stays_registered(
     events.listen(flaky, Happened.FAILED)
     events.listen(told.append)
 
-    events.tell(Happened.FAILED)
-    events.tell(Happened.FAILED)
+    events.emit(Happened.FAILED)
+    events.emit(Happened.FAILED)
 
     assert len(told) == 2
     assert len(calls) == 2
@@ -45,11 +45,11 @@ def test_a_listener_that_always_raises_is_logged_once_a_minute_with_a_count(
 
     events.listen(broken)
     for _ in range(100):
-        events.tell(Happened.SUCCEEDED)
+        events.emit(Happened.SUCCEEDED)
     assert len(caplog.records) == 1
 
     clock.seconds = 61.0
-    events.tell(Happened.SUCCEEDED)
+    events.emit(Happened.SUCCEEDED)
 
     assert len(caplog.records) == 2
     assert "99 more" in caplog.records[1].getMessage()
@@ -61,13 +61,13 @@ def test_a_listener_that_raises_in_two_threads_at_once_harms_neither() -> None:
     def broken(event: Event) -> None:
         if event.name is Happened.BROKER_UP:
             # What another thread tells while this one is about to raise.
-            events.tell(Happened.STORE_DOWN)
+            events.emit(Happened.STORE_DOWN)
         raise ValueError(event.name)
 
     events.listen(broken)
     events.listen(told.append)
 
-    events.tell(Happened.BROKER_UP)
+    events.emit(Happened.BROKER_UP)
 
     assert [event.name for event in told] == [Happened.STORE_DOWN, Happened.BROKER_UP]
 
@@ -75,14 +75,14 @@ def test_a_listener_that_raises_in_two_threads_at_once_harms_neither() -> None:
 def test_what_nobody_wants_to_hear_need_not_be_told_until_somebody_does() -> None:
     events, log = Events(), logging.getLogger("tests.quiet")
     log.setLevel(logging.INFO)
-    assert not events.are_heard(Happened.STARTED)
+    assert not events.has_listener(Happened.STARTED)
 
     events.listen(Narrator(SystemClock(), log))
 
-    assert not events.are_heard(Happened.STARTED)
-    assert events.are_heard(Happened.SUCCEEDED)
+    assert not events.has_listener(Happened.STARTED)
+    assert events.has_listener(Happened.SUCCEEDED)
     log.setLevel(logging.DEBUG)
-    assert events.are_heard(Happened.STARTED)
+    assert events.has_listener(Happened.STARTED)
 
 
 def test_a_listener_that_says_nothing_of_it_hears_everything_it_was_named_for() -> None:
@@ -90,5 +90,5 @@ def test_a_listener_that_says_nothing_of_it_hears_everything_it_was_named_for() 
 
     events.listen(told.append, Happened.STARTED)
 
-    assert events.are_heard(Happened.STARTED)
-    assert not events.are_heard(Happened.SUCCEEDED)
+    assert events.has_listener(Happened.STARTED)
+    assert not events.has_listener(Happened.SUCCEEDED)

@@ -8,7 +8,7 @@ from sempre import Cron, Sempre
 from sempre.domain.definition import define
 from sempre.domain.planning import plan_reconcile
 from sempre.domain.schedule import Schedule
-from sempre.engine import returning
+from sempre.engine import repair_plan
 from sempre.engine.events import Event, Happened
 from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.ports.messages import Birth, Order
@@ -90,7 +90,7 @@ def test_one_that_planning_cannot_deal_with_is_counted_once(
             raise ValueError("no plan")
         return plan_reconcile(schedule, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(returning, "plan_reconcile", plan)
+    monkeypatch.setattr(repair_plan, "plan_reconcile", plan)
 
     assert check(*app_on(MemoryStore())) == {"bad"}
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sempre.engine import pulse
+from sempre.engine import heartbeat_process
 from sempre.engine.heartbeat_line import Line, WorkerEnd, new_line
-from sempre.engine.pulse import DistantHeart, PulseLost
+from sempre.engine.heartbeat_process import HeartbeatLost, RemoteHeartbeat
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts.engine.driving import StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
@@ -34,9 +34,9 @@ def ends() -> Iterator[tuple[WorkerEnd, Line]]:
 @pytest.fixture
 def heart(
     ends: tuple[WorkerEnd, Line], clock: StillClock, monkeypatch: pytest.MonkeyPatch
-) -> DistantHeart:
-    monkeypatch.setattr(pulse, "LISTENING", 0.0)
-    return DistantHeart(Workshop(MemoryStore()).engine(clock=clock), ends[0])
+) -> RemoteHeartbeat:
+    monkeypatch.setattr(heartbeat_process, "LISTENING", 0.0)
+    return RemoteHeartbeat(Workshop(MemoryStore()).engine(clock=clock), ends[0])
 
 
 def said(line: Line, **facts: Any) -> None:  # noqa: ANN401 - becomes JSON
@@ -44,13 +44,13 @@ def said(line: Line, **facts: Any) -> None:  # noqa: ANN401 - becomes JSON
     line.send_if_room(json.dumps({"answered": True, "alive": True, **facts}).encode())
 
 
-def test_a_session_that_was_never_renewed_is_lost(heart: DistantHeart) -> None:
+def test_a_session_that_was_never_renewed_is_lost(heart: RemoteHeartbeat) -> None:
     assert heart.is_lost
     assert not heart.beat().alive
 
 
 def test_a_session_is_lost_when_a_lease_has_passed_since_its_renewal(
-    heart: DistantHeart, ends: tuple[WorkerEnd, Line], clock: StillClock
+    heart: RemoteHeartbeat, ends: tuple[WorkerEnd, Line], clock: StillClock
 ) -> None:
     ends[1].note_renewal(clock.elapsed())
     clock.move(LEASE - 1)
@@ -62,11 +62,11 @@ def test_a_session_is_lost_when_a_lease_has_passed_since_its_renewal(
 
 
 def test_a_worker_that_was_held_past_its_lease_has_the_session_that_was_renewed_meanwhile(
-    heart: DistantHeart, ends: tuple[WorkerEnd, Line], clock: StillClock
+    heart: RemoteHeartbeat, ends: tuple[WorkerEnd, Line], clock: StillClock
 ) -> None:
     """Also if nothing was said just now, or what was said is old."""
     ends[1].note_renewal(clock.elapsed())
-    said(ends[1], alive_at=clock.elapsed())
+    said(ends[1], asked_at=clock.elapsed())
     clock.move(2 * LEASE)
     ends[1].note_renewal(clock.elapsed())
 
@@ -76,40 +76,40 @@ def test_a_worker_that_was_held_past_its_lease_has_the_session_that_was_renewed_
 
 
 def test_a_beat_takes_in_all_that_was_said(
-    heart: DistantHeart, ends: tuple[WorkerEnd, Line], clock: StillClock
+    heart: RemoteHeartbeat, ends: tuple[WorkerEnd, Line], clock: StillClock
 ) -> None:
     for number in range(5):
         ends[1].note_renewal(clock.elapsed())
-        said(ends[1], alive_at=clock.elapsed(), held=[number])
+        said(ends[1], asked_at=clock.elapsed(), held=[number])
         clock.move(10.0)
 
     tick = heart.beat()
 
-    assert (heart.heard, heart.asked_at, tick.held) == (True, 40.0, frozenset({4}))
+    assert (heart.has_news, heart.asked_at, tick.held) == (True, 40.0, frozenset({4}))
     heart.beat()
-    assert not heart.heard
+    assert not heart.has_news
 
 
 def test_a_heartbeat_never_waits_for_a_worker_that_does_not_listen(
-    heart: DistantHeart, ends: tuple[WorkerEnd, Line], clock: StillClock
+    heart: RemoteHeartbeat, ends: tuple[WorkerEnd, Line], clock: StillClock
 ) -> None:
     """A job may hold the interpreter for hours; what comes after its end is heard again."""
     for _ in range(5_000):
-        said(ends[1], alive_at=clock.elapsed(), store="x" * 200)
+        said(ends[1], asked_at=clock.elapsed(), store="x" * 200)
 
     heart.beat()
-    said(ends[1], alive_at=7.0)
+    said(ends[1], asked_at=7.0)
 
     heart.beat()
     assert heart.asked_at == 7.0
 
 
 def test_a_heartbeat_process_that_is_gone_is_noticed(
-    heart: DistantHeart, ends: tuple[WorkerEnd, Line]
+    heart: RemoteHeartbeat, ends: tuple[WorkerEnd, Line]
 ) -> None:
     ends[1]._socket.close()  # noqa: SLF001 - as the end of the process does
 
-    with pytest.raises(PulseLost, match="has ended"):
+    with pytest.raises(HeartbeatLost, match="has ended"):
         heart.beat()
 
 

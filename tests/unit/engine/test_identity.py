@@ -52,7 +52,7 @@ def worker(store: Emptied) -> DrivenWorker:
 def test_a_worker_sets_an_emptied_store_up_again_and_ends_what_it_held(
     store: Emptied, worker: DrivenWorker
 ) -> None:
-    [held], session, before = worker.hands.begun, worker.heart.session, store.uuid
+    [held], session, before = worker.hands.begun, worker.heartbeat.session, store.uuid
     store.empty()
 
     worker.beat()
@@ -61,7 +61,7 @@ def test_a_worker_sets_an_emptied_store_up_again_and_ends_what_it_held(
     assert told.facts == {"store": before, "found": ""}
     assert worker.hands.asked == {held.id: "the store is gone"}
     worker.beat()
-    assert worker.heart.session not in ("", session)
+    assert worker.heartbeat.session not in ("", session)
     assert worker.heard(Happened.SESSION_LOST) == []
     [row] = _next_run(store, worker)
     assert row > held.fence
@@ -91,7 +91,7 @@ def test_a_store_that_is_down_or_refuses_is_no_new_store(
     try:
         worker.beat()
     except StoreRefused as error:
-        worker._failed("heart", error)  # noqa: SLF001 - as the loop does
+        worker._failed("heartbeat", error)  # noqa: SLF001 - as the loop does
     store.failure = None
     worker.beat()
 
@@ -116,7 +116,7 @@ def test_a_store_that_cannot_be_set_up_yet_is_told_of_once_and_tried_again(
     worker.beat()
 
     assert len(worker.heard(Happened.STORE_REPLACED)) == 1
-    assert worker.heart.session
+    assert worker.heartbeat.session
 
 
 def test_whatever_operation_finds_the_store_gone_lets_the_next_beat_begin_anew(

@@ -87,7 +87,7 @@ def test_a_store_that_refuses_writes_costs_a_worker_its_session_and_nothing_else
     enqueued(store)
     worker = Workshop(store).worker(holding=True, clock=clock)
     [run] = worker.turn()
-    before = worker.heart.session
+    before = worker.heartbeat.session
 
     store.failure = kind("no right to write")
     worker.beat()
@@ -100,7 +100,7 @@ def test_a_store_that_refuses_writes_costs_a_worker_its_session_and_nothing_else
     store.failure = None
     worker.beat()
 
-    assert worker.heart.session not in ("", before)
+    assert worker.heartbeat.session not in ("", before)
     [told] = worker.heard(Happened.STORE_DOWN)
     assert told.facts == {"error": "no right to write"}
     [lost] = worker.heard(Happened.SESSION_LOST)

@@ -9,7 +9,7 @@ from sempre.config import Settings
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
 from sempre.engine.events import Events
-from sempre.engine.watchdog import BATCH, Watchdog
+from sempre.engine.rings import ORPHANS_AT_ONCE, ring_orphans
 from sempre.errors import StoreUnavailable
 from sempre.ports.broker import Message
 from sempre.stores.memory import MemoryStore
@@ -35,8 +35,8 @@ def test_orphans_that_cannot_be_marked_are_rung_once_in_a_pass() -> None:
     store, broker, clock, events = FullStore(), CountingBroker(), SystemClock(), Events()
     bell = Bell(store, broker, horizon=timedelta(hours=1), clock=clock, events=events)
     engine = Engine(store, bell, Settings(), clock, events, "2026.1")
-    store.enqueue([work_of(store) for _ in range(BATCH * 2 + 1)])
+    store.enqueue([work_of(store) for _ in range(ORPHANS_AT_ONCE + 1)])
 
-    rung = Watchdog(engine).ring_orphans()
+    rung = ring_orphans(engine)
 
-    assert rung == broker.put_in == BATCH * 2
+    assert rung == broker.put_in == ORPHANS_AT_ONCE

@@ -11,7 +11,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.engine import pass_report, watchdog
-from sempre.engine.pass_report import Report
+from sempre.engine.pass_report import PassReport
 from sempre.ports.messages import Reading, View
 from sempre.stores.memory import MemoryStore
 
@@ -54,7 +54,7 @@ class HarmedStore(MemoryStore):
         """Let a pass be due that goes on where another one ended."""
         self._tables.maintenance = None
         assert self.begin_pass(holder="before", every=timedelta(0)) is not None
-        self.finish_pass(holder="before", report=asdict(Report(**report)))  # type: ignore[arg-type]
+        self.finish_pass(holder="before", report=asdict(PassReport(**report)))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_row_that_is_not_at_its_slot_is_found_when_its_schedule_is_looked_at_i
 ) -> None:
     schedule = store.all()[10]
     moved = store.move_row(schedule)
-    reports = [Report()]
+    reports = [PassReport()]
 
     for _ in range(4):
         store.pass_due(**{name: getattr(reports[-1], name) for name in pass_report.KEPT})

@@ -11,7 +11,7 @@ from sempre.brokers.store import StoreBroker
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.engine.events import Event, Happened
-from sempre.engine.settling import Settler
+from sempre.engine.settler import Settler
 from sempre.errors import StoreUnavailable
 from sempre.ports.executor import Ended, Outcome, Run, Task
 from sempre.ports.messages import Settled, Settlement

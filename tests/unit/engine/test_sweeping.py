@@ -10,9 +10,9 @@ from sempre.config import Settings
 from sempre.domain.execution import Execution
 from sempre.domain.states import Kind, State
 from sempre.engine.bell import Bell
-from sempre.engine.core import Engine, Told
+from sempre.engine.core import ClockReading, Engine
 from sempre.engine.events import Event, Events, Happened
-from sempre.engine.sweeping import Sweeper
+from sempre.engine.rescuer import Rescuer
 from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Birth, Candidate, Reading, View
 from sempre.stores.memory import MemoryStore
@@ -98,10 +98,10 @@ def lose(store: SlowStore) -> Callable[[], str]:
 def test_what_a_dead_worker_held_is_taken_back_after_its_lease(
     engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
 ) -> None:
-    work, sweeper = lose(), Sweeper(engine)
-    assert sweeper.rescue() == 0
+    work, rescuer = lose(), Rescuer(engine)
+    assert rescuer.rescue() == 0
     clock.seconds += 31
-    assert sweeper.rescue() == 1
+    assert rescuer.rescue() == 1
     assert read(store, work).state is State.SCHEDULED
 
 
@@ -115,7 +115,7 @@ def test_what_planning_cannot_deal_with_keeps_nobody_else_from_being_taken_back(
     work = lose()
     clock.seconds += 31
 
-    assert Sweeper(engine).rescue() == 1
+    assert Rescuer(engine).rescue() == 1
 
     assert read(store, work).state is State.SCHEDULED
     assert read(store, manual.id).state is State.RUNNING
@@ -128,12 +128,12 @@ def test_a_store_that_answers_slowly_is_no_clock_that_jumped(
 ) -> None:
     told: list[Event] = []
     engine.events.listen(told.append, Happened.CLOCK_JUMPED)
-    sweeper = Sweeper(engine)
+    rescuer = Rescuer(engine)
     lose()
     store.takes = takes
     rescued = []
     for _ in range(4):
-        rescued.append(sweeper.rescue())
+        rescued.append(rescuer.rescue())
         engine.read(store.last_pass())
         clock.seconds += 15
     assert sum(rescued) == 1
@@ -145,81 +145,81 @@ def test_after_a_jump_nothing_is_taken_back_for_the_length_of_a_lease(
 ) -> None:
     told: list[Event] = []
     engine.events.listen(told.append, Happened.CLOCK_JUMPED)
-    sweeper = Sweeper(engine)
-    sweeper.rescue()
+    rescuer = Rescuer(engine)
+    rescuer.rescue()
     lose()
     clock.step = timedelta(hours=1)
     clock.seconds += 15
-    assert sweeper.rescue() == 0
+    assert rescuer.rescue() == 0
     clock.seconds += 15
-    assert sweeper.rescue() == 0
+    assert rescuer.rescue() == 0
     clock.seconds += 15
-    assert sweeper.rescue() == 1
+    assert rescuer.rescue() == 1
     assert [round(event.facts["seconds"]) for event in told] == [3600]
 
 
 def test_a_jump_that_somebody_else_heard_of_first_is_one_all_the_same(
     engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
 ) -> None:
-    sweeper = Sweeper(engine)
-    sweeper.rescue()
+    rescuer = Rescuer(engine)
+    rescuer.rescue()
     lose()
     clock.step = timedelta(hours=1)
-    engine.time.hear(store.last_pass().now)
-    assert sweeper.rescue() == 0
+    engine.time.note(store.last_pass().now)
+    assert rescuer.rescue() == 0
 
 
 def test_a_clock_that_was_set_back_takes_nothing_from_anybody(
     engine: Engine, clock: TwoClocks, lose: Callable[[], str]
 ) -> None:
-    sweeper = Sweeper(engine)
-    sweeper.rescue()
+    rescuer = Rescuer(engine)
+    rescuer.rescue()
     lose()
     clock.step = -timedelta(minutes=10)
     clock.seconds += 40
-    assert sweeper.rescue() == 0
+    assert rescuer.rescue() == 0
 
 
-def beaten(sweeper: Sweeper, engine: Engine, store: SlowStore) -> None:
+def beaten(rescuer: Rescuer, engine: Engine, store: SlowStore) -> None:
     """Let a beat tell what the store knows."""
     asked_at = engine.clock.elapsed()
     reading = store.tick("somebody", wanted(), lease=timedelta(seconds=30))
-    told = Told(reading.now, asked_at, engine.clock.elapsed())
-    sweeper.hear(told, has_expired=reading.value.has_expired)
+    heard = ClockReading(reading.now, asked_at, engine.clock.elapsed())
+    rescuer.note_beat(heard, has_expired=reading.value.has_expired)
 
 
 def test_the_store_is_asked_when_a_beat_told_of_something_or_none_told_for_a_sweep(
     engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
 ) -> None:
-    sweeper = Sweeper(engine)
+    rescuer = Rescuer(engine)
     asked: list[int] = []
-    sweeper.rescue = lambda: asked.append(1) or 0  # type: ignore[method-assign, func-returns-value]
-    beaten(sweeper, engine, store)
-    sweeper.step()
+    rescuer.rescue = lambda: asked.append(1) or 0  # type: ignore[method-assign, func-returns-value]
+    beaten(rescuer, engine, store)
+    rescuer.step()
     assert asked == []
     clock.seconds += 14
-    sweeper.step()
+    rescuer.step()
     assert asked == []
     clock.seconds += 1
-    sweeper.step()
+    rescuer.step()
     assert asked == [1]
     lose()
     clock.seconds += 31
-    beaten(sweeper, engine, store)
+    beaten(rescuer, engine, store)
     for _ in range(2):
-        sweeper.step()
+        rescuer.step()
     assert asked == [1, 1]
 
 
 def test_a_jump_that_a_beat_tells_of_puts_what_has_expired_in_doubt(
     engine: Engine, clock: TwoClocks, store: SlowStore, lose: Callable[[], str]
 ) -> None:
-    sweeper, rescued = Sweeper(engine), []
-    beaten(sweeper, engine, store)
+    rescuer, rescued = Rescuer(engine), []
+    beaten(rescuer, engine, store)
     lose()
     clock.step = timedelta(hours=1)
     for _ in range(4):
         clock.seconds += 10
-        beaten(sweeper, engine, store)
-        rescued.append(sweeper.step())
+        beaten(rescuer, engine, store)
+        rescued.append(rescuer.step())
     assert rescued == [0, 0, 0, 1]

@@ -18,7 +18,7 @@ def test_a_row_is_told_of_once_however_often_it_is_met() -> None:
     rows = UnreadRows(events)
 
     for _ in range(3):
-        rows.tell([row("a"), row("b"), row("a")])
+        rows.report([row("a"), row("b"), row("a")])
 
     assert [event.facts["row"].id for event in told] == ["a", "b"]
     assert {event.facts["schedule"] for event in told} == {"billing"}
@@ -30,6 +30,6 @@ def test_of_very_many_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) 
     events.listen(told.append)
     rows = UnreadRows(events)
 
-    rows.tell([row("a"), row("b"), row("c"), row("c"), row("a")])
+    rows.report([row("a"), row("b"), row("c"), row("c"), row("a")])
 
     assert [event.facts["row"].id for event in told] == ["a", "b", "c", "a"]

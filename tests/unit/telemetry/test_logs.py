@@ -110,7 +110,7 @@ def test_an_execution_is_told_of_in_one_line(
 ) -> None:
     events, lines = told(logger, Bare())
 
-    events.tell(name, execution=ROW, **facts)
+    events.emit(name, execution=ROW, **facts)
 
     assert lines == [line]
 
@@ -120,7 +120,7 @@ def test_every_event_of_the_engine_has_its_sentence(logger: logging.Logger) -> N
     events, lines = told(logger, Bare())
 
     for name in Happened:
-        events.tell(name, execution=ROW, schedule="bill", error="x", seconds=1.0, reason="x")
+        events.emit(name, execution=ROW, schedule="bill", error="x", seconds=1.0, reason="x")
 
     assert len(lines) == len(Happened)
 
@@ -128,7 +128,7 @@ def test_every_event_of_the_engine_has_its_sentence(logger: logging.Logger) -> N
 def test_a_broken_grid_is_an_error_that_names_schedule_and_cause(logger: logging.Logger) -> None:
     events, lines = told(logger, logging.Formatter("%(levelname)s %(message)s"))
 
-    events.tell(Happened.SCHEDULE_BROKEN, schedule="tides", error="the grid raised KeyError.")
+    events.emit(Happened.SCHEDULE_BROKEN, schedule="tides", error="the grid raised KeyError.")
 
     [line] = lines
     assert line.startswith("ERROR tides has a broken grid: the grid raised KeyError.")
@@ -138,8 +138,8 @@ def test_a_pass_that_healed_nothing_is_only_for_the_curious(logger: logging.Logg
     logger.setLevel(logging.INFO)
     events, lines = told(logger, Bare())
 
-    events.tell(Happened.PERFORMED, lock_acquired=True, executions_created=0, purged=3)
-    events.tell(Happened.PERFORMED, lock_acquired=True, executions_created=2)
+    events.emit(Happened.PERFORMED, lock_acquired=True, executions_created=0, purged=3)
+    events.emit(Happened.PERFORMED, lock_acquired=True, executions_created=2)
 
     assert lines == ["watchdog: 2 executions created"]
 
@@ -147,7 +147,7 @@ def test_a_pass_that_healed_nothing_is_only_for_the_curious(logger: logging.Logg
 def test_secrets_in_an_error_are_not_logged(logger: logging.Logger) -> None:
     events, lines = told(logger, JsonFormatter())
 
-    events.tell(Happened.FAILED, execution=ROW, seconds=1, error="password=hunter2", retry_at=None)
+    events.emit(Happened.FAILED, execution=ROW, seconds=1, error="password=hunter2", retry_at=None)
 
     assert "hunter2" not in lines[0]
 
@@ -158,7 +158,7 @@ def test_a_text_from_elsewhere_cannot_forge_a_line_or_steer_a_terminal(
     events, lines = told(logger, ConsoleFormatter())
 
     error = "x\n18:15:01 succeeded\x1b[2J\u2028\u202e"
-    events.tell(Happened.FAILED, execution=ROW, seconds=2.0, error=error)
+    events.emit(Happened.FAILED, execution=ROW, seconds=2.0, error=error)
 
     [line] = lines
     assert line.isprintable()
@@ -178,7 +178,7 @@ def test_the_traceback_of_a_failure_follows_its_line_where_it_is_wanted(
     logger.addHandler(full)
 
     facts = {"seconds": 2.0, "error": "KeyError: 1", "traceback": TRACE, "retry_at": None}
-    events.tell(Happened.FAILED, execution=ROW, **facts)
+    events.emit(Happened.FAILED, execution=ROW, **facts)
 
     assert plain[0].isprintable()
     first, *rest = full.lines[0].splitlines()
@@ -243,7 +243,7 @@ def test_an_exception_of_another_logger_cannot_forge_a_line(logger: logging.Logg
 def test_the_result_of_a_job_is_not_logged(logger: logging.Logger) -> None:
     events, lines = told(logger, JsonFormatter())
 
-    events.tell(Happened.SUCCEEDED, execution=ROW, seconds=1, result={"iban": "DE00"})
+    events.emit(Happened.SUCCEEDED, execution=ROW, seconds=1, result={"iban": "DE00"})
 
     assert "DE00" not in lines[0]
 
@@ -265,7 +265,7 @@ def test_a_json_line_is_one_object_with_the_facts(logger: logging.Logger) -> Non
 
     retry_at = NOW + timedelta(seconds=10)
     facts = {"seconds": 2.0, "error": "ValueError: x", "retry_at": retry_at}
-    events.tell(Happened.FAILED, execution=replace(ROW, attempt=2), **facts)
+    events.emit(Happened.FAILED, execution=replace(ROW, attempt=2), **facts)
 
     [line] = map(json.loads, lines)
     assert line["event"] == "execution.failed"
@@ -303,9 +303,9 @@ def test_of_a_crowd_that_succeeds_the_first_are_told_and_the_others_are_counted(
     events.listen(Narrator(clock, logger))
 
     for _ in range(1_250):
-        events.tell(Happened.SUCCEEDED, execution=ROW, seconds=0.84)
+        events.emit(Happened.SUCCEEDED, execution=ROW, seconds=0.84)
     clock.seconds = 1.0
-    events.tell(Happened.SUCCEEDED, execution=ROW, seconds=0.84)
+    events.emit(Happened.SUCCEEDED, execution=ROW, seconds=0.84)
 
     one = "bill succeeded in 840 ms"
     assert lines.lines == [*(20 * [one]), "1,230 more executions succeeded", one]

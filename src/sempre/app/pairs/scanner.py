@@ -60,7 +60,7 @@ class Scanner:
             Happened.PAIR_BEHIND: scan.is_behind,
         }
         for happened in (each for each, holds in alarms.items() if holds):
-            self._app.events.tell(happened, pair=name, scan=scan)
+            self._app.events.emit(happened, pair=name, scan=scan)
 
     def _derive(self, scan: Scan, shard: int) -> set[int]:
         """Enqueue what the query finds; return the hashes of the keys, if there is a contract."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sempre.app.process.signals import StopRequests, stop_requests_by_signal
 from sempre.app.process.wait_for_store import StoreRetry, is_stopped_within
 from sempre.app.process.worker_threads import Running
-from sempre.engine.supervising import Supervisor
+from sempre.engine.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre

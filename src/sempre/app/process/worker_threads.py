@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Self
 
 from sempre.app.process.open_descriptors import descriptors_of
 from sempre.app.transactions.join import begin_effects
+from sempre.engine.heartbeat import LocalHeartbeat
 from sempre.engine.heartbeat_line import WorkerEnd
-from sempre.engine.pulse import DistantHeart, fork_pulse
-from sempre.engine.sessions import Heart
+from sempre.engine.heartbeat_process import RemoteHeartbeat, fork_heartbeat_process
 from sempre.engine.unserved import Lookout
 from sempre.engine.worker import Worker
 from sempre.engine.worker_spec import WorkerSpec
@@ -110,8 +110,8 @@ class Running:
         if self._sync:
             self._app.sync()
         engine = self._app.engine
-        heart = DistantHeart(engine, line) if line else None
-        self.worker = Worker(engine, self.spec, self.executors, heart)
+        heartbeat = RemoteHeartbeat(engine, line) if line else None
+        self.worker = Worker(engine, self.spec, self.executors, heartbeat)
         self.worker.identity.restore = self._restore
 
     def _restore(self, fence: int) -> None:
@@ -167,10 +167,10 @@ class Running:
         app, wanted = self._app, self.spec.wanted
         beat, worker = app.settings.beat.total_seconds(), os.getpid()
 
-        def make_heart() -> Heart:
-            return Heart(app.engine, wanted=wanted, pid=worker)
+        def make_heartbeat() -> LocalHeartbeat:
+            return LocalHeartbeat(app.engine, wanted=wanted, pid=worker)
 
-        return fork_pulse(make_heart, clock=app.clock, beat=beat)
+        return fork_heartbeat_process(make_heartbeat, clock=app.clock, beat=beat)
 
     def wait_until_exhausted(self) -> None:
         """Wait until a burst has run everything that was due."""

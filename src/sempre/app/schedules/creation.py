@@ -85,7 +85,7 @@ class Creator:
         for schedule in created:
             if schedule.broken:
                 facts = {"schedule": schedule.name, "error": schedule.broken}
-                self._engine.events.tell(Happened.SCHEDULE_BROKEN, **facts)
+                self._engine.events.emit(Happened.SCHEDULE_BROKEN, **facts)
 
     def _births(self, some: Sequence[Declared], moment: PlanningTime) -> list[Birth]:
         now = moment.now
@@ -105,5 +105,5 @@ class Creator:
 
     def _birth(self, schedule: Schedule, moment: PlanningTime) -> Birth:
         now, plan = moment.now, plan_start(schedule, (), moment, actor=self._actor)
-        rows = [draft.born(new_id(now), now) for draft in self._engine.told(plan.creates)]
+        rows = [draft.born(new_id(now), now) for draft in self._engine.mark_scheduled(plan.creates)]
         return Birth(plan.schedule or schedule, tuple(rows))

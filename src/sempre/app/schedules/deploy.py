@@ -253,7 +253,7 @@ class Deploy:
         return f"{code} of owner {self._owner} declares it no more"
 
     def _tell(self, what: Happened, name: str, reason: str, remedy: str = "") -> None:
-        self._engine.events.tell(what, schedule=name, reason=reason, remedy=remedy)
+        self._engine.events.emit(what, schedule=name, reason=reason, remedy=remedy)
 
     def _apply(self, name: str, verb: Callable[..., Plan]) -> Order | None:
         def plan() -> Plan | None:

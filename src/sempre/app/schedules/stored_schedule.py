@@ -30,7 +30,7 @@ from sempre.domain.planning.steps import first_slot_from
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
 from sempre.engine.core import Engine, born_by
-from sempre.engine.returning import plan_healing
+from sempre.engine.repair_plan import plan_repair
 from sempre.errors import NotFound, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -211,7 +211,7 @@ class StoredSchedule:
     def _reconciled(
         self, schedule: Schedule, rows: Iterable[Execution], moment: PlanningTime, *, actor: str
     ) -> Plan:
-        return plan_healing(self._engine, schedule, rows, moment, actor=actor)
+        return plan_repair(self._engine, schedule, rows, moment, actor=actor)
 
     def _edit(self, options: Mapping[str, object]) -> None:
         def plan(

@@ -8,7 +8,7 @@ from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration
 from sempre.engine.events import Event, Happened
-from sempre.engine.pass_report import Report
+from sempre.engine.pass_report import PassReport
 
 __all__ = ["reconcile"]
 
@@ -49,7 +49,7 @@ def _reconcile_one(context: CommandContext, name: str) -> None:
     context.output.line(f"{'repaired' if healed else 'ok'} {name}{after}")
 
 
-def _repairs(report: Report) -> list[str]:
+def _repairs(report: PassReport) -> list[str]:
     counts = {
         "executions created": report.executions_created,
         "executions announced to the broker": report.orphans_enqueued,

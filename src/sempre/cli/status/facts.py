@@ -153,7 +153,7 @@ def read_facts(context: CommandContext) -> Facts:
     store, settings = context.store, context.app.settings
     reading = store.last_pass()
     last, now = context.read(reading), reading.now
-    host = context.app.clock.now() if store.capabilities.own_clock else now
+    host = context.app.clock.now() if store.capabilities.remote else now
     astray = context.read(store.astray(tzdata=context.app.engine.tzdata, limit=MOST))
     schedules = list(context.app.schedules)
     expired = context.read(store.expired(MOST))

@@ -16,8 +16,9 @@ from sempre.errors import Refused
 from sempre.executors.process.child_main import ChildMain
 from sempre.executors.process.descriptors import disconnect
 from sempre.executors.process.fork_server import ForkServer
-from sempre.executors.process.system import thread_count, watch_process
+from sempre.executors.process.system import thread_count
 from sempre.executors.process.time_limits import TimeLimits
+from sempre.forking import watch_process
 
 __all__ = ["ServerProcess", "start_server"]
 

@@ -17,7 +17,6 @@ __all__ = [
     "name_process",
     "open_parent_pipe",
     "thread_count",
-    "watch_process",
 ]
 
 _SET_PARENT_DEATH_SIGNAL = 1
@@ -56,16 +55,6 @@ def name_process(name: str) -> None:
     """Show this process under a name in lists of processes, where that is possible."""
     if _prctl is not None:
         _prctl(_SET_NAME, name.encode()[:15])
-
-
-def watch_process(pid: int) -> int | None:
-    """Return a descriptor that becomes readable when a process ends; None where none exists."""
-    if not hasattr(os, "pidfd_open"):
-        return None
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        return None
 
 
 def limit_memory(size: int) -> None:

@@ -54,7 +54,7 @@ __all__ = ["MemoryStore"]
 class MemoryStore:
     """A store in this process, for this process."""
 
-    capabilities = Capabilities(durable=False, shared=False, own_clock=False, transactional=False)
+    capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
     weaker_promises: tuple[str, ...] = ()
 
     def __init__(self, clock: Clock | None = None) -> None:

@@ -87,7 +87,7 @@ class RedisStore(Looking):
         if not is_prefix(prefix):
             raise StoreRefused(f"the prefix {prefix!r} is not accepted; allowed: {PREFIX_FORM}.")
         self.capabilities = Capabilities(
-            durable=not allow_no_aof, shared=True, own_clock=True, transactional=False
+            durable=not allow_no_aof, shared=True, remote=True, transactional=False
         )
         self._allowed = Allowance(allow_eviction, allow_no_aof, allow_replica)
         self._server = StoreServer(url, root=f"{{{prefix}}}:", answer_after=timeout)

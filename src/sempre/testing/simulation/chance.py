@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sempre.engine import delivery_tests, ids, sessions, watchdog
+from sempre.engine import delivery_tests, heartbeat, ids, watchdog
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -44,7 +44,7 @@ class Chance(random.Random):
         replaced: tuple[tuple[ModuleType, str, object], ...] = (
             (ids, "randbits", own.getrandbits),
             (ids, "_ORDER", ids._Order()),  # noqa: SLF001 - else a run would go on from the last
-            (sessions, "uuid4", self.identity),
+            (heartbeat, "uuid4", self.identity),
             (watchdog, "token_hex", self.token),
             (delivery_tests, "token_hex", self.token),
         )

@@ -136,7 +136,7 @@ class Healing:
     def _check_sessions(self, now: datetime) -> None:
         sessions = self._store.tables.sessions
         for worker in self._fleet.workers:
-            session = sessions.get(worker.worker.heart.session)
+            session = sessions.get(worker.worker.heartbeat.session)
             if session is None or session.leased_until is None or session.leased_until <= now:
                 raise Broken(f"{worker.name} has no session that is alive")
 

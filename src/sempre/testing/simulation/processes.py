@@ -117,7 +117,7 @@ class SteppedWorker(Worker):
     @property
     def has_finished_runs(self) -> bool:
         """Whether there is something to settle."""
-        return bool(self._unsettled) or not self._ends.empty()
+        return not self._ends.is_empty
 
 
 class WorkerProcess(Client):
@@ -147,7 +147,7 @@ class WorkerProcess(Client):
         if hands in (1, 8):
             self.worker.fetcher.store.prefetch.few = 1
         steps = {
-            "heart": self._beat,
+            "heartbeat": self._beat,
             "fetcher": self._fetch,
             "settler": self._settle,
             "maintenance": self._maintain,
@@ -206,7 +206,7 @@ class WorkerProcess(Client):
             raise
         self._pass_calls_on()
         is_full = not self.worker.capacity.is_hungry
-        if is_full or self.has_seen_fault or self.worker.heart.is_lost:
+        if is_full or self.has_seen_fault or self.worker.heartbeat.is_lost:
             # What came early stays in hand until all is well, or comes again from the broker.
             self.broker.unfinished.clear()
         self.broker.check_finished()

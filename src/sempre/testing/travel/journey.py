@@ -14,7 +14,7 @@ from sempre.config import Settings
 from sempre.domain.execution import Execution
 from sempre.engine.bell import Bell
 from sempre.engine.core import Engine
-from sempre.engine.sweeping import Sweeper
+from sempre.engine.rescuer import Rescuer
 from sempre.engine.worker import Worker
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import Refused
@@ -65,7 +65,7 @@ class Journey:
 
     def begin(self) -> None:
         """Let a worker begin, and the first pass of the watchdog find nothing yet."""
-        self.worker.watchdog.perform()
+        self.worker.maintenance.watchdog.perform()
 
     def travel_to(self, instant: datetime) -> None:
         """Let time pass until an instant, and do what is due meanwhile, at that instant too.
@@ -90,10 +90,10 @@ class Journey:
         worker, self._worker = self._worker, None
         self.executor.stop()
         if worker is not None:
-            self.store.retire(worker.heart.session)
+            self.store.retire(worker.heartbeat.session)
         self.clock.move_to(self.clock.now() + duration)
-        sweeper = Sweeper(self.engine)
-        while sweeper.rescue():
+        rescuer = Rescuer(self.engine)
+        while rescuer.rescue():
             pass
         self.travel_to(self.clock.now())
 
@@ -105,7 +105,7 @@ class Journey:
         if self._worker is None:
             spec = WorkerSpec(self._app.tasks, frozenset({"default"}), HANDS)
             self._worker = Worker(self.engine, spec, self.executor)
-            self._worker.heart.register()
+            self._worker.heartbeat.register()
         return self._worker
 
     def _act(self) -> None:
@@ -136,7 +136,7 @@ class Journey:
         """Run the watchdog's pass if it is due."""
         if Pass(self.store.pass_due_at).is_due(self.clock.now(), self._every):
             self.worker.beat()
-            self.worker.watchdog.perform()
+            self.worker.maintenance.watchdog.perform()
 
     def _sweep(self) -> None:
         """Look into the store, if it is time to, for what the broker does not tell of."""
@@ -145,7 +145,7 @@ class Journey:
         self._swept = True
         # Switches whose time is over are on again by this.
         self.worker.beat()
-        session, fetcher = self.worker.heart.session, self.worker.fetcher
+        session, fetcher = self.worker.heartbeat.session, self.worker.fetcher
         for turn in count():
             if not fetcher.scan(session=session, limit=LOOK):
                 break

@@ -120,7 +120,7 @@ def test_a_message_that_finds_another_waiting_ends(store: Store) -> None:
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker)
-    worker.watchdog.enqueue()
+    worker.maintenance.watchdog.enqueue()
     _call(worker, 300)
     _call(worker, 3)
 
@@ -176,7 +176,7 @@ def test_a_new_message_is_told_with_its_lane_and_time(store: Store) -> None:
     worker.heal()
 
     [told] = worker.heard(Happened.WATCHDOG_ENQUEUED)
-    assert told.facts["lane"] == worker.watchdog.queue_name == _lane(worker)
+    assert told.facts["lane"] == worker.maintenance.watchdog.queue_name == _lane(worker)
     assert broker.holds(told.facts["lane"], told.facts["id"], WatchdogCall(300).to_text())
     assert (told.facts["interval"], told.facts["priority"]) == (300, 100)
     due_in = told.facts["runs_at"] - store.last_pass().now

@@ -114,7 +114,7 @@ def test_what_a_dead_worker_ran_is_run_by_another_one(store: Store) -> None:
     dead = shop.worker(holding=True)
     before = {row.id: row for row in dead.turn()}
     assert len(before) == 2
-    expire(store, dead.heart.session)
+    expire(store, dead.heartbeat.session)
     other = shop.worker()
 
     other.heal()
@@ -134,7 +134,7 @@ def test_a_lost_lease_costs_a_crash_and_not_a_failure(store: Store) -> None:
     shop.due()
     dead, other = shop.worker(holding=True), shop.worker(holding=True)
     [row] = dead.turn()
-    expire(store, dead.heart.session)
+    expire(store, dead.heartbeat.session)
 
     other.heal()
     hasten(store, row.id)
@@ -164,7 +164,7 @@ def test_the_third_lost_lease_is_quarantined(store: Store) -> None:
     row = shop.tried(crashes=2)
     dead, other = shop.worker(holding=True), shop.worker()
     dead.turn()
-    expire(store, dead.heart.session)
+    expire(store, dead.heartbeat.session)
 
     other.heal()
 
@@ -179,7 +179,7 @@ def test_a_lost_lease_that_holds_pauses_its_schedule(store: Store) -> None:
     shop.due(on_unknown="hold")
     dead, other = shop.worker(holding=True), shop.worker()
     [row] = dead.turn()
-    expire(store, dead.heart.session)
+    expire(store, dead.heartbeat.session)
 
     other.heal()
 
@@ -196,7 +196,7 @@ def test_a_result_that_comes_after_the_lease_is_kept_as_late(store: Store) -> No
     shop.due()
     slow, other = shop.worker(holding=True), shop.worker(holding=True)
     [row] = slow.turn()
-    expire(store, slow.heart.session)
+    expire(store, slow.heartbeat.session)
     other.heal()
     hasten(store, row.id)
     [again] = other.turn()
@@ -217,7 +217,7 @@ def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: S
     shop.due()
     slow = shop.worker(holding=True)
     [row] = slow.turn()
-    lost = slow.heart.session
+    lost = slow.heartbeat.session
     store.retire(lost)
 
     slow.beat()
@@ -226,10 +226,10 @@ def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: S
     slow.end(row, Ended.CANCELLED, error="the lease was lost")
     slow.heal()
 
-    assert slow.heart.session not in ("", lost)
+    assert slow.heartbeat.session not in ("", lost)
     hasten(store, row.id)
     [again] = slow.turn()
-    assert (again.id, again.session, again.crashes) == (row.id, slow.heart.session, 1)
+    assert (again.id, again.session, again.crashes) == (row.id, slow.heartbeat.session, 1)
 
 
 def test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_worker(
@@ -240,7 +240,7 @@ def test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_wo
     shop.due()
     slow, other = shop.worker(holding=True), shop.worker(hands=0)
     [row] = slow.turn()
-    store.retire(slow.heart.session)
+    store.retire(slow.heartbeat.session)
     slow.beat()
     other.heal()
     hasten(store, row.id)

@@ -66,14 +66,14 @@ def test_a_broker_that_delivers_nothing_is_deaf_until_a_probe_comes_through(stor
 
     [deaf] = worker.heard(Happened.BROKER_DEAF)
     assert deaf.facts["lane"] == listener.lane
-    assert worker.engine.bell.is_dumb
+    assert worker.engine.bell.is_silent
     second = enqueued(listener.shop.store)
     worker.engine.bell.ring([store.candidates([second]).value[0].execution], listener.shop.now)
     assert _ids(worker.turn()) == [second]
     broker.is_deaf = False
     assert worker.turn() == []
     assert listener.told() == [Happened.BROKER_DEAF, Happened.BROKER_HEARD]
-    assert not worker.engine.bell.is_dumb
+    assert not worker.engine.bell.is_silent
     assert broker.ready(listener.lane) == []
 
 

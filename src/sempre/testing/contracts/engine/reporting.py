@@ -34,7 +34,7 @@ def test_a_worker_that_lost_its_lease_reports_nothing_of_what_others_run(store: 
     work = enqueued(store)
     slow, other = shop.worker(holding=True), shop.worker(holding=True)
     [begun] = slow.turn()
-    expire(store, slow.heart.session)
+    expire(store, slow.heartbeat.session)
     other.heal()
     hasten(store, work)
     [again] = other.turn()

@@ -35,7 +35,7 @@ def test_a_run_that_a_stop_cut_off_is_rerun_and_costs_neither_retry_nor_crash(
     assert {row.id for row in begun} == ids
     assert [(row.attempt, row.crashes, row.failures) for row in begun] == [(2, 0, 0)] * 2
     assert shop.row().starts == 1
-    assert stopping.heart.session not in [each.id for each in store.sessions().value]
+    assert stopping.heartbeat.session not in [each.id for each in store.sessions().value]
 
 
 def test_a_run_that_a_stop_cut_off_is_on_record(store: Store) -> None:
@@ -161,7 +161,7 @@ def _one_in_hand_and_one_parked(
 ) -> tuple[Execution, Execution]:
     """Let a worker with one hand hold two claims, of schedules that want to be held."""
     worker.beat()
-    session = worker.heart.session
+    session = worker.heartbeat.session
     names = ("in hand", "parked")
     rows = [
         claimed(shop.store, shop.due(name, on_unknown="hold").rows[0].id, session) for name in names

@@ -194,7 +194,7 @@ class Workshop:
         assert found.view is not None
         moment = PlanningTime(self.ago(40), TZDATA)
         claim = plan_claim(found.view.schedule, found.execution, found.view.rows, moment)
-        session = worker.heart.session
+        session = worker.heartbeat.session
         [running] = self.store.claim([order_of(claim.plan)], session=session)
         assert running is not None
         worker.adopt(running, claim.plan.schedule)

@@ -5,9 +5,9 @@
 import pytest
 
 from sempre.domain.states import State
-from sempre.engine import sweeping, watchdog
+from sempre.engine import rescuer, watchdog
 from sempre.engine.events import Happened
-from sempre.engine.sweeping import Sweeper
+from sempre.engine.rescuer import Rescuer
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import UnreadableRow
 from sempre.ports.messages import Birth, ExecutionQuery, ScheduleQuery
@@ -120,16 +120,16 @@ def test_a_sweep_looks_past_runs_that_cannot_be_read(
     store: Store, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a worker that is gone has left behind is taken back, whatever comes before it."""
-    monkeypatch.setattr(sweeping, "BATCH", 2)
+    monkeypatch.setattr(rescuer, "BATCH", 2)
     shop = _shop(store)
     lost = shop.worker(holding=True)
     ids = [enqueued(store) for _ in range(8)]
     lost.turn()
     for each in sorted(ids)[:-1]:
         spoil("executions", each)
-    store.retire(lost.heart.session)
+    store.retire(lost.heartbeat.session)
 
-    assert Sweeper(shop.engine()).rescue() == 1
+    assert Rescuer(shop.engine()).rescue() == 1
 
     assert read(store, max(ids)).state is not State.RUNNING
 

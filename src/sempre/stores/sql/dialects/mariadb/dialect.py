@@ -80,7 +80,7 @@ class Mariadb:
 
     name = "mariadb"
     writes_in_reading = False
-    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=True)
+    capabilities = Capabilities(durable=True, shared=True, remote=True, transactional=True)
 
     def __init__(
         self,

@@ -87,7 +87,7 @@ class Postgresql:
 
     name = "postgresql"
     writes_in_reading = True
-    capabilities = Capabilities(durable=True, shared=True, own_clock=True, transactional=True)
+    capabilities = Capabilities(durable=True, shared=True, remote=True, transactional=True)
 
     def __init__(
         self,

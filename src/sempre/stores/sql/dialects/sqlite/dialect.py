@@ -64,7 +64,7 @@ class Sqlite:
 
     name = "sqlite"
     writes_in_reading = False
-    capabilities = Capabilities(durable=True, shared=True, own_clock=False, transactional=True)
+    capabilities = Capabilities(durable=True, shared=True, remote=False, transactional=True)
 
     def __init__(
         self,

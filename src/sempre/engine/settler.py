@@ -1,4 +1,4 @@
-"""Settling: how attempts ended, recorded in batches, each only while its claim still holds."""
+"""The settler: records how runs ended, in batches, each only while its claim still holds."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,15 +17,17 @@ from sempre.domain.redaction import kept_text
 from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.domain.states import State
 from sempre.engine.core import Engine
-from sempre.engine.ends import End
 from sempre.engine.events import Happened
 from sempre.errors import StoreError, UnknownGrid
-from sempre.ports.executor import Ended, Outcome
+from sempre.ports.executor import Ended, Outcome, Run
 from sempre.ports.messages import Settled, Settlement, Success, View
 
-__all__ = ["Settler"]
+__all__ = ["End", "Settler"]
 
 TRIES = 5
+
+End = tuple[Run, Outcome]
+"""A run that is over."""
 
 # Schedules and their rows, read anew for ends by the id of the execution; None if there is none.
 Views = Mapping[str, View | None]
@@ -71,7 +73,7 @@ class Settler:
             if isinstance(found, NotJson | TooLarge):
                 warned.add(job)
                 facts = {"execution": run.execution, "job": job, "found": found}
-                self._engine.events.tell(Happened.RESULT_NOT_STORED, **facts)
+                self._engine.events.emit(Happened.RESULT_NOT_STORED, **facts)
 
     def _plan_all(
         self, ends: Sequence[End], views: Views
@@ -84,10 +86,10 @@ class Settler:
                 planned.append((end, _settlement(end, views, moment)))
             except UnknownGrid as error:
                 faulty.append(end)
-                self._engine.events.tell(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
+                self._engine.events.emit(Happened.UNKNOWN_GRID, schedule=name, error=str(error))
             except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
                 faulty.append(end)
-                self._engine.events.tell(Happened.FAULTY, schedule=name, error=repr(error))
+                self._engine.events.emit(Happened.FAULTY, schedule=name, error=repr(error))
         return planned, faulty
 
     def _settle_once(self, planned: Sequence[tuple[End, Settlement]], session: str) -> list[End]:
@@ -100,10 +102,10 @@ class Settler:
         except Exception as error:  # noqa: BLE001 - one bad end must not stop the others
             return self._settle_apart(planned, session, error)
         again, waiting = [], []
-        are_heard = self._engine.events.are_heard(Happened.SUCCEEDED)
+        has_listener = self._engine.events.has_listener(Happened.SUCCEEDED)
         for (end, settlement), answer in zip(planned, answers, strict=True):
             if answer is Settled.DONE and isinstance(settlement, Success):
-                if are_heard:
+                if has_listener:
                     self._report(end, settlement, answer)
             elif answer is Settled.REPLAN:
                 again.append(end)
@@ -123,7 +125,7 @@ class Settler:
         [((run, outcome), _)] = planned
         reason = f"what it reported cannot be recorded: {error!r}"
         name = run.execution.snapshot.name
-        self._engine.events.tell(Happened.FAULTY, schedule=name, error=reason)
+        self._engine.events.emit(Happened.FAULTY, schedule=name, error=reason)
         if outcome.ended is Ended.RELEASED:
             return [(run, outcome)]
         text = "" if outcome.ended is Ended.SUCCEEDED else kept_text(reason, limit=500)
@@ -153,20 +155,20 @@ class Settler:
 
     def _report(self, end: End, settlement: Settlement, answer: Settled) -> None:
         execution, outcome = end[0].execution, end[1]
-        tell = self._engine.events.tell
+        emit = self._engine.events.emit
         if answer is Settled.LATE:
-            tell(Happened.LATE_RESULT, execution=execution)
+            emit(Happened.LATE_RESULT, execution=execution)
         elif outcome.ended is Ended.RELEASED:
-            tell(Happened.RELEASED, execution=execution)
+            emit(Happened.RELEASED, execution=execution)
         elif outcome.ended is Ended.SUCCEEDED:
             facts = {"seconds": outcome.seconds, "result": outcome.result}
-            tell(Happened.SUCCEEDED, execution=execution, **facts)
+            emit(Happened.SUCCEEDED, execution=execution, **facts)
         elif outcome.ended is Ended.CANCELLED:
-            tell(Happened.CANCELLED, execution=execution, reason=outcome.error)
+            emit(Happened.CANCELLED, execution=execution, reason=outcome.error)
         elif outcome.ended is Ended.SKIPPED:
-            tell(Happened.SKIPPED, execution=execution, verdict="skip", reason=outcome.error)
+            emit(Happened.SKIPPED, execution=execution, verdict="skip", reason=outcome.error)
         else:
-            tell(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
+            emit(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
 
 
 def _needs_view(end: End) -> bool:

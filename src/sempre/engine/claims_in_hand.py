@@ -1,8 +1,8 @@
-"""Holdings: which claims this worker was handed, told apart from those whose answer was lost.
+"""Claims in hand: the claims that this worker was given, as opposed to those it does not know of.
 
-A claim whose answer never came runs, as far as the store knows, under a session that lives on and
-renews its lease: nobody would ever take it back. So the worker compares what the store says it
-holds with what it has in hand, and gives back the rest.
+A claim whose answer was lost runs, as far as the store knows, under a session that lives on and
+renews its lease: no other worker would ever rescue the execution. So the worker compares the claims
+that the store counts for its session with those it has in hand, and gives back the rest.
 """
 
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ from sempre.domain.execution import Execution
 from sempre.engine.core import Engine
 from sempre.ports.executor import Ended, Outcome, Run
 
-__all__ = ["Holdings"]
+__all__ = ["ClaimsInHand"]
 
 
-class Holdings:
+class ClaimsInHand:
     """The claims of one worker by fence, from the start of each until it is settled.
 
     Attributes:
-        in_doubt: whether the store may count more as ours than has come.
-        highest: the highest fence that ever came.
+        in_doubt: whether the store may count claims for this session that are not in hand.
+        highest: the highest fence that was ever in hand.
     """
 
     def __init__(self, engine: Engine) -> None:
-        """Hold nothing."""
+        """Begin without a claim."""
         self._engine = engine
         self._fences: set[int] = set()
         self._abandoned: set[int] = set()
@@ -32,28 +32,28 @@ class Holdings:
         self._lock = Lock()
         self.in_doubt = False
 
-    def take(self, executions: Iterable[Execution]) -> None:
-        """Note that claims have come."""
+    def add(self, executions: Iterable[Execution]) -> None:
+        """Note claims whose answer has come."""
         with self._lock:
             fences = [execution.fence for execution in executions]
             self._fences.update(fences)
             self.highest = max([self.highest, *fences])
 
-    def let_go(self, executions: Iterable[Execution]) -> None:
-        """Note that claims are settled."""
+    def remove(self, executions: Iterable[Execution]) -> None:
+        """Note claims that are settled."""
         with self._lock:
             self._fences.difference_update(execution.fence for execution in executions)
 
     def abandon(self, execution: Execution) -> None:
-        """Note that a run is asked to end because its claim is ours no more, for all we know."""
+        """Note that a run is cancelled because its claim seems to belong to this worker no more."""
         with self._lock:
             self._abandoned.add(execution.fence)
 
-    def judged(self, run: Run, outcome: Outcome) -> Outcome:
-        """Return the outcome of a run as it counts.
+    def correct(self, run: Run, outcome: Outcome) -> Outcome:
+        """Return the outcome of a run as it counts: an abandoned run was not cancelled on request.
 
-        If an abandoned run was ended, nobody wished for that, and nobody knows how far it got: its
-        policy decides, as after a crash. If others have it by now, it is late anyway.
+        How far an abandoned run got is unknown: its policy decides, as after a crash. If another
+        worker has the execution by now, the outcome is late anyway.
         """
         if not self._abandoned:
             return outcome
@@ -65,14 +65,14 @@ class Holdings:
         return outcome._replace(ended=Ended.CRASHED) if ended_by_us else outcome
 
     def compare(self, held: frozenset[int]) -> None:
-        """Be in doubt if the store says we hold more; it may only be on its way to us."""
+        """Be in doubt if the store counts more claims; their answer may only be on its way."""
         with self._lock:
             self.in_doubt = self.in_doubt or not held <= self._fences
 
-    def unknown(self, session: str) -> list[Execution]:
-        """Return what runs under our session and has never come, and count it as come.
+    def add_lost(self, session: str) -> list[Execution]:
+        """Add claims of our session whose answer was lost, and return them.
 
-        Ask only from the thread that claims, or an answer might just be on its way.
+        Call only from the thread that claims: an answer might just be on its way.
 
         Raises:
             StoreUnavailable: the doubt remains.
@@ -82,5 +82,5 @@ class Holdings:
         running = self._engine.read(self._engine.store.running(session))
         self.in_doubt = False
         lost = [execution for execution in running if execution.fence not in known]
-        self.take(lost)
+        self.add(lost)
         return lost

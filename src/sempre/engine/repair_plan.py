@@ -1,4 +1,4 @@
-"""Returning: what has to be known of a schedule that is ahead of the store's clock, to heal it."""
+"""The repair plan of a schedule, also of one whose cursor is ahead of the store's clock."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,12 +11,12 @@ from sempre.domain.values import copy_with
 from sempre.engine.core import Engine
 from sempre.ports.messages import ExecutionQuery
 
-__all__ = ["plan_healing"]
+__all__ = ["plan_repair"]
 
 AT_ONCE = 500
 
 
-def plan_healing(
+def plan_repair(
     engine: Engine,
     schedule: Schedule,
     rows: Iterable[Execution],
@@ -24,9 +24,9 @@ def plan_healing(
     *,
     actor: str,
 ) -> Plan:
-    """Return what brings a schedule to its invariants, also if the store's clock had jumped.
+    """Plan what brings a schedule to its invariants, also after a jump of the store's clock.
 
-    Of one whose cursor lies in the future more is read: which of the slots up to there have a row,
+    For a cursor that lies in the future more is read: which of the slots up to there have a row,
     and which count as passed.
     """
     if not schedule.is_ahead(moment.now):
@@ -37,7 +37,7 @@ def plan_healing(
 
 
 def _passed_beyond(engine: Engine, schedule: Schedule, now: datetime) -> list[SlotRange]:
-    """Return what is recorded of slots that passed without a row, as far as it ends after now."""
+    """Return recorded ranges of slots that passed without a row, and that end after now."""
     limit = AT_ONCE
     while True:
         found = engine.store.ranges(schedule.id, limit=limit).value
