@@ -3,10 +3,9 @@
 The memory store says what is right. Where the port promises no order, none is compared.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import zip_longest
 from random import Random
 from typing import Any, TypeVar
 
@@ -33,13 +32,16 @@ from sempre.domain.planning import (
     plan_success,
     plan_trigger,
 )
+from sempre.domain.planning.fast_path import PlainStart, find_plain_start
 from sempre.domain.policies import Retry
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
+from sempre.domain.values import copy_with
 from sempre.errors import Refused
 from sempre.grids import Cron, Every
 from sempre.ports.messages import (
+    Alike,
     Birth,
     Candidate,
     ExecutionQuery,
@@ -48,6 +50,7 @@ from sempre.ports.messages import (
     ScheduleQuery,
     Session,
     Settlement,
+    Success,
     Switch,
     Tick,
     UniqueKey,
@@ -56,6 +59,7 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.store import Store
+from tests.integration.sql.comparison import Fences, comparable, differences
 
 __all__ = ["SideBySide", "VirtualClock"]
 
@@ -64,6 +68,8 @@ START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
+# Schedules that hardly ever change: their slots start on time, one after another.
+QUIET = tuple(f"quiet {number}" for number in range(6))
 NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
 
 
@@ -92,49 +98,76 @@ class SideBySide:
         self.old_orders: list[Order] = []
         self.old_births: list[Birth] = []
         self.claimed: list[Execution] = []
+        self.overtaken: list[Execution] = []
+        self.enqueued: list[str] = []
+        self.planned: dict[str, tuple[PlainStart, tuple[str, ...]]] = {}
+        self.fences = Fences()
         self.sessions = ["worker 1", "worker 2", "nobody"]
         self.tzdata = "2026.1"
         for session in self.sessions[:2]:
             self.register(session)
+        for name in QUIET:
+            self.create(name)
 
     def live(self, steps: int) -> None:
         """Do as many random things."""
         deeds = [
             *[self.create, self.verb, self.verb, self.trigger] * 2,
             *[self.claim, self.claim, self.settle, self.take, self.travel] * 4,
-            *[self.enqueue, self.ask, self.look] * 2,
-            *[self.cancel, self.ring, self.rescue, self.turn, self.purge, self.tick],
-            *[self.repeat, self.reconcile, self.register, self.settle_late, self.hold_pass],
+            *[self.prefetch, self.claim_planned, self.live_on, self.work_on_time] * 4,
+            *[self.enqueue, self.enqueue_alike, self.ask, self.look] * 2,
+            *[self.rescue, self.settle_late] * 2,
+            *[self.cancel, self.ring, self.turn, self.purge, self.tick],
+            *[self.repeat, self.reconcile, self.register, self.hold_pass],
         ]
         for _ in range(steps):
             self.random.choice(deeds)()
 
-    def both(self, ask: Callable[[Store], T], *, ordered: bool = True) -> T:
+    def both(self, ask: Callable[[Store], T], *, ordered: bool = True, starts: bool = False) -> T:
         """Ask both stores, compare, and return what is right."""
         expected, answer = (ask(store) for store in self.stores)
-        shown = [comparable(expected), comparable(answer)]
+        if starts:
+            self.fences.learn(expected, answer)
+        shown = [comparable(expected), comparable(answer, self.fences.right_of)]
         if not ordered:
             assert isinstance(expected, list | tuple)
             assert isinstance(answer, list | tuple)
             shown = [
-                sorted(repr(comparable(each)) for each in found) for found in (expected, answer)
+                sorted(repr(comparable(each)) for each in expected),
+                sorted(repr(comparable(each, self.fences.right_of)) for each in answer),
             ]
         assert shown[0] == shown[1], "; ".join(differences("answer", *shown)) or shown
         return expected
 
+    def given(self, store: Store, value: T) -> T:
+        """Return an argument as a store has to be given it: with fences of its own."""
+        return value if store is self.stores[0] else self.fences.for_other(value)
+
     # Things that happen
 
     def travel(self) -> None:
-        self.clock.at += timedelta(seconds=self.random.choice([1, 5, 20, 60, 200, 5000]))
+        seconds = self.random.choice([1, 5, 5, 10, 20, 20, 60, 200])
+        self.clock.at += timedelta(seconds=5000 if self.random.random() < 0.05 else seconds)
         if self.random.random() < 0.05:
             self.clock.at -= timedelta(seconds=90)
         if self.random.random() < 0.02:
             self.tzdata = self.random.choice(["2026.2", "2026.10", "2025.2"])
 
-    def create(self) -> None:
+    def create(self, name: str = "") -> None:
+        """Create a schedule of any kind; a named one begins at once, and just runs."""
         now = self.clock.now()
         choose = self.random.choice
         grid = choose([Every("1m"), Every("20s"), Cron("*/2 * * * *"), Cron("30 2 * * *")])
+        rest: dict[str, Any] = {
+            "retry": choose([0, 2, Retry(3, base="5s", cap="1m")]),
+            "catch_up": choose([True, False]),
+            "deadline": choose([None, "30s", "1h"]),
+            "jitter": choose(["0s", "10s"]),
+            "limit": choose([None, None, 3]),
+            "until": choose([None, None, now + timedelta(minutes=5)]),
+            "on_unknown": choose(["rerun", "skip", "hold"]),
+            "tags": choose([[], ["red"], ["red", "blue"]]),
+        }
         definition = define(
             job=choose(JOBS),
             grid=grid,
@@ -142,18 +175,11 @@ class SideBySide:
             queue=choose(QUEUES),
             priority=choose([1, 5, 1000]),
             overlap=choose(["skip", "wait", "allow", "replace"]),
-            retry=choose([0, 2, Retry(3, base="5s", cap="1m")]),
-            catch_up=choose([True, False]),
-            deadline=choose([None, "30s", "1h"]),
-            jitter=choose(["0s", "10s"]),
-            limit=choose([None, None, 3]),
-            until=choose([None, None, now + timedelta(minutes=5)]),
-            on_unknown=choose(["rerun", "skip", "hold"]),
-            tags=choose([[], ["red"], ["red", "blue"]]),
+            **({} if name else rest),
         )
         begun = Schedule(
             id=self.new_id(),
-            name=choose(NAMES),
+            name=name or choose(NAMES),
             definition=definition,
             created_at=now,
             cursor=now,
@@ -161,7 +187,8 @@ class SideBySide:
         plan = plan_start(begun, (), self.moment)
         rows = tuple(draft.born(self.new_id(), now) for draft in plan.creates)
         bare = Birth(begun)
-        birth = choose([Birth(plan.schedule or begun, rows), bare]) if rows else bare
+        whole = Birth(plan.schedule or begun, rows)
+        birth = choose([whole, whole if name else bare]) if rows else bare
         self.old_births.append(birth)
         self.both(lambda store: store.create([birth, birth]))
 
@@ -213,40 +240,117 @@ class SideBySide:
             elif not claim.plan.is_empty:
                 rest.append(claim.plan)
         self.apply(rest)
+        self.start(starts)
+
+    def start(self, orders: list[Order]) -> None:
         session = self.random.choice(self.sessions)
-        started = self.both(lambda store: store.claim(starts, session=session))
-        self.both(lambda store: store.claim(starts, session=session))
-        self.claimed += [row for row in started if row]
+
+        def claimed(store: Store) -> list[Execution | None]:
+            return store.claim(self.given(store, orders), session=session)
+
+        started = self.both(claimed, starts=True)
+        self.both(claimed, starts=True)
+        self.note_started(row for row in started if row)
+        self.both(lambda store: store.running(session).value, ordered=False)
+
+    def prefetch(self) -> None:
+        """Plan the starts of slots that come soon."""
+        wanted, within = self.wanted(20), timedelta(seconds=self.random.choice([0, 20, 120]))
+        ids = self.both(lambda store: store.due_ids(wanted, within=within)).value
+        for found in self.both(lambda store: store.candidates(ids)).value:
+            view, row = found.view, found.execution
+            assert view is not None
+            if found.stopped_by or any(each.id != row.id for each in view.rows):
+                continue
+            start = find_plain_start(view.schedule, row, PlanningTime(row.due_at, self.tzdata))
+            if start is not None:
+                self.planned[row.id] = start, tuple(self.new_id() for _ in start.creates)
+
+    def claim_planned(self) -> None:
+        """Start what was planned before, though it may have changed since."""
+        now = self.clock.now()
+        right = [each for each in self.planned.values() if each[0].is_right_at(now)]
+        for start, _ in right:
+            del self.planned[start.row.id]
+        self.start([Order(start.plan(now), ids) for start, ids in right])
+
+    def work_on_time(self) -> None:
+        """Plan ahead, wait for the next slot, start it, and end what runs: a worker's usual day."""
+        self.live_on()
+        self.prefetch()
+        wanted = Wanted(frozenset(QUEUES), frozenset(JOBS), 1)
+        next_due_at = self.both(lambda store: store.next_due(wanted)).value
+        if next_due_at is not None and next_due_at < self.clock.now() + LEASE:
+            self.clock.at = next_due_at
+        self.random.choice([self.claim, self.claim_planned])()
+        for _ in range(3):
+            self.settle()
 
     def take(self) -> None:
         session, wanted = self.random.choice(self.sessions), self.wanted(5)
-        taken = self.both(lambda store: store.take(wanted, session=session))
-        self.claimed += taken.value
+        known = self.random.sample(self.enqueued, min(10, len(self.enqueued)))
+        ids = self.random.choice([None, None, None, known])
+        taken = self.both(lambda store: store.take(wanted, session=session, ids=ids), starts=True)
+        self.note_started(taken.value)
+
+    def note_started(self, rows: Iterable[Execution]) -> None:
+        """Note who holds these now; a claim that somebody held before comes too late to settle."""
+        for row in rows:
+            self.overtaken += [each for each in self.claimed if each.id == row.id]
+            self.claimed = [each for each in self.claimed if each.id != row.id]
+            self.claimed.append(row)
 
     def settle(self) -> None:
-        if not self.claimed:
-            return
-        claimed = self.claimed.pop(self.random.randrange(len(self.claimed)))
-        found = self.both(lambda store: store.candidates([claimed.id]).value)
-        current = found[0].execution if found else None
-        if not current or (current.state, current.fence) != (State.RUNNING, claimed.fence):
-            self.claimed.append(claimed)
-            return
-        view = found[0].view
-        plan = self.ending(view.schedule if view else None, claimed)
-        told = Settlement(claimed, plan, result={"rows": 3}, error="böse")
-        self.both(lambda store: store.settle([told, told], session=claimed.session))
+        ended: list[Settlement] = []
+        session = self.random.choice(self.sessions)
+        for claimed in [each for each in self.claimed if each.session == session]:
+            if len(ended) == 3 or self.random.random() < 0.5:
+                continue
+            found = self.both(lambda store, each=claimed: store.candidates([each.id]).value)  # type: ignore[misc]
+            current = found[0].execution if found else None
+            if not current or (current.state, current.fence) != (State.RUNNING, claimed.fence):
+                continue
+            self.claimed.remove(claimed)
+            view = found[0].view
+            ended.append(self.ending(view.schedule if view else None, claimed))
+        self.both(
+            lambda store: store.settle(self.given(store, [*ended, *ended[:1]]), session=session)
+        )
+        over = {each.execution.id for each in ended}
+        self.settle_late([each for each in self.overtaken if each.id in over])
 
-    def settle_late(self) -> None:
-        if not self.claimed:
+    def settle_late(self, claims: Sequence[Execution] | None = None) -> None:
+        """Settle a claim once more, or one that somebody else has by now."""
+        held = self.random.choice([self.claimed, self.overtaken]) if claims is None else claims
+        if not held:
             return
-        claimed = self.random.choice(self.claimed)
-        told = Settlement(claimed, plan_success(claimed, self.moment), error="late")
-        self.both(lambda store: store.settle([told, told], session="another"))
+        claimed, now = self.random.choice(list(held)), self.clock.now()
+        plain = Settlement(claimed, plan_success(claimed, self.moment), "late")
+        late = self.random.choice([plain, Success(claimed, now), Success(claimed, now, "late")])
+        session = self.random.choice(["another", claimed.session])
+        self.both(lambda store: store.settle(self.given(store, [late, late]), session=session))
+        self.both(lambda store: store.attempts(claimed.id))
 
     def enqueue(self) -> None:
         works = [self.a_work() for _ in range(self.random.choice([1, 3]))]
+        self.enqueued += [work.execution.id for work in works]
         self.both(lambda store: store.enqueue([*works, works[0]]))
+
+    def enqueue_alike(self) -> None:
+        """Enqueue work that differs in id and arguments only, some of it once more."""
+        blank = self.a_work().execution
+        fresh = [self.new_id() for _ in range(self.random.choice([1, 3, 30]))]
+        known = self.random.sample(self.enqueued, min(2, len(self.enqueued)))
+        ids = self.random.choice([fresh, fresh, [*fresh, *known]])
+        works = Alike(
+            copy_with(blank, id="", snapshot=copy_with(blank.snapshot, args={})),
+            {each: {"number": at, "text": "ü"} for at, each in enumerate(ids)},
+        )
+        self.enqueued += fresh
+        plain = self.random.random() < 0.5
+        self.both(lambda store: store.enqueue(list(works) if plain else works))
+        if self.random.random() < 0.2:
+            self.both(lambda store: store.enqueue(works))
 
     def cancel(self) -> None:
         ids = [*self.random.sample(self.ids, min(3, len(self.ids))), "unknown"]
@@ -263,6 +367,8 @@ class SideBySide:
         self.both(lambda store: store.mark_rung(ids))
 
     def rescue(self) -> None:
+        if self.random.random() < 0.5:
+            self.clock.at += LEASE
         found = self.both(lambda store: store.expired(1000).value, ordered=False)
         for candidate in sorted(found, key=lambda each: each.execution.id)[:3]:
             [fresh] = self.both(
@@ -303,6 +409,11 @@ class SideBySide:
         if self.random.random() < 0.1:
             self.both(lambda store: store.retire(session))
 
+    def live_on(self) -> None:
+        """Let both workers show that they are alive, or come back if they were not."""
+        for session in self.sessions[:2]:
+            self.register(session)
+
     def hold_pass(self) -> None:
         holder = self.random.choice(["a", "b"])
         every = timedelta(seconds=100)
@@ -315,13 +426,13 @@ class SideBySide:
         """Send something again, as after a reply that was lost."""
         if self.old_orders:
             order = self.random.choice(self.old_orders)
-            self.both(lambda store: store.apply([order]))
+            self.both(lambda store: store.apply(self.given(store, [order])))
         if self.old_births:
             birth = self.random.choice(self.old_births)
             self.both(lambda store: store.create([birth]))
 
     def ask(self) -> None:
-        self.both(lambda store: store.views([*NAMES, "unknown"]))
+        self.both(lambda store: store.views([*NAMES, *QUIET, "unknown"]))
         self.both(lambda store: store.astray(tzdata=self.tzdata, limit=1000).value, ordered=False)
         self.both(lambda store: store.sessions())
         sample = self.random.sample(self.ids, min(5, len(self.ids)))
@@ -370,10 +481,10 @@ class SideBySide:
 
     def apply(self, plans: Iterable[Plan]) -> None:
         orders = [self.order(plan) for plan in plans]
-        self.both(lambda store: store.apply(orders))
+        self.both(lambda store: store.apply(self.given(store, orders)))
 
     def a_view(self) -> View | None:
-        name = self.random.choice(NAMES)
+        name = self.random.choice([*NAMES * 4, *QUIET])
         found = self.both(lambda store: store.views([name]).value)
         return found[0] if found else None
 
@@ -383,14 +494,18 @@ class SideBySide:
         switch = self.random.choice([found.stopped_by, found.stopped_by, None])
         return plan_claim(view.schedule, found.execution, view.rows, self.moment, stopped_by=switch)
 
-    def ending(self, schedule: Schedule | None, claimed: Execution) -> Plan:
-        match self.random.randrange(3):
-            case 0:
-                return plan_success(claimed, self.moment)
-            case 1:
-                return plan_failure(schedule, claimed, self.moment, error="böse")
+    def ending(self, schedule: Schedule | None, claimed: Execution) -> Settlement:
+        result: dict[str, Any] | None = self.random.choice([None, {"rows": 3}])
+        match self.random.randrange(6):
+            case 0 | 1:
+                return Settlement(claimed, plan_success(claimed, self.moment), result=result)
+            case 2 | 3:
+                return Success(claimed, self.clock.now(), result)
+            case 4:
+                plan = plan_failure(schedule, claimed, self.moment, error="böse")
+                return Settlement(claimed, plan, error="böse")
             case _:
-                return plan_release(schedule, claimed, self.moment)
+                return Settlement(claimed, plan_release(schedule, claimed, self.moment))
 
     def a_work(self) -> Work:
         choose, now = self.random.choice, self.clock.now()
@@ -420,31 +535,3 @@ class SideBySide:
         queues = self.random.choice([QUEUES, QUEUES[:1]])
         overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
         return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
-
-
-def comparable(value: object) -> object:
-    """Return a value that is equal only to one of the same types, but for sums of seconds."""
-    if isinstance(value, float):
-        return round(value, 3)
-    if is_dataclass(value) and not isinstance(value, type):
-        told = {each.name: comparable(getattr(value, each.name)) for each in fields(value)}
-        return type(value).__name__, told
-    if isinstance(value, dict):
-        return {key: comparable(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return type(value).__name__, [comparable(item) for item in value]
-    if isinstance(value, str):
-        return str(value)
-    return type(value).__name__, value
-
-
-def differences(path: str, one: object, other: object) -> Iterator[str]:
-    """Tell where two comparable values differ."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in one.keys() | other.keys():
-            yield from differences(f"{path}.{key}", one.get(key), other.get(key))
-    elif isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        for at, pair in enumerate(zip_longest(one, other)):
-            yield from differences(f"{path}[{at}]", *pair)
-    elif one != other:
-        yield f"{path}: {one!r} expected, {other!r} answered"

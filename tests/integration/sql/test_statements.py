@@ -49,6 +49,22 @@ def test_every_statement_that_is_called_exists(dialect: str) -> None:
     assert called <= statements.load(dialect).keys()
 
 
+# How databases call their clocks, and what else stands for the present.
+CLOCKS = re.compile(
+    r"clock_timestamp|statement_timestamp|transaction_timestamp|utc_timestamp|unix_timestamp|"
+    r"current_timestamp|sysdate|julianday|unixepoch|strftime|\bnow\s*\(",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_one_statement_only_reads_the_clock_of_a_server(dialect: str) -> None:
+    """Others include it, so that a test that steers the clock steers all of them."""
+    found = statements.load(dialect).values()
+
+    assert {each.name for each in found if CLOCKS.search(each.text)} <= {"now"}
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_steps_of_the_schema_are_numbered_without_a_gap(dialect: str) -> None:
     assert [number for number, _ in steps(dialect)] == list(range(1, VERSION + 1))

@@ -201,12 +201,13 @@ class Desk:
 
     def _write_starts(self, transaction: Transaction) -> None:
         """Write what has merely started: those of a batch begin at one instant, in one session."""
-        begun: dict[tuple[int, str], list[tuple[str, int]]] = {}
+        begun: dict[tuple[int, str, str], list[tuple[str, int]]] = {}
         for row in (self._changed[each] for each in self._mere_starts):
             at = microseconds_of(row.started_at or transaction.now)
-            begun.setdefault((at, row.session), []).append((row.id, row.fence))
-        for (now, session), claims in begun.items():
-            transaction.run("start_taken", claims=sorted(claims), now=now, session=session)
+            begun.setdefault((at, row.session, row.tzdata), []).append((row.id, row.fence))
+        for (now, session, tzdata), claims in begun.items():
+            how = {"now": now, "session": session, "tzdata": tzdata}
+            transaction.run("start_taken", claims=sorted(claims), **how)
 
     def _base_stands(self, plan: Plan, base: Schedule) -> bool:
         current = self._schedules.get(base.id)

@@ -354,10 +354,12 @@ UPDATE {executions} SET
 WHERE id = :id
 
 -- name: start_taken
--- Executions begin, each under a fence of its own; given as pairs of id and fence.
+-- Executions begin, each under a fence of its own; given as pairs of id and fence. Their zones are
+-- those of the plan that starts them, if there is one.
 UPDATE {executions} SET
     state = 'running', attempt = attempt + 1, reason = '', started_at = :now, session = :session,
-    first_started_at = coalesce(first_started_at, :now), fence = one.number
+    first_started_at = coalesce(first_started_at, :now), fence = one.number,
+    tzdata = coalesce(:tzdata, tzdata)
 FROM {pairs:claims} AS one WHERE id = one.word
 
 -- name: end_successes
@@ -370,8 +372,8 @@ WHERE id = one.word AND fence = one.number
     AND {state_itself} = 'running' AND session || '' = :session
 
 -- name: succeeded_among
--- Which of these claims have ended so, now or before; given as pairs of id and fence.
-SELECT e.id, e.fence FROM {pairs:claims} AS one
+-- Which of these claims have ended so, and when; given as pairs of id and fence.
+SELECT e.id, e.fence, e.finished_at FROM {pairs:claims} AS one
 {in_turn} {executions} AS e {by_id}
 WHERE e.id = one.word AND e.fence = one.number AND e.state = 'succeeded'
 
@@ -460,12 +462,12 @@ lanes (lane, priority) AS (
 
 -- name: these_to_take
 -- Which of these executions are one-off work that waits in these lanes and is due, past rows that
--- others hold.
+-- others hold; by priority if that is ranked 1, by age alone if 0.
 SELECT {taken_columns} FROM {executions} AS found {by_id}
 WHERE id IN {list:ids} AND lane IN {list:lanes}
     AND {state_itself} IN ('pending', 'scheduled') AND held_by = '' AND due_at <= :now
     AND job IN {list:jobs}
-ORDER BY priority, due_at, id LIMIT :limit {lock_free}
+ORDER BY priority * :ranked, due_at, id LIMIT :limit {lock_free}
 
 -- name: state_itself
 -- The state, put so that no index of some states is used in place of the ids.

@@ -37,20 +37,25 @@ def settle(
 def _succeed(transaction: Transaction, plain: Sequence[Settlement], session: str) -> set[Claim]:
     """Record plain successes of claims that hold, all at once; return which have ended so.
 
-    Nothing depends on them but the rows themselves.
+    Nothing depends on them but the rows themselves. A claim that had ended so before keeps the
+    result that it had then.
     """
     by_end: dict[datetime | None, list[Claim]] = defaultdict(list)
     for each in plain:
         by_end[_finished_at(each)].append(_claim_of(each))
     ended: set[Claim] = set()
+    just_now: set[Claim] = set()
     for finished_at, group in by_end.items():
         claims = sorted(group)
         at = microseconds_of(finished_at or transaction.now)
         if transaction.run("end_successes", claims=claims, at=at, session=session) == len(claims):
-            ended.update(claims)
+            just_now.update(claims)
         else:
-            ended.update(map(tuple, transaction.rows("succeeded_among", claims=claims)))
-    told = [each for each in plain if each.result is not None and _claim_of(each) in ended]
+            among = transaction.rows("succeeded_among", claims=claims)
+            ended.update((identity, fence) for identity, fence, _ in among)
+            just_now.update((identity, fence) for identity, fence, then in among if then == at)
+    ended |= just_now
+    told = [each for each in plain if each.result is not None and _claim_of(each) in just_now]
     rows = [_attempt(each, State.SUCCEEDED, transaction.now) for each in told]
     if rows:
         transaction.many("insert_attempt", map(write_attempt, rows))

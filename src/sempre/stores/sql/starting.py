@@ -71,9 +71,9 @@ def _is_plain(order: Order) -> bool:
     return row.attempt == 0 and row.fence == 0
 
 
-def _alike(order: Order) -> tuple[datetime | None, State, str]:
-    draft = order.plan.creates[0]
-    return order.plan.changes[0].after.started_at, draft.state, draft.tzdata
+def _alike(order: Order) -> tuple[datetime | None, str, State, str]:
+    row, draft = order.plan.changes[0].after, order.plan.creates[0]
+    return row.started_at, row.tzdata, draft.state, draft.tzdata
 
 
 def _written(orders: Sequence[Order]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _written(orders: Sequence[Order]) -> dict[str, Any]:
     bases = [order.plan.base for order in orders if order.plan.base is not None]
     rows = [order.plan.changes[0].before for order in orders]
     drafts = [order.plan.creates[0] for order in orders]
-    started_at, state, tzdata = _alike(orders[0])
+    started_at, found_tzdata, state, tzdata = _alike(orders[0])
     return {
         "ids": [row.id for row in rows],
         "schedules": [base.id for base in bases],
@@ -95,6 +95,7 @@ def _written(orders: Sequence[Order]) -> dict[str, Any]:
         "next_due_ats": _instants([draft.due_at for draft in drafts]),
         "started_at": microseconds(started_at),
         "state": state.value,
+        "found_tzdata": found_tzdata,
         "tzdata": tzdata,
         "stamp": audit_stamp(tzdata),
     }

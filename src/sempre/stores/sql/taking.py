@@ -117,7 +117,8 @@ def _start(
     arguments = _arguments(rows)
     fences = list(next_fences(transaction, len(rows)))
     claims = list(zip([row[0] for row in rows], fences, strict=True))
-    transaction.run("start_taken", claims=claims, now=microseconds_of(now), session=session)
+    begun = {"now": microseconds_of(now), "session": session, "tzdata": None}
+    transaction.run("start_taken", claims=claims, **begun)
     return Taken(now, session, lease, rows, arguments, fences)
 
 
@@ -169,10 +170,11 @@ def _to_take(
     wanted, found_by = asked.wanted, stops.to_take(asked.wanted)
     while found_by is not None:
         parameters: dict[str, Any] = found_by | bounds(transaction, wanted, past=past)
+        by_age = wanted.overdue is not None
         if asked.ids is not None:
-            found = transaction.rows("these_to_take", ids=list(asked.ids), **parameters)
+            those = {"ids": list(asked.ids), "ranked": int(not by_age)}
+            found = transaction.rows("these_to_take", **those, **parameters)
         else:
-            by_age = wanted.overdue is not None
             found = transaction.due_to_take(by_age=by_age, **parameters)
         if left_out is not None:
             left_out.clear()

@@ -1,7 +1,7 @@
 -- needs: base known rows switches lanes
 -- The ids of rows of schedules that are due, or will be within a while.
 local wanted, switches, lanes = wanted_work(), switches_off(), {}
-wanted.latest = wanted.by_age and wanted.latest or later(number())
+wanted.latest = later(number() - wanted.overdue)
 add_lanes(lanes, "slots", wanted, of_mode(switches, "hold"))
 add_lanes(lanes, "manual", wanted, {})
 return { now, due(lanes, wanted) }

@@ -161,6 +161,22 @@ def test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken(store: S
     assert [row.id for row in rest] == [spared]
 
 
+def test_given_ids_are_taken_in_the_same_order_as_any_work(store: Store) -> None:
+    """By priority and then by time, whatever the order of the ids; overdue work by its age."""
+    by_name = {}
+    for name, priority, minutes in [("a", 5, 1), ("b", 2000, 9), ("c", 5, 7), ("d", 10, 8)]:
+        due_in = -minutes * MINUTE
+        by_name[name] = enqueued(store, name=name, priority=priority, due_in=due_in)
+    session, ids = session_of(store), list(by_name.values())
+
+    first = store.take(wanted(limit=2), session=session, ids=ids).value
+    overdue = copy_with(wanted(limit=2), overdue=MINUTE)
+    second = store.take(overdue, session=session, ids=ids).value
+
+    assert [row.snapshot.name for row in first] == ["c", "a"]
+    assert [row.snapshot.name for row in second] == ["b", "d"]
+
+
 def test_taking_takes_what_is_wanted_and_no_more(store: Store) -> None:
     """Of the queues and jobs that the worker knows."""
     enqueued(store, name="slow", queue="slow")

@@ -16,7 +16,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.grids import Every
-from sempre.ports.messages import Settled, Settlement
+from sempre.ports.messages import Settled, Settlement, Success
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -52,6 +52,20 @@ def _settle(store: Store, row: Execution, plan: Plan, result: Json = None, error
 
 def _schedule(store: Store) -> Schedule:
     return view_of(store).schedule
+
+
+def test_a_success_keeps_the_result_that_was_recorded_first(store: Store) -> None:
+    """Whatever comes when it is over already, and whether there was a result or none."""
+    row = _running(store)
+    session = row.session
+    store.settle([Success(row, now_of(store))], session=session)
+
+    again = store.settle([Success(row, now_of(store) + HOUR, "other")], session=session)
+
+    assert again == [Settled.DONE]
+    [attempt] = store.attempts(row.id).value
+    assert (attempt.state, attempt.result) == (State.SUCCEEDED, None)
+    check_invariants(store)
 
 
 def test_a_success_is_recorded_with_its_result(store: Store) -> None:

@@ -5,7 +5,8 @@ local function wanted_work()
     local wanted = { queues = set(), jobs = set(), limit = number() }
     local overdue = argument()
     wanted.by_age = overdue ~= ""
-    wanted.latest = wanted.by_age and later(-tonumber(overdue)) or now
+    wanted.overdue = tonumber(overdue) or 0
+    wanted.latest = wanted.by_age and later(-wanted.overdue) or now
     return wanted
 end
 
@@ -81,29 +82,44 @@ local function due(lanes, wanted)
     return found
 end
 
-local WANTED_BY = { "state", "due_at", "held_by", unpack(STOPPED_BY) }
+local WANTED_BY = { "state", "due_at", "held_by", "priority", unpack(STOPPED_BY) }
 
 -- Whether an execution is one-off work that is due, wanted and not stopped.
-local function is_due_single(id, wanted, switches)
-    local row = look(id, WANTED_BY)
+local function is_due_single(row, wanted, switches)
     return row and is_live(row) and row.schedule_id == "" and row.held_by == ""
         and row.due_at <= wanted.latest and wanted.queues[row.queue] and wanted.jobs[row.job]
         and not stopping(switches, row)
 end
 
--- The ids of one-off work that is due, of all there is or of some executions.
-local function due_singles(wanted, switches, ids)
-    local found = {}
-    if not ids then
-        add_lanes(found, "single", wanted, switches)
-        return due(found, wanted)
-    end
+-- Which of some executions are one-off work that is due, in the order in which `due` has them.
+local function due_among(ids, wanted, switches)
+    local ranked, id_of, found = {}, {}, {}
     for _, id in ipairs(ids) do
-        if #found < wanted.limit and is_due_single(id, wanted, switches) then
-            table.insert(found, id)
+        local row = look(id, WANTED_BY)
+        if is_due_single(row, wanted, switches) then
+            local rank = wanted.by_age and 0 or tonumber(row.priority)
+            local member = string.format("%012d", rank) .. row.due_at .. id
+            if not id_of[member] then
+                table.insert(ranked, member)
+                id_of[member] = id
+            end
         end
     end
+    table.sort(ranked, precedes)
+    for place = 1, math.min(#ranked, wanted.limit) do
+        table.insert(found, id_of[ranked[place]])
+    end
     return found
+end
+
+-- The ids of one-off work that is due, of all there is or of some executions.
+local function due_singles(wanted, switches, ids)
+    if ids then
+        return due_among(ids, wanted, switches)
+    end
+    local lanes = {}
+    add_lanes(lanes, "single", wanted, switches)
+    return due(lanes, wanted)
 end
 
 -- When the next wanted row is due after an instant, stopped or not; an empty text if none is.

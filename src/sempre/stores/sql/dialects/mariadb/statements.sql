@@ -209,12 +209,13 @@ STRAIGHT_JOIN {unique_keys} AS k {by_id} ON k.unique_key = r.unique_key
 SET k.execution_id = r.execution_id, k.failures = r.failures
 
 -- name: start_taken
--- Executions begin, each under a fence of its own; given as pairs of id and fence.
+-- Executions begin, each under a fence of its own; given as pairs of id and fence. Their zones are
+-- those of the plan that starts them, if there is one.
 UPDATE {pairs:claims} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word
 SET
     e.state = 'running', e.attempt = e.attempt + 1, e.reason = '', e.started_at = :now,
     e.session = :session, e.first_started_at = coalesce(e.first_started_at, :now),
-    e.fence = one.number
+    e.fence = one.number, e.tzdata = coalesce(:tzdata, e.tzdata)
 
 -- name: end_successes
 -- Executions did their work, as long as they run under a session and by these fences; given as

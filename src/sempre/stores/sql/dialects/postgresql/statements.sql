@@ -288,7 +288,8 @@ moved AS (
 begun AS (
     UPDATE {executions} AS e SET
         state = 'running', attempt = 1, reason = '', first_started_at = :started_at,
-        started_at = :started_at, session = :session, fence = nextval('{fences}')
+        started_at = :started_at, session = :session, fence = nextval('{fences}'),
+        tzdata = :found_tzdata
     FROM moved
     WHERE e.id = moved.id AND e.state || '' IN ('pending', 'scheduled') AND e.held_by = ''
         AND e.attempt = 0 AND e.fence = 0 AND e.due_at <= moved.now
