@@ -96,7 +96,7 @@ class RedisServer(ABC):
         try:
             return self.ask("EVALSHA", self._sha_of(script), *given)
         except self._driver.exceptions.NoScriptError:
-            return self.ask("EVAL", script_text(self._package, script), *given)
+            return self.ask("EVAL", self._script(script), *given)
 
     def ask(self, *command: str | int) -> Any:  # noqa: ANN401
         """Send a command and return the answer; `NoScriptError` of the driver passes through."""
@@ -120,9 +120,12 @@ class RedisServer(ABC):
         said = hide_secrets(str(error), self._url) or type(error).__name__
         return self._explanation(error, said.rstrip("."))
 
+    def _script(self, name: str) -> str:
+        return script_text(self._package, name)
+
     def _sha_of(self, script: str) -> str:
         known = self._shas.get(script)
         if known is None:
-            text = script_text(self._package, script).encode()
+            text = self._script(script).encode()
             known = self._shas[script] = sha1(text, usedforsecurity=False).hexdigest()
         return known

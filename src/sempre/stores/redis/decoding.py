@@ -10,7 +10,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.unreadable import Table, Unreadable, read_each, unreadable
 from sempre.ports.messages import Candidate, Session, View
-from sempre.stores.redis.encoding import read_execution, read_schedule
+from sempre.stores.redis.encoding import EXECUTION, SCHEDULE, read_execution, read_schedule
 from sempre.stores.redis.records import read_candidate, read_session, read_view
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_NAME_OF_EXECUTION, _NAME_OF_SCHEDULE = len(EXECUTION.columns), SCHEDULE.position("name")
 Row = Sequence[Any]
 Told = Callable[[Any, Exception], Unreadable]
 LeftOut = list[Unreadable]
@@ -48,11 +49,11 @@ def told_as(table: Table, identity: str) -> Told:
 
 def told_of_execution(row: Row, error: Exception) -> Unreadable:
     """Tell of an execution that cannot be read."""
-    return unreadable("executions", row[0], row[2], error)
+    return unreadable("executions", row[0], row[_NAME_OF_EXECUTION], error)
 
 
 def _told_of_schedule(row: Row, error: Exception) -> Unreadable:
-    return unreadable("schedules", row[0], row[1], error)
+    return unreadable("schedules", row[0], row[_NAME_OF_SCHEDULE], error)
 
 
 def executions_of(rows: Sequence[Row], left_out: LeftOut) -> list[Execution]:

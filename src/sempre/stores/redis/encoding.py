@@ -1,24 +1,40 @@
-"""How schedules and executions become fields of a hash and come back: every value is a text.
+"""How schedules and executions become fields of a hash, and how hashes become values.
 
-An instant is 19 digits, microseconds since 1970 plus 10^18, which sort as the instants do and pass
-through no double. An empty text is None. What is parsed is shared between rows of the same text,
-but for arguments: whoever runs a job may change those.
+Every value is a text. An instant is 19 digits, microseconds since 1970 plus 10^18, which sort as
+the instants do and pass through no double. An empty text is None. Rows of equal text share the
+parsed value, except for arguments: a job may change its arguments.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, fields, replace
 from datetime import datetime, timedelta
-from typing import Any
+from types import SimpleNamespace
 
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
-from sempre.domain.states import ENDS, Kind, State
+from sempre.domain.states import ENDS
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
+from sempre.stores.columns import (
+    EXECUTIONS,
+    KINDS,
+    SCHEDULES,
+    STATES,
+    Column,
+    Converters,
+    Reader,
+    Writer,
+    word_of,
+)
 
 __all__ = [
+    "EXECUTION",
+    "EXECUTION_FIELDS",
     "MICROSECOND",
+    "SCHEDULE",
+    "SCHEDULE_FIELDS",
     "audit_stamp",
     "instant",
     "json_text",
@@ -33,13 +49,18 @@ __all__ = [
 ]
 
 Fields = dict[str, str]
+Row = Sequence[str]
 MICROSECOND = timedelta(microseconds=1)
 BIAS = 10**18
 
 
 def stamp(value: datetime | None) -> str:
     """Return an instant as it is stored."""
-    return "" if value is None else f"{microseconds_of(value) + BIAS:019d}"
+    return "" if value is None else _digits(microseconds_of(value))
+
+
+def _digits(microseconds: int | None) -> str:
+    return "" if microseconds is None else f"{microseconds + BIAS:019d}"
 
 
 def instant(text: str) -> datetime:
@@ -62,65 +83,102 @@ def audit_stamp(tzdata: str) -> str:
     return "v" + ".".join(f"{part:010d}" for part in parts)
 
 
+def _flag(value: bool) -> str:  # noqa: FBT001 - the value is what is written
+    return "1" if value else "0"
+
+
+_READ: Converters = {
+    "instant": _maybe,
+    "reference": lambda text: text or None,
+    "number": int,
+    "flag": "1".__eq__,
+    "kind": KINDS.__getitem__,
+    "state": STATES.__getitem__,
+}
+_WRITTEN: Converters = {
+    "instant": _digits,
+    "reference": lambda text: text or "",
+    "number": str,
+    "flag": _flag,
+    "kind": word_of,
+    "state": word_of,
+}
+
+
+def _hashed(columns: Iterable[Column]) -> list[Column]:
+    """Return columns by the names that they have in a hash; the id is part of its key."""
+    return [replace(each, name=each.attribute) for each in columns if each.name != "id"]
+
+
+def _changing(columns: Iterable[Column]) -> list[Column]:
+    return [each for each in columns if each.changes == "always"]
+
+
+def _defaults_of(kind: type, columns: Iterable[Column]) -> Fields:
+    """Return the fields of a hash for those fields of a domain class that have a default."""
+    defaults = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
+    known = [each for each in columns if each.attribute in defaults]
+    return Writer(known, _WRITTEN).write(SimpleNamespace(**defaults))
+
+
 # Schedules
+
+SCHEDULE = Reader(Schedule, SCHEDULES.fields, _READ, ("definition", "pause"))
+"""Reads an id and the fields that `SCHEDULE` of rows.lua names."""
+SCHEDULE_FIELDS = [each.name for each in _hashed((*SCHEDULE.columns, *SCHEDULES.parts))]
+_DEFAULTS_OF_SCHEDULE = _defaults_of(Schedule, _hashed(SCHEDULES.fields))
+_AFTER_SCHEDULE = len(SCHEDULE.columns)
+_declared = Writer(
+    _hashed(SCHEDULES.fields),
+    _WRITTEN,
+    (
+        *("rules", "args", "paused", "paused_until", "pause_note", "pause_actor"),
+        *("folded_name", "job", "tags", "audit"),
+    ),
+)
+_moved = Writer(_hashed(_changing(SCHEDULES.fields)), _WRITTEN, ("audit",))
 
 
 def write_schedule(schedule: Schedule) -> Fields:
     """Return the fields of a schedule."""
     declared, pause = schedule.definition, schedule.pause
-    return {
-        **write_moved_schedule(schedule),
-        "name": schedule.name,
-        "folded_name": schedule.name.casefold(),
-        "job": declared.job,
-        "tags": "\n".join(["", *declared.tags, ""]),
-        "rules": write_rules(declared, instant=stamp),
-        "args": json_text(declared.args),
-        "created_at": stamp(schedule.created_at),
-        "paused": _flag(pause is not None),
-        "paused_until": stamp(pause.until) if pause else "",
-        "pause_note": pause.note if pause else "",
-        "pause_actor": pause.actor if pause else "",
-        "deleted": _flag(schedule.deleted),
-        "declared": schedule.declared,
-    }
+    return _declared.write(
+        schedule,
+        write_rules(declared, instant=stamp),
+        json_text(declared.args),
+        _flag(pause is not None),
+        stamp(pause.until) if pause else "",
+        pause.note if pause else "",
+        pause.actor if pause else "",
+        schedule.name.casefold(),
+        declared.job,
+        "\n".join(["", *declared.tags, ""]),
+        _audit(schedule),
+    )
 
 
 def write_moved_schedule(schedule: Schedule) -> Fields:
-    """Return the fields of a schedule that change while what was declared stays."""
-    return {
-        "cursor": stamp(schedule.cursor),
-        "revision": str(schedule.revision),
-        "starts": str(schedule.starts),
-        "started": _flag(schedule.started),
-        "broken": schedule.broken,
-        "ended": _flag(schedule.ended),
-        "next_run_at": stamp(schedule.next_run_at),
-        "audit": _audit(schedule),
-    }
+    """Return the fields of a schedule that change while the definition stays."""
+    return _moved.write(schedule, _audit(schedule))
 
 
-def read_schedule(row: Sequence[str]) -> Schedule:
+def read_schedule(row: Row) -> Schedule:
     """Return the schedule of an id and the fields that `SCHEDULE` of rows.lua names."""
-    pause = None
-    if row[9] == "1":
-        pause = Pause(until=_maybe(row[10]), note=row[11], actor=row[12])
-    return Schedule(
-        id=row[0],
-        name=row[1],
-        definition=copy_with(read_definition(row[2], instant=instant), args=json.loads(row[3])),
-        created_at=instant(row[4]),
-        cursor=instant(row[5]),
-        revision=int(row[6]),
-        starts=int(row[7]),
-        started=row[8] == "1",
-        pause=pause,
-        broken=row[13],
-        ended=row[14] == "1",
-        deleted=row[15] == "1",
-        next_run_at=_maybe(row[16]),
-        declared=row[17],
-    )
+    row = _completed(row, SCHEDULE_FIELDS, _DEFAULTS_OF_SCHEDULE)
+    rules, args, paused, until, note, actor = row[_AFTER_SCHEDULE:]
+    definition, pause = read_definition(rules, instant=instant), None
+    if paused == "1":
+        pause = Pause(until=_maybe(until), note=note, actor=actor)
+    return SCHEDULE.read(row, copy_with(definition, args=json.loads(args)), pause)
+
+
+def _completed(row: Row, names: Sequence[str], defaults: Fields) -> Row:
+    """Return a row with defaults for fields that an older release did not write."""
+    if None not in row:
+        return row
+    pairs = zip(names, row[1:], strict=False)
+    found = [defaults[name] if value is None else value for name, value in pairs]
+    return [row[0], *found, *row[len(found) + 1 :]]
 
 
 def _audit(schedule: Schedule) -> str:
@@ -134,104 +192,64 @@ def _audit(schedule: Schedule) -> str:
     return "astray" if schedule.broken or schedule.next_run_at is None else "by row"
 
 
-def _flag(value: bool) -> str:  # noqa: FBT001 - the value is what is written
-    return "1" if value else "0"
-
-
 # Executions
+
+EXECUTION = Reader(Execution, EXECUTIONS.fields, _READ, ("snapshot", "leased_until"))
+"""Reads an id and the fields that `ROW` of rows.lua names, before a lease."""
+EXECUTION_FIELDS = [each.name for each in _hashed((*EXECUTION.columns, *EXECUTIONS.parts))]
+_AFTER_EXECUTION = len(EXECUTION.columns)
+_DEFAULTS_OF_EXECUTION = _defaults_of(Execution, _hashed(EXECUTIONS.fields))
+_OF_DRAFT = [each for each in EXECUTIONS.fields if each.attribute in Draft.__dataclass_fields__]
+_OF_EXECUTION = [each for each in EXECUTIONS.fields if each not in _OF_DRAFT]
+_UNTRIED = _defaults_of(Execution, _hashed(_OF_EXECUTION))
+_REST = (
+    *("name", "revision", "rules", "args", "job", "queue", "priority", "tags"),
+    *("unique", "unique_mode", "unique_period", "stamp", "ended_at"),
+)
+_inserted = Writer(_hashed(EXECUTIONS.fields), _WRITTEN, _REST)
+_drafted = Writer(_hashed(_OF_DRAFT), _WRITTEN, _REST)
+_changed = Writer(_hashed(_changing(EXECUTIONS.fields)), _WRITTEN, ("stamp", "ended_at"))
 
 
 def write_execution(row: Execution) -> Fields:
     """Return the fields of an execution."""
-    born = {"created_at": stamp(row.created_at)}
-    return write_draft(row) | write_changed_execution(row) | born
+    return _inserted.write(row, *_rest(row), _ended_at(row))
 
 
 def write_draft(draft: Draft) -> Fields:
     """Return the fields of an execution that comes into being."""
-    snapshot = draft.snapshot
-    return {
-        "schedule_id": draft.schedule_id or "",
-        "name": snapshot.name,
-        "revision": str(snapshot.revision),
-        "kind": draft.kind.value,
-        "state": draft.state.value,
-        "run_at": stamp(draft.run_at),
-        "due_at": stamp(draft.due_at),
-        "job": snapshot.job,
-        "queue": snapshot.queue,
-        "priority": str(snapshot.priority),
-        "rules": write_rules(snapshot, instant=stamp),
-        "args": json_text(snapshot.args),
-        "reason": draft.reason,
-        "actor": draft.actor,
-        "tzdata": draft.tzdata,
-        "stamp": audit_stamp(draft.tzdata),
-        "ended_at": stamp(draft.run_at) if draft.state in ENDS else "",
-        "tags": "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
-        **_UNTRIED,
-    }
-
-
-_UNTRIED = {
-    **dict.fromkeys(("attempt", "failures", "crashes", "fence"), "0"),
-    **dict.fromkeys(("first_started_at", "started_at", "finished_at", "session", "held_by"), ""),
-    **dict.fromkeys(("unique", "unique_mode", "unique_period"), ""),
-}
+    ended_at = stamp(draft.run_at) if draft.state in ENDS else ""
+    return _drafted.write(draft, *_rest(draft), ended_at) | _UNTRIED
 
 
 def write_changed_execution(row: Execution) -> Fields:
     """Return the fields of an execution that change during its life."""
-    ended = row.state in ENDS
-    return {
-        "state": row.state.value,
-        "due_at": stamp(row.due_at),
-        "reason": row.reason,
-        "actor": row.actor,
-        "attempt": str(row.attempt),
-        "failures": str(row.failures),
-        "crashes": str(row.crashes),
-        "first_started_at": stamp(row.first_started_at),
-        "started_at": stamp(row.started_at),
-        "finished_at": stamp(row.finished_at),
-        "ended_at": stamp(row.finished_at or row.run_at) if ended else "",
-        "fence": str(row.fence),
-        "session": row.session,
-        "held_by": row.held_by,
-        "tzdata": row.tzdata,
-        "stamp": audit_stamp(row.tzdata),
-    }
+    return _changed.write(row, audit_stamp(row.tzdata), _ended_at(row))
 
 
-def read_execution(row: Sequence[str]) -> Execution:
+def _rest(draft: Draft) -> tuple[str, ...]:
+    snapshot = draft.snapshot
+    return (
+        snapshot.name,
+        str(snapshot.revision),
+        write_rules(snapshot, instant=stamp),
+        json_text(snapshot.args),
+        snapshot.job,
+        snapshot.queue,
+        str(snapshot.priority),
+        "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
+        *("", "", ""),  # the unique key, which a script knows
+        audit_stamp(draft.tzdata),
+    )
+
+
+def _ended_at(row: Execution) -> str:
+    return stamp(row.finished_at or row.run_at) if row.state in ENDS else ""
+
+
+def read_execution(row: Row) -> Execution:
     """Return the execution of an id, the fields that `ROW` of rows.lua names, and a lease."""
-    snapshot = copy_with(
-        read_snapshot(row[8]), name=row[2], revision=int(row[3]), args=_args(row[9])
-    )
-    return Execution(
-        id=row[0],
-        schedule_id=row[1] or None,
-        kind=Kind(row[4]),
-        state=State(row[5]),
-        run_at=instant(row[6]),
-        due_at=instant(row[7]),
-        snapshot=snapshot,
-        reason=row[10],
-        actor=row[11],
-        tzdata=row[12],
-        created_at=instant(row[13]),
-        attempt=int(row[14]),
-        failures=int(row[15]),
-        crashes=int(row[16]),
-        first_started_at=_maybe(row[17]),
-        started_at=_maybe(row[18]),
-        finished_at=_maybe(row[19]),
-        fence=int(row[20]),
-        session=row[21],
-        held_by=row[22],
-        leased_until=_maybe(row[23]),
-    )
-
-
-def _args(text: str) -> Any:  # noqa: ANN401 - JSON
-    return json.loads(text)
+    row = _completed(row, EXECUTION_FIELDS, _DEFAULTS_OF_EXECUTION)
+    name, revision, rules, args, lease = row[_AFTER_EXECUTION:]
+    rest = {"name": name, "revision": int(revision), "args": json.loads(args)}
+    return EXECUTION.read(row, copy_with(read_snapshot(rules), **rest), _maybe(lease))

@@ -17,7 +17,9 @@ from sempre.ports.messages import ExecutionQuery, Page, Reading, ScheduleQuery, 
 from sempre.stores.redis.arguments import listed
 from sempre.stores.redis.decoding import LeftOut, executions_of, schedules_of
 from sempre.stores.redis.encoding import (
+    EXECUTION,
     MICROSECOND,
+    SCHEDULE,
     instant,
     json_text,
     stamp,
@@ -27,6 +29,7 @@ __all__ = ["executions", "latest", "read_waiting", "schedules", "waiting"]
 
 Run = Callable[[str, Iterable[str | int]], Any]
 AT_ONCE = 1_000
+_RUN_AT, _NAME = EXECUTION.position("run_at"), SCHEDULE.position("name")
 PAST_ALL = "\U0010ffff\U0010ffff"
 
 
@@ -78,7 +81,7 @@ def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
         found += rows
         if len(found) > query.limit or not after:
             break
-    last = found[query.limit - 1][1] if len(found) > query.limit else ""
+    last = found[query.limit - 1][_NAME] if len(found) > query.limit else ""
     left_out: LeftOut = []
     page = tuple(schedules_of(found[: query.limit], left_out))
     return Reading(instant(now), Page(page, last), tuple(left_out))
@@ -104,7 +107,7 @@ def read_waiting(row: Sequence[str]) -> Waiting:
 
 
 def _key(row: Sequence[str]) -> str:
-    return f"{instant(row[6]).isoformat()} {row[0]}"
+    return f"{instant(row[_RUN_AT]).isoformat()} {row[0]}"
 
 
 def _read_key(text: str) -> str:

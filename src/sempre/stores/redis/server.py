@@ -5,6 +5,7 @@ from typing import Any
 
 from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
 from sempre.redis_server import RedisServer
+from sempre.stores.redis.field_lists import with_field_lists
 
 __all__ = ["StoreServer"]
 
@@ -86,6 +87,9 @@ class StoreServer(RedisServer):
         """Close every connection, and refuse further commands."""
         self._closed = True
         super().close()
+
+    def _script(self, name: str) -> str:
+        return with_field_lists(super()._script(name))
 
     def _refusal(self, message: str) -> StoreError:
         return StoreRefused(message)

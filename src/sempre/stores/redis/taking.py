@@ -14,14 +14,14 @@ from sempre.domain.values import copy_with
 from sempre.ports.messages import Reading, Wanted
 from sempre.stores.redis.arguments import listed, wanted_work
 from sempre.stores.redis.decoding import LeftOut, decoded, told_of_execution
-from sempre.stores.redis.encoding import instant, read_execution
+from sempre.stores.redis.encoding import EXECUTION_FIELDS, instant, read_execution
 
 __all__ = ["Asked", "Taker"]
 
 Row = Sequence[Any]
 MOST_RULES = 256
 # Where an execution as an answer has its rules.
-RULES = 8
+_RULES = 1 + EXECUTION_FIELDS.index("rules")
 
 
 class Asked(NamedTuple):
@@ -74,9 +74,9 @@ class Taker:
         """Find out which of these rows can be read."""
         readable = {row.id for row in decoded(unknown, read_execution, told_of_execution, [])}
         answers |= {row[0]: row[0] in readable for row in unknown}
-        known = {row[RULES] for row in unknown if row[0] in readable}
+        known = {row[_RULES] for row in unknown if row[0] in readable}
         self._known.note(known)
-        strange = {row[RULES] for row in unknown if row[0] not in readable}
+        strange = {row[_RULES] for row in unknown if row[0] not in readable}
         self._foreign.note(text for text in strange - known if not _are_readable(text))
 
     def _arguments(self, asked: Asked, past: int, answers: dict[str, bool]) -> Iterator[str | int]:

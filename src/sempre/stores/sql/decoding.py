@@ -10,7 +10,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.unreadable import Table, Unreadable, read_each, unreadable
 from sempre.ports.messages import View
-from sempre.stores.sql.encoding import read_execution, read_schedule
+from sempre.stores.sql.encoding import EXECUTION, SCHEDULE, read_execution, read_schedule
 
 __all__ = ["LeftOut", "Views", "decoded", "executions_of", "schedules_of", "views_among"]
 
@@ -19,8 +19,13 @@ Row = Sequence[Any]
 LeftOut = list[Unreadable]
 """Rows that were left out of an answer, in the order in which they were met."""
 
+_SCHEDULE_ID = EXECUTION.position("schedule_id")
 # Where a row has the name of what it is about; in any other table it is its id that names it.
-_NAMED = {"schedules": 1, "executions": 2, "sessions": 1}
+_NAMED = {
+    "schedules": SCHEDULE.position("name"),
+    "executions": len(EXECUTION.columns),
+    "sessions": 1,
+}
 
 
 class Views(NamedTuple):
@@ -68,7 +73,7 @@ def views_among(schedules: Sequence[Row], rows: Sequence[Row]) -> Views:
 def _views(schedules: Iterable[Row], rows: Iterable[Row]) -> list[View]:
     found: dict[str, dict[str, Execution]] = {row[0]: {} for row in schedules}
     for row in rows:
-        found[row[1]][row[0]] = read_execution(row)
+        found[row[_SCHEDULE_ID]][row[0]] = read_execution(row)
     return [View(each, tuple(found[each.id].values())) for each in map(read_schedule, schedules)]
 
 
@@ -76,7 +81,7 @@ def _views_one_by_one(schedules: Iterable[Row], rows: Sequence[Row]) -> Views:
     readable: list[View] = []
     hidden: dict[str, Unreadable] = {}
     for schedule in schedules:
-        own, culprits = [row for row in rows if row[1] == schedule[0]], LeftOut()
+        own, culprits = [row for row in rows if row[_SCHEDULE_ID] == schedule[0]], LeftOut()
         schedules_of([schedule], culprits)
         executions_of(own, culprits)
         if culprits:

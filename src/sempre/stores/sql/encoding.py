@@ -1,32 +1,44 @@
-"""How values become columns and come back: instants as microseconds, JSON as text.
+"""How values become columns of a database, and how rows become values.
 
-What is parsed is shared between rows of the same text, but for arguments: whoever runs a job may
-change those.
+Instants are microseconds, JSON is text. Rows of equal text share the parsed value, except for
+arguments: a job may change its arguments.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
 from sempre.domain.arguments import Json
-from sempre.domain.execution import Execution, build_execution
+from sempre.domain.execution import Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
-from sempre.domain.schedule import Pause, Schedule, build_schedule
+from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import ENDS, Kind, State
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import UniqueKey
+from sempre.stores.columns import (
+    EXECUTIONS,
+    KINDS,
+    SCHEDULES,
+    STATES,
+    Column,
+    Converters,
+    Reader,
+    Writer,
+    word_of,
+)
 
 __all__ = [
-    "KINDS",
-    "STATES",
+    "EXECUTION",
+    "SCHEDULE",
+    "TAKEN",
     "Lane",
     "audit_stamp",
-    "blank_claim",
+    "claim_fields",
     "instant",
     "json_text",
     "key_text",
@@ -36,15 +48,15 @@ __all__ = [
     "read_execution",
     "read_schedule",
     "read_taken",
-    "read_waiting",
+    "storable_text",
     "tag_text",
     "tags_within",
-    "told",
     "write_changed_execution",
     "write_execution",
     "write_moved_schedule",
     "write_schedule",
     "write_snapshot",
+    "write_unique",
 ]
 
 Row = Sequence[Any]
@@ -72,7 +84,7 @@ def json_text(value: object) -> str:
     return "{}" if value == {} else _text_of(value)
 
 
-def told(text: str) -> str:
+def storable_text(text: str) -> str:
     """Return a text that every database accepts: an error may quote anything at all."""
     if text.isascii() and "\0" not in text:
         return str(text)
@@ -81,7 +93,7 @@ def told(text: str) -> str:
 
 def key_text(key: str) -> str:
     """Return a unique key as it is stored: a long one as its digest, for an index has a limit."""
-    written = told(key)
+    written = storable_text(key)
     if len(written) <= LONGEST_KEY:
         return written
     return f"sha256:{sha256(written.encode()).hexdigest()}"
@@ -127,219 +139,164 @@ def audit_stamp(tzdata: str) -> str:
     return "v" + ".".join(f"{part:010d}" for part in parts)
 
 
+_READ: Converters = {
+    "instant": _instant,
+    "flag": bool,
+    "kind": KINDS.__getitem__,
+    "state": STATES.__getitem__,
+}
+_WRITTEN: Converters = {
+    "flag": int,
+    "kind": word_of,
+    "state": word_of,
+    "prose": storable_text,
+}
+
+
+def _changing(columns: Iterable[Column]) -> list[Column]:
+    """Return the id and the columns that are written with every change."""
+    return [each for each in columns if each.name == "id" or each.changes == "always"]
+
+
 # Schedules
+
+SCHEDULE = Reader(Schedule, SCHEDULES.fields, _READ, ("definition", "pause"))
+_declared = Writer(
+    SCHEDULES.fields,
+    _WRITTEN,
+    (
+        *("definition", "args", "paused", "paused_until", "pause_note", "pause_actor"),
+        *("live_name", "folded_name", "job", "tags", "enabled", "audit_stamp"),
+    ),
+)
+_moved = Writer(_changing(SCHEDULES.fields), _WRITTEN, ("audit_stamp",))
 
 
 def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
     """Return the columns of a schedule."""
     declared, pause = schedule.definition, schedule.pause
-    return {
-        **write_moved_schedule(schedule, stamp),
-        "name": schedule.name,
-        "live_name": None if schedule.deleted else schedule.name,
-        "folded_name": schedule.name.casefold(),
-        "job": declared.job,
-        "tags": _tags_text(declared.tags),
-        "definition": write_rules(declared),
-        "args": json_text(declared.args),
-        "created_at": microseconds_of(schedule.created_at),
-        "enabled": int(declared.enabled),
-        "paused": int(pause is not None),
-        "paused_until": microseconds(pause.until) if pause else None,
-        "pause_note": told(pause.note) if pause else "",
-        "pause_actor": told(pause.actor) if pause else "",
-        "deleted": int(schedule.deleted),
-        "declared": schedule.declared,
-    }
+    return _declared.write(
+        schedule,
+        write_rules(declared),
+        json_text(declared.args),
+        int(pause is not None),
+        microseconds(pause.until) if pause else None,
+        storable_text(pause.note) if pause else "",
+        storable_text(pause.actor) if pause else "",
+        None if schedule.deleted else schedule.name,
+        schedule.name.casefold(),
+        declared.job,
+        _tags_text(declared.tags),
+        int(declared.enabled),
+        stamp,
+    )
 
 
 def write_moved_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
-    """Return the columns of a schedule that change while what was declared stays."""
-    return {
-        "id": schedule.id,
-        "cursor_at": microseconds_of(schedule.cursor),
-        "revision": schedule.revision,
-        "starts": schedule.starts,
-        "started": int(schedule.started),
-        "broken": told(schedule.broken),
-        "ended": int(schedule.ended),
-        "next_run_at": microseconds(schedule.next_run_at),
-        "audit_stamp": stamp,
-    }
+    """Return the columns of a schedule that change while the definition stays."""
+    return _moved.write(schedule, stamp)
 
 
 def read_schedule(row: Row) -> Schedule:
     """Return the schedule of a row of `schedule_columns`."""
-    definition, pause = read_definition(row[2]), None
-    if row[3] != "{}":
-        definition = copy_with(definition, args=json.loads(row[3]))
-    if row[9]:
-        pause = Pause(until=instant(row[10]), note=row[11], actor=row[12])
-    return build_schedule(
-        id=row[0],
-        name=row[1],
-        definition=definition,
-        created_at=_instant(row[4]),
-        cursor=_instant(row[5]),
-        revision=row[6],
-        starts=row[7],
-        started=bool(row[8]),
-        pause=pause,
-        broken=row[13],
-        ended=bool(row[14]),
-        deleted=bool(row[15]),
-        next_run_at=instant(row[16]),
-        declared=row[17],
-    )
+    definition, pause = read_definition(row[_DEFINITION]), None
+    if row[_ARGS] != "{}":
+        definition = copy_with(definition, args=json.loads(row[_ARGS]))
+    if row[_PAUSED]:
+        until, note, actor = row[_PAUSED + 1 :]
+        pause = Pause(until=instant(until), note=note, actor=actor)
+    return SCHEDULE.read(row, definition, pause)
+
+
+_DEFINITION, _ARGS, _PAUSED = range(len(SCHEDULE.columns), len(SCHEDULE.columns) + 3)
 
 
 # Executions
 
-KINDS = {kind.value: kind for kind in Kind}
-STATES = {state.value: state for state in State}
-"""Every kind and state by its word; to look one up is quicker than to make it of the word."""
+# The fields that one-off work gets by a claim, and those that it lacks while it waits.
+_CLAIM = ("started_at", "state", "session", "leased_until", "schedule_id", "reason", "held_by")
+EXECUTION = Reader(Execution, EXECUTIONS.fields, _READ, ("snapshot", "leased_until"))
+TAKEN = Reader(
+    Execution,
+    [each for each in EXECUTIONS.fields if each.name not in {*_CLAIM, "fence"}],
+    _READ,
+    ("snapshot", "fence", *_CLAIM),
+)
+_AFTER_EXECUTION, _AFTER_TAKEN = len(EXECUTION.columns), len(TAKEN.columns)
+_inserted = Writer(
+    EXECUTIONS.fields,
+    _WRITTEN,
+    (*("name", "revision", "rules", "args", "job", "queue", "lane", "priority", "ended_at"),),
+)
+_changed = Writer(_changing(EXECUTIONS.fields), _WRITTEN, ("ended_at",))
 
 
-def write_execution(
-    row: Execution, own: tuple[str | None, str | None], *, unique: UniqueKey | None = None
-) -> dict[str, Any]:
+def write_execution(row: Execution, own: tuple[str | None, str | None]) -> dict[str, Any]:
     """Return the columns of an execution, with the snapshot of its own that it may carry."""
     snapshot = row.snapshot
-    rules, args = own
+    return _inserted.write(
+        row,
+        snapshot.name,
+        snapshot.revision,
+        *own,
+        snapshot.job,
+        snapshot.queue,
+        _lane_of(row),
+        snapshot.priority,
+        _ended_at(row),
+    )
+
+
+def write_unique(unique: UniqueKey | None) -> dict[str, Any]:
+    """Return the columns of a unique key, which only one-off work has."""
+    if unique is None:
+        return {"unique_key": None, "unique_mode": None, "unique_period": None}
+    period = unique.period // MICROSECOND
     return {
-        **write_changed_execution(row),
-        "schedule_id": row.schedule_id,
-        "name": snapshot.name,
-        "revision": snapshot.revision,
-        "kind": row.kind.value,
-        "run_at": microseconds_of(row.run_at),
-        "job": snapshot.job,
-        "queue": snapshot.queue,
-        "lane": _lane_of(row),
-        "priority": snapshot.priority,
-        "rules": rules,
-        "args": args,
-        "created_at": microseconds_of(row.created_at),
-        "unique_key": key_text(unique.key) if unique else None,
-        "unique_mode": unique.mode if unique else None,
-        "unique_period": unique.period // MICROSECOND if unique else None,
+        "unique_key": key_text(unique.key),
+        "unique_mode": unique.mode,
+        "unique_period": period,
     }
 
 
 def write_changed_execution(row: Execution) -> dict[str, Any]:
     """Return the columns of an execution that change during its life."""
-    ended = row.state in ENDS
-    return {
-        "id": row.id,
-        "state": row.state.value,
-        "due_at": microseconds_of(row.due_at),
-        "reason": told(row.reason),
-        "actor": told(row.actor),
-        "attempt": row.attempt,
-        "failures": row.failures,
-        "crashes": row.crashes,
-        "first_started_at": microseconds(row.first_started_at),
-        "started_at": microseconds(row.started_at),
-        "finished_at": microseconds(row.finished_at),
-        "ended_at": microseconds_of(row.finished_at or row.run_at) if ended else None,
-        "fence": row.fence,
-        "session": row.session,
-        "held_by": row.held_by,
-        "tzdata": row.tzdata,
-    }
+    return _changed.write(row, _ended_at(row))
+
+
+def _ended_at(row: Execution) -> int | None:
+    return microseconds_of(row.finished_at or row.run_at) if row.state in ENDS else None
 
 
 def read_execution(row: Row) -> Execution:
     """Return the execution of a row of `row_columns`."""
-    arguments = _read_arguments(row[9])
-    snapshot = copy_with(read_snapshot(row[8]), name=row[2], revision=row[3], args=arguments)
-    return build_execution(
-        id=row[0],
-        schedule_id=row[1],
-        kind=KINDS[row[4]],
-        state=STATES[row[5]],
-        run_at=_instant(row[6]),
-        due_at=_instant(row[7]),
-        snapshot=snapshot,
-        reason=row[10],
-        actor=row[11],
-        tzdata=row[12],
-        created_at=_instant(row[13]),
-        attempt=row[14],
-        failures=row[15],
-        crashes=row[16],
-        first_started_at=instant(row[17]),
-        started_at=instant(row[18]),
-        finished_at=instant(row[19]),
-        fence=row[20],
-        session=row[21],
-        held_by=row[22],
-        leased_until=instant(row[23]),
-    )
+    name, revision, rules, args, lease = row[_AFTER_EXECUTION:]
+    arguments = {} if args == "{}" else json.loads(args)
+    snapshot = copy_with(read_snapshot(rules), name=name, revision=revision, args=arguments)
+    return EXECUTION.read(row, snapshot, instant(lease))
 
 
-def read_waiting(row: Row) -> Execution:
-    """Return the one-off work of a row of `taken_columns`."""
-    waiting = copy_with(
-        _BLANK, state=STATES[row[5]], attempt=row[12], fence=row[18], session=row[19]
-    )
-    first_started_at, started_at = instant(row[15]), instant(row[16])
-    waiting = copy_with(waiting, first_started_at=first_started_at, started_at=started_at)
-    return copy_with(waiting, **_own_fields(row, _read_arguments(row[8])))
-
-
-def blank_claim(session: str, now: datetime, lease: datetime | None) -> Execution:
+def claim_fields(session: str, now: datetime, lease: datetime | None) -> tuple[Any, ...]:
     """Return what executions that are claimed together have in common, for `read_taken`."""
-    claimed = copy_with(_BLANK, state=State.RUNNING, session=session, leased_until=lease)
-    return copy_with(claimed, first_started_at=now, started_at=now)
+    return now, State.RUNNING, session, lease, None, "", ""
 
 
-def read_taken(row: Row, args: dict[str, Json], claimed: Execution, fence: int) -> Execution:
+def read_taken(row: Row, args: dict[str, Json], claim: tuple[Any, ...], fence: int) -> Execution:
     """Return the one-off work of a row of `taken_columns` that has just been claimed."""
-    taken = copy_with(claimed, fence=fence, attempt=row[12] + 1, **_own_fields(row, args))
-    if row[15] is None:
-        return taken
-    return copy_with(taken, first_started_at=instant_of(row[15]))
-
-
-def _own_fields(row: Row, args: dict[str, Json]) -> dict[str, Any]:
-    """Return the fields of a row of `taken_columns` that a claim leaves as they are."""
-    rules = _named_snapshot(row[7], row[2], row[3])
-    return {
-        "id": row[0],
-        "due_at": _instant(row[1]),
-        "snapshot": copy_with(rules, args=args),
-        "kind": KINDS[row[4]],
-        "run_at": _instant(row[6]),
-        "actor": row[9],
-        "tzdata": row[10],
-        "created_at": _instant(row[11]),
-        "failures": row[13],
-        "crashes": row[14],
-        "finished_at": instant(row[17]),
-    }
+    name, revision, rules = row[_AFTER_TAKEN : _AFTER_TAKEN + 3]
+    snapshot = copy_with(_named_snapshot(rules, name, revision), args=args)
+    taken = TAKEN.read(row, snapshot, fence, *claim)
+    # Nothing else has this value yet, so it is completed rather than copied.
+    own = vars(taken)
+    own["attempt"] += 1
+    if own["first_started_at"] is None:
+        own["first_started_at"] = claim[0]
+    return taken
 
 
 @lru_cache(maxsize=1024)
 def _named_snapshot(rules: str, name: str, revision: int) -> Snapshot:
     return copy_with(read_snapshot(rules), name=name, revision=revision)
-
-
-_EPOCH = instant_of(0)
-# To be filled in, which is quicker than to make an execution of so many fields.
-_BLANK = Execution(
-    id="",
-    kind=Kind.ENQUEUED,
-    run_at=_EPOCH,
-    due_at=_EPOCH,
-    created_at=_EPOCH,
-    snapshot=Snapshot(name="", job=""),
-)
-
-
-def _read_arguments(text: str) -> dict[str, Json]:
-    arguments: dict[str, Json] = {} if text == "{}" else json.loads(text)
-    return arguments
 
 
 def write_snapshot(snapshot: Snapshot) -> tuple[str, str]:

@@ -23,9 +23,8 @@ def insert_executions(
 ) -> None:
     """Insert one-off work, also in a caller's transaction."""
     values = [
-        encoding.write_execution(
-            row, encoding.write_snapshot(row.snapshot), unique=uniques.get(row.id)
-        )
+        encoding.write_execution(row, encoding.write_snapshot(row.snapshot))
+        | encoding.write_unique(uniques.get(row.id))
         for row in rows
     ]
     if values:

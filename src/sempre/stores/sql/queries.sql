@@ -1,5 +1,6 @@
 -- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL that is
--- named here or by the dialect, `{word:a,b}` a piece with arguments.
+-- named here or by the dialect, `{word:a,b}` a piece with arguments. `{columns:list}` and its like
+-- are columns of executions and schedules: see column_lists.py.
 
 -- Values: how a parameter with many values becomes a table or a list
 
@@ -64,11 +65,9 @@ FOR UPDATE SKIP LOCKED
 -- Pieces
 
 -- name: row_columns
--- An execution as it is read, in the order of `encoding.read_execution`.
-e.id, e.schedule_id, e.name, e.revision, e.kind, e.state, e.run_at, e.due_at,
-coalesce(e.rules, s.rules), coalesce(e.args, s.args), e.reason, e.actor, e.tzdata, e.created_at,
-e.attempt, e.failures, e.crashes, e.first_started_at, e.started_at, e.finished_at, e.fence,
-e.session, e.held_by,
+-- An execution e, its snapshot, and its lease while it runs: for `encoding.read_execution`.
+{columns:read_execution of e}, e.name, e.revision,
+coalesce(e.rules, s.rules), coalesce(e.args, s.args),
 CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
 
 -- name: row_tables
@@ -81,30 +80,12 @@ LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.r
 LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 
 -- name: taken_columns
--- One-off work that was found waiting, as it is read, in the order of `encoding.read_waiting`.
-found.id, found.due_at, found.name, found.revision, found.kind, found.state, found.run_at,
-found.rules, found.args, found.actor, found.tzdata, found.created_at, found.attempt,
-found.failures, found.crashes, found.first_started_at, found.started_at, found.finished_at,
-found.fence, found.session
-
--- name: execution_columns
--- An execution as it is written, in the order of its table.
-id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
-rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes, first_started_at,
-started_at, finished_at, ended_at, fence, session, held_by, unique_key, unique_mode,
-unique_period
-
--- name: alike_values
--- The same for executions of which each document `one` tells the id and the arguments.
-one.word, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
-:priority, :rules, one.document, :reason, :actor, :tzdata, :created_at, :attempt, :failures,
-:crashes, :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
-:unique_key, :unique_mode, :unique_period
+-- One-off work that was found waiting, and its snapshot: for `encoding.read_taken`.
+{columns:taken_execution of found}, found.name, found.revision, found.rules, found.args
 
 -- name: schedule_columns
--- A schedule as it is read, in the order of `encoding.read_schedule`.
-id, name, definition, args, created_at, cursor_at, revision, starts, started, paused,
-paused_until, pause_note, pause_actor, broken, ended, deleted, next_run_at, declared
+-- A schedule: for `encoding.read_schedule`.
+{columns:read_schedule}
 
 -- Setting up
 
@@ -141,15 +122,7 @@ SELECT live_name FROM {schedules} WHERE live_name IN {list:names}
 
 -- name: insert_schedule
 -- A schedule comes into being.
-INSERT INTO {schedules} (
-    id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at, revision,
-    starts, started, enabled, paused, paused_until, pause_note, pause_actor, broken, ended,
-    deleted, next_run_at, declared, audit_stamp
-) VALUES (
-    :id, :name, :live_name, :folded_name, :job, :tags, :definition, :args, :created_at, :cursor_at,
-    :revision, :starts, :started, :enabled, :paused, :paused_until, :pause_note, :pause_actor,
-    :broken, :ended, :deleted, :next_run_at, :declared, :audit_stamp
-)
+INSERT INTO {schedules} ({columns:schedule}) VALUES ({parameters:schedule})
 
 -- name: load_schedule
 -- The same in a transaction of the store's own: there may be a faster way.
@@ -157,20 +130,11 @@ INSERT INTO {schedules} (
 
 -- name: rewrite_schedule
 -- A schedule as a person or deploy changed it.
-UPDATE {schedules} SET
-    live_name = :live_name, job = :job, tags = :tags, definition = :definition, args = :args,
-    cursor_at = :cursor_at, revision = :revision, starts = :starts, started = :started,
-    enabled = :enabled, paused = :paused, paused_until = :paused_until, pause_note = :pause_note,
-    pause_actor = :pause_actor, broken = :broken, ended = :ended, deleted = :deleted,
-    next_run_at = :next_run_at, declared = :declared, audit_stamp = :audit_stamp
-WHERE id = :id
+UPDATE {schedules} SET {changes:rewritten_schedule} WHERE id = :id
 
 -- name: move_schedule
 -- A schedule as a claim or reconcile moved it on: what was declared stays.
-UPDATE {schedules} SET
-    cursor_at = :cursor_at, revision = :revision, starts = :starts, started = :started,
-    broken = :broken, ended = :ended, next_run_at = :next_run_at, audit_stamp = :audit_stamp
-WHERE id = :id
+UPDATE {schedules} SET {changes:moved_schedule} WHERE id = :id
 
 -- name: mark_astray
 -- The next row of a schedule was ended without its plan: maintenance has to look at it.
@@ -321,17 +285,12 @@ SELECT id, tags FROM {schedules} WHERE id IN {list:ids}
 
 -- name: insert_execution
 -- An execution comes into being.
-INSERT INTO {executions} ({execution_columns}) VALUES (
-    :id, :schedule_id, :name, :revision, :kind, :state, :run_at, :due_at, :job, :queue, :lane,
-    :priority, :rules, :args, :reason, :actor, :tzdata, :created_at, :attempt, :failures, :crashes,
-    :first_started_at, :started_at, :finished_at, :ended_at, :fence, :session, :held_by,
-    :unique_key, :unique_mode, :unique_period
-)
+INSERT INTO {executions} ({columns:execution}) VALUES ({parameters:execution})
 
 -- name: insert_alike
 -- Executions come into being that differ in id and arguments only; what is there already stays.
-INSERT INTO {executions} ({execution_columns})
-SELECT {alike_values}
+INSERT INTO {executions} (id, args, {columns:alike_execution})
+SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one WHERE true
 {unless_known:id}
 
@@ -341,17 +300,14 @@ FROM {documents:documents} AS one WHERE true
 {insert_alike}
 
 -- name: load_execution
--- An execution comes into being, in a transaction of the store's own: there may be a faster way.
-{insert_execution}
+-- An execution of a schedule comes into being, in a transaction of the store's own: there may be a
+-- faster way.
+INSERT INTO {executions} ({columns:scheduled_execution})
+VALUES ({parameters:scheduled_execution})
 
 -- name: update_execution
 -- An execution after a change that was checked; slot, kind and snapshot never change.
-UPDATE {executions} SET
-    state = :state, due_at = :due_at, reason = :reason, actor = :actor, attempt = :attempt,
-    failures = :failures, crashes = :crashes, first_started_at = :first_started_at,
-    started_at = :started_at, finished_at = :finished_at, ended_at = :ended_at, fence = :fence,
-    session = :session, held_by = :held_by, tzdata = :tzdata
-WHERE id = :id
+UPDATE {executions} SET {changes:changed_execution} WHERE id = :id
 
 -- name: start_taken
 -- Executions begin, each under a fence of its own; given as pairs of id and fence. Their zones are
@@ -753,6 +709,10 @@ SELECT name, refused FROM {rejections}
 -- name: forget_rejections
 -- A switch that went on again begins to count anew.
 DELETE FROM {rejections} WHERE name = :name
+
+-- name: hold
+-- Executions that a switch stops wait until it is on again.
+UPDATE {executions} {by_id} SET held_by = :name WHERE id IN {list:ids}
 
 -- name: free_held
 -- What a switch held may run.

@@ -27,7 +27,7 @@ from sempre.stores.sql.decoding import (
     views_among,
 )
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import Lane, lane, read_execution, tag_text
+from sempre.stores.sql.encoding import EXECUTION, SCHEDULE, Lane, lane, read_execution, tag_text
 from sempre.stores.sql.switches import Stops
 
 __all__ = [
@@ -47,6 +47,8 @@ __all__ = [
 
 Row = Sequence[Any]
 EARLIEST, LATEST = -(2**62), 2**62
+_SCHEDULE_ID, _RUN_AT = EXECUTION.position("schedule_id"), EXECUTION.position("run_at")
+_NAME = SCHEDULE.position("name")
 
 
 def views_of(transaction: Transaction, found: Sequence[Row]) -> Views:
@@ -70,17 +72,18 @@ def of_rows(
 
     One whose schedule cannot be read is left out as well: it would run without a successor.
     """
-    ids = sorted({row[1] for row in found if row[1] is not None})
+    ids = sorted({row[_SCHEDULE_ID] for row in found if row[_SCHEDULE_ID] is not None})
     owners = transaction.rows("schedules_by_id", ids=ids) if ids else []
     known, hidden = views_of(transaction, owners)
-    left_out += [hidden[row[1]].hides(row[0]) for row in found if row[1] in hidden]
+    owned = [(row[0], row[_SCHEDULE_ID]) for row in found]
+    left_out += [hidden[owner].hides(each) for each, owner in owned if owner in hidden]
     views = {view.schedule.id: view for view in known}
     viewed = {row.id: row for view in known for row in view.rows}
 
     def read(row: Row) -> Execution:
         return viewed.get(row[0]) or read_execution(row)
 
-    free = [row for row in found if row[1] not in hidden] if hidden else found
+    free = [row for row in found if row[_SCHEDULE_ID] not in hidden] if hidden else found
     rows = decoded("executions", free, read, left_out)
     return [_candidate(row, views.get(row.schedule_id or ""), stops) for row in rows]
 
@@ -206,12 +209,12 @@ def schedules(transaction: Transaction, left_out: LeftOut, query: ScheduleQuery)
         limit=query.limit + 1,
     )
     page = found[: query.limit]
-    after = page[-1][1] if len(found) > query.limit and page else ""
+    after = page[-1][_NAME] if len(found) > query.limit and page else ""
     return Page(tuple(schedules_of(page, left_out)), after)
 
 
 def _key(row: Row) -> str:
-    return f"{instant_of(row[6]).isoformat()} {row[0]}"
+    return f"{instant_of(row[_RUN_AT]).isoformat()} {row[0]}"
 
 
 def _read_key(text: str) -> tuple[int, str]:

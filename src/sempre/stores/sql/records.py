@@ -8,7 +8,7 @@ from sempre.domain.execution import SlotRange
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Attempt, Pass, Report, Rollup, Session, Switch, report_of_pass
-from sempre.stores.sql.encoding import instant, json_text, microseconds, told
+from sempre.stores.sql.encoding import instant, json_text, microseconds, storable_text
 
 __all__ = [
     "read_attempt",
@@ -35,7 +35,7 @@ def write_range(passed: SlotRange) -> dict[str, Any]:
         "first_at": microseconds_of(passed.first),
         "last_at": microseconds_of(passed.last),
         "slots": passed.count,
-        "reason": told(passed.reason),
+        "reason": storable_text(passed.reason),
     }
 
 
@@ -56,7 +56,7 @@ def write_attempt(attempt: Attempt) -> dict[str, Any]:
         "finished_at": microseconds_of(attempt.finished_at),
         "state": attempt.state.value,
         "result": json_text(attempt.result),
-        "error": told(attempt.error),
+        "error": storable_text(attempt.error),
         "ending": ending,
     }
 
@@ -72,7 +72,7 @@ def read_attempt(row: Row) -> Attempt:
 def write_report(report: Report, told_at: int) -> dict[str, Any]:
     """Return the columns of a report."""
     told_of = {"execution_id": report.execution_id, "fence": report.fence, "told_at": told_at}
-    return told_of | {"report": json_text([report.done, report.total, told(report.note)])}
+    return told_of | {"report": json_text([report.done, report.total, storable_text(report.note)])}
 
 
 def read_report(row: Row) -> Report:
@@ -85,7 +85,7 @@ def write_session(session: Session) -> dict[str, Any]:
     """Return the columns of a session."""
     return {
         "id": session.id,
-        "host": told(session.host),
+        "host": storable_text(session.host),
         "pid": session.pid,
         "queues": json_text(session.queues),
         "jobs": json_text(session.jobs),
@@ -105,7 +105,7 @@ def read_session(row: Row) -> Session:
 
 def write_switch(switch: Switch) -> dict[str, Any]:
     """Return the columns of a switch."""
-    told_by = {"reason": told(switch.reason), "actor": told(switch.actor)}
+    told_by = {"reason": storable_text(switch.reason), "actor": storable_text(switch.actor)}
     return vars(switch) | told_by | {"until_at": microseconds(switch.until)}
 
 

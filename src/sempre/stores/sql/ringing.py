@@ -7,8 +7,9 @@ from typing import NamedTuple, get_args
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Page, Waiting
+from sempre.stores.columns import STATES
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.encoding import STATES, Lane, json_text, lane, queue_of
+from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of
 
 __all__ = ["unrung", "waiting"]
 

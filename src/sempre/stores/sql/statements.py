@@ -8,9 +8,9 @@ A file is a list of statements, each with a name and a description:
 
 `{word}` stands for a table or for a piece of SQL: any other statement of the files. A piece may
 take arguments: `{new:actor}` is the piece `new` with `actor` in the place of its `{1}`; `{0}` is
-all arguments, commas included. The file
-queries.sql serves every dialect; a dialect's own statements.sql replaces what its database words
-differently. Values come in as parameters only.
+all arguments, commas included. `{columns:list}` and its like are lists of columns: see
+column_lists.py. The file queries.sql serves every dialect; a dialect's own statements.sql replaces
+what its database words differently. Values come in as parameters only.
 """
 
 import re
@@ -20,6 +20,7 @@ from functools import cache
 from importlib.resources import files
 
 from sempre.errors import PolicyError
+from sempre.stores.sql.column_lists import FORMS, column_list
 
 __all__ = ["TABLES", "Statement", "Statements", "check_identifier", "load", "parse"]
 
@@ -90,6 +91,8 @@ class Statements:
             word, given = place[1], place[2]
             if word in self._names:
                 return self._names[word]
+            if word in FORMS:
+                return column_list(word, given)
             arguments = (given, *given.split(",")) if given else ()
             piece = _ARGUMENT.sub(lambda each: arguments[int(each[1])], self._pieces[word].text)
             return self.complete(piece)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_snapshot
-from sempre.domain.values import copy_with
 from sempre.errors import ArgumentsError
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Reading, Unreadable, Wanted
+from sempre.stores.columns import KINDS
 from sempre.stores.sql import encoding
 from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
@@ -28,8 +28,10 @@ from sempre.stores.sql.work import lease_of, next_fences
 __all__ = ["Asked", "Taken", "Taker"]
 
 Row = Sequence[Any]
-# Where a row of the statement `take` has its fence, after the columns of what was found.
-GIVEN = 20
+# Positions in a row of `taken_columns`; the statement `take` adds a fence, the present and a lease.
+_PARTS = len(encoding.TAKEN.columns)
+_KIND, _RULES, _ARGS = encoding.TAKEN.position("kind"), _PARTS + 2, _PARTS + 3
+_FENCE, _NOW, _LEASE = _PARTS + 4, _PARTS + 5, _PARTS + 6
 
 
 class Asked(NamedTuple):
@@ -53,9 +55,9 @@ class Taken(NamedTuple):
 
     def reading(self) -> Reading[list[Execution]]:
         """Return the executions, which run by now."""
-        claimed = encoding.blank_claim(self.session, self.now, self.lease)
+        claim = encoding.claim_fields(self.session, self.now, self.lease)
         found = zip(self.rows, self.arguments, self.fences, strict=True)
-        taken = [encoding.read_taken(row, args, claimed, fence) for row, args, fence in found]
+        taken = [encoding.read_taken(row, args, claim, fence) for row, args, fence in found]
         return Reading(self.now, taken, tuple(self.left_out))
 
 
@@ -132,9 +134,9 @@ def _arguments(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _checked(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the arguments of rows, or raise whatever reading them would raise."""
-    for rules, kind in {(row[7], row[4]) for row in rows}:
-        _ = read_snapshot(rules), encoding.KINDS[kind]
-    found: list[dict[str, Any]] = json.loads(f"[{','.join([row[8] for row in rows])}]")
+    for rules, kind in {(row[_RULES], row[_KIND]) for row in rows}:
+        _ = read_snapshot(rules), KINDS[kind]
+    found: list[dict[str, Any]] = json.loads(f"[{','.join([row[_ARGS] for row in rows])}]")
     if len(found) != len(rows) or not set(map(type, found)) <= {dict}:
         raise ArgumentsError("args", found, allowed="a JSON object")
     return found
@@ -149,8 +151,8 @@ def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Tak
     rows = transaction.rows("take", session=session, limit=wanted.limit, **asked)
     if not rows:
         return None
-    now, lease = map(instant_of, rows[0][GIVEN + 1 : GIVEN + 3])
-    fences = [row[GIVEN] for row in rows]
+    now, lease = instant_of(rows[0][_NOW]), instant_of(rows[0][_LEASE])
+    fences = [row[_FENCE] for row in rows]
     return Taken(now, session, lease, rows, _arguments(rows), fences)
 
 
@@ -194,12 +196,14 @@ def _readable(row: Row) -> Row:
 
 def _hold_stopped(transaction: Transaction, found: Sequence[Row], stops: Stops) -> Sequence[Row]:
     """Hold what a switch stops by a tag; return the other rows."""
-    try:
-        rows = list(map(encoding.read_waiting, found))
-    except Exception as error:
-        raise _CannotRead from error
-    stopped = [stops.stopping(row, {}) for row in rows]
-    pairs = zip(rows, stopped, strict=True)
-    if held := [copy_with(row, held_by=switch.name) for row, switch in pairs if switch]:
-        transaction.many("update_execution", map(encoding.write_changed_execution, held))
-    return [row for row, switch in zip(found, stopped, strict=True) if switch is None]
+    claim = encoding.claim_fields("", transaction.now, None)
+    pairs = zip(found, _arguments(found), strict=True)
+    rows = [encoding.read_taken(row, args, claim, fence=0) for row, args in pairs]
+    stopped = {row.id: stops.stopping(row, {}) for row in rows}
+    held: dict[str, list[str]] = {}
+    for identity, switch in stopped.items():
+        if switch:
+            held.setdefault(switch.name, []).append(identity)
+    for name, ids in sorted(held.items()):
+        transaction.run("hold", name=name, ids=ids)
+    return [row for row in found if stopped[row[0]] is None]

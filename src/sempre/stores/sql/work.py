@@ -174,7 +174,7 @@ def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[Can
     asked = set(ids)
     transaction.rows("lock_schedules_of", ids=sorted(asked))
     kept = {row[0] for row in transaction.rows("next_rows_among", ids=sorted(asked))}
-    by = {"actor": encoding.told(actor), "now": microseconds_of(transaction.now)}
+    by = {"actor": encoding.storable_text(actor), "now": microseconds_of(transaction.now)}
     rest = sorted(asked - kept)
     once = {row[0] for row in transaction.rows("cancel_live", ids=rest, **by)}
     running = {row[0] for row in transaction.rows("ask_to_cancel", ids=rest, **by)}

@@ -1,19 +1,12 @@
 -- Executions and schedules as they are stored, and the one door through which they are written:
 -- `put` and `put_schedule` keep every index in step.
 
-local ROW = {
-    "schedule_id", "name", "revision", "kind", "state", "run_at", "due_at", "rules", "args",
-    "reason", "actor", "tzdata", "created_at", "attempt", "failures", "crashes",
-    "first_started_at", "started_at", "finished_at", "fence", "session", "held_by",
-}
+-- The lists of fields come from the tables of columns, and with each the places in it.
+local ROW, ROW_AT = --[[execution]]
+local SCHEDULE, SCHEDULE_AT = --[[schedule]]
 local INDEXED = {
     "state", "schedule_id", "kind", "run_at", "due_at", "job", "queue", "priority", "held_by",
     "session", "finished_at", "ended_at", "unique", "created_at",
-}
-local SCHEDULE = {
-    "name", "rules", "args", "created_at", "cursor", "revision", "starts", "started", "paused",
-    "paused_until", "pause_note", "pause_actor", "broken", "ended", "deleted", "next_run_at",
-    "declared",
 }
 
 local function exists(id)
@@ -40,8 +33,9 @@ local function answer(id)
         return nil
     end
     local lease = ""
-    if values[5] == "running" then
-        lease = redis.call("HGET", key("leases"), values[21]) or values[18]
+    if values[ROW_AT.state] == "running" then
+        local session = values[ROW_AT.session]
+        lease = redis.call("HGET", key("leases"), session) or values[ROW_AT.started_at]
     end
     table.insert(values, 1, id)
     table.insert(values, lease)

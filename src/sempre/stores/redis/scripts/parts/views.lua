@@ -26,7 +26,7 @@ local function view(id)
             earliest = row.due_at
         end
     end
-    add_members(wanted, key("slots", "scheduled", id), schedule[5])
+    add_members(wanted, key("slots", "scheduled", id), schedule[SCHEDULE_AT.cursor])
     if earliest then
         add_members(wanted, key("finished", id), earliest)
     end
@@ -45,11 +45,12 @@ local function candidates(ids, switches)
     for _, id in ipairs(ids) do
         local row = answer(id)
         if row then
-            local schedule_id = row[2]
+            -- The id comes before the fields.
+            local schedule_id, state = row[1 + ROW_AT.schedule_id], row[1 + ROW_AT.state]
             if schedule_id ~= "" and views[schedule_id] == nil then
                 views[schedule_id] = view(schedule_id)
             end
-            local waits = row[6] == "pending" or row[6] == "scheduled"
+            local waits = state == "pending" or state == "scheduled"
             local switch = waits and stopping(switches, look(id, STOPPED_BY))
             table.insert(found, { row, views[schedule_id] or false, switch or false })
         end

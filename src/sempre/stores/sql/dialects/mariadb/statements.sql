@@ -181,23 +181,10 @@ SELECT RELEASE_LOCK(CONCAT('sempre ', DATABASE(), ' ', :name))
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
-    id varchar(255) {binary} PATH '$.id',
-    state varchar(40) PATH '$.state', due_at bigint PATH '$.due_at',
-    reason mediumtext PATH '$.reason', actor mediumtext PATH '$.actor',
-    attempt bigint PATH '$.attempt', failures bigint PATH '$.failures',
-    crashes bigint PATH '$.crashes', first_started_at bigint PATH '$.first_started_at',
-    started_at bigint PATH '$.started_at', finished_at bigint PATH '$.finished_at',
-    ended_at bigint PATH '$.ended_at', fence bigint PATH '$.fence',
-    session varchar(255) PATH '$.session', held_by varchar(255) PATH '$.held_by',
-    tzdata varchar(255) PATH '$.tzdata'
+    id varchar(255) {binary} PATH '$.id', {json_table:changed_execution}
 )) AS r
 STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = r.id
-SET
-    e.state = r.state, e.due_at = r.due_at, e.reason = r.reason, e.actor = r.actor,
-    e.attempt = r.attempt, e.failures = r.failures, e.crashes = r.crashes,
-    e.first_started_at = r.first_started_at, e.started_at = r.started_at,
-    e.finished_at = r.finished_at, e.ended_at = r.ended_at, e.fence = r.fence,
-    e.session = r.session, e.held_by = r.held_by, e.tzdata = r.tzdata
+SET {changes:changed_execution of e from r}
 
 -- name: hold_key
 -- The keys are other executions' now, given as a JSON array.
@@ -228,17 +215,10 @@ WHERE e.state = 'running' AND e.session = :session
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
-    id varchar(255) {binary} PATH '$.id',
-    cursor_at bigint PATH '$.cursor_at', revision bigint PATH '$.revision',
-    starts bigint PATH '$.starts', started bigint PATH '$.started',
-    broken mediumtext PATH '$.broken', ended bigint PATH '$.ended',
-    next_run_at bigint PATH '$.next_run_at', audit_stamp varchar(255) PATH '$.audit_stamp'
+    id varchar(255) {binary} PATH '$.id', {json_table:moved_schedule}
 )) AS r
 STRAIGHT_JOIN {schedules} AS c {by_id} ON c.id = r.id
-SET
-    c.cursor_at = r.cursor_at, c.revision = r.revision, c.starts = r.starts,
-    c.started = r.started, c.broken = r.broken, c.ended = r.ended,
-    c.next_run_at = r.next_run_at, c.audit_stamp = r.audit_stamp
+SET {changes:moved_schedule of c from r}
 
 -- name: delete_executions
 -- Forget executions.

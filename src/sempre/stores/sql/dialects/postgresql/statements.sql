@@ -298,11 +298,14 @@ begun AS (
         e.rules, e.args, moved.successor, moved.next_run_at, moved.next_due_at, moved.now
 ),
 born AS (
-    INSERT INTO {executions} ({execution_columns})
+    INSERT INTO {executions} (
+        id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane, priority,
+        rules, args, tzdata, created_at,
+        reason, actor, attempt, failures, crashes, fence, session, held_by
+    )
     SELECT
         successor, schedule_id, name, revision, 'scheduled', :state, next_run_at, next_due_at, job,
-        queue, lane, priority, rules, args, '', '', :tzdata, now, 0, 0, 0, NULL, NULL, NULL, NULL,
-        0, '', '', NULL, NULL, NULL
+        queue, lane, priority, rules, args, :tzdata, now, '', '', 0, 0, 0, 0, '', ''
     FROM begun
 )
 SELECT id, fence, 0 FROM begun
@@ -384,21 +387,17 @@ SELECT
 
 -- name: insert_execution
 -- Executions come into being, given as a JSON array.
-INSERT INTO {executions} ({execution_columns})
-SELECT {execution_columns}
+INSERT INTO {executions} ({columns:execution})
+SELECT {columns:execution}
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
 -- name: load_execution
 -- Executions come into being, row by row in the server's own form.
-COPY {executions} ({execution_columns}) FROM STDIN
+COPY {executions} ({columns:scheduled_execution}) FROM STDIN
 
 -- name: load_schedule
 -- Schedules come into being.
-COPY {schedules} (
-    id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at, revision,
-    starts, started, enabled, paused, paused_until, pause_note, pause_actor, broken, ended,
-    deleted, next_run_at, declared, audit_stamp
-) FROM STDIN
+COPY {schedules} ({columns:schedule}) FROM STDIN
 
 -- name: load_snapshot
 -- What the executions of new schedules run.
@@ -413,19 +412,13 @@ ON CONFLICT DO NOTHING
 
 -- name: update_execution
 -- Executions after changes that were checked, given as a JSON array.
-UPDATE {executions} AS e SET
-    state = r.state, due_at = r.due_at, reason = r.reason, actor = r.actor, attempt = r.attempt,
-    failures = r.failures, crashes = r.crashes, first_started_at = r.first_started_at,
-    started_at = r.started_at, finished_at = r.finished_at, ended_at = r.ended_at,
-    fence = r.fence, session = r.session, held_by = r.held_by, tzdata = r.tzdata
+UPDATE {executions} AS e SET {changes:changed_execution from r}
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json)) AS r
 WHERE e.id = r.id
 
 -- name: move_schedule
 -- Schedules as claims or reconciles moved them on, given as a JSON array.
-UPDATE {schedules} AS c SET
-    cursor_at = r.cursor_at, revision = r.revision, starts = r.starts, started = r.started,
-    broken = r.broken, ended = r.ended, next_run_at = r.next_run_at, audit_stamp = r.audit_stamp
+UPDATE {schedules} AS c SET {changes:moved_schedule from r}
 FROM json_populate_recordset(CAST(NULL AS {schedules}), CAST(:rows AS json)) AS r
 WHERE c.id = r.id
 
@@ -437,8 +430,8 @@ WHERE k.unique_key = r.unique_key
 
 -- name: insert_fresh
 -- Executions come into being that differ in id and arguments only, and are not there already.
-INSERT INTO {executions} ({execution_columns})
-SELECT {alike_values}
+INSERT INTO {executions} (id, args, {columns:alike_execution})
+SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one
 
 -- name: insert_attempt
