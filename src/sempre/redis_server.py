@@ -65,6 +65,7 @@ class RedisServer(ABC):
         self._package, self._root = package, root
         self._answer_after = answer_after
         self._shas: dict[str, str] = {}
+        self._closed = False
         try:
             self._client = self._driver.Redis.from_url(
                 url,
@@ -110,9 +111,14 @@ class RedisServer(ABC):
                 # Idle connections may be as dead: the next caller would wait as long for each.
                 self._client.connection_pool.disconnect(inuse_connections=False)
             raise self._explained(error) from None
+        finally:
+            if self._closed:
+                # Another thread closed during the command: the driver has connected again.
+                self._client.connection_pool.disconnect()
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, also of commands that are under way."""
+        self._closed = True
         self._client.close()
         self._client.connection_pool.disconnect()
 

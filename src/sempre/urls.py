@@ -82,7 +82,8 @@ def open_broker(url: str, *, store_url: str = "", store: Store | None = None) ->
     Args:
         url: of the broker.
         store_url: of the store.
-        store: what `open_store` has returned for that URL; by default another one is opened.
+        store: returned by `open_store` for that URL, and closed by the caller; without it the
+            broker of a store on a server wakes workers of this process only.
 
     Raises:
         UrlError: the URL cannot be read, or has an unknown scheme or option.
@@ -211,9 +212,9 @@ def _open_store_broker(parts: SplitResult, store_url: str, opened: Store | None)
         options, _ = take_options(store, ("prefix", "mode", "any_filesystem"))
         path, is_local = unquote(store.path.removeprefix("/")), options.get("any_filesystem") != "1"
         watch = _module("sempre.brokers.bell_file").BellFile(path, events=is_local)
-    elif store.scheme in {"postgresql", "redis", "rediss"} and listen != "0":
+    elif opened and store.scheme in {"postgresql", "redis", "rediss"} and listen != "0":
         woken_by = _postgresql_watch if store.scheme == "postgresql" else _redis_watch
-        watch = woken_by(store, opened or open_store(store_url), through_poolers=listen == "1")
+        watch = woken_by(store, opened, through_poolers=listen == "1")
     broker: Broker = _module("sempre.brokers.store").StoreBroker(watch)
     return broker
 

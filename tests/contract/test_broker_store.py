@@ -4,6 +4,7 @@ With each of its watches: of this process, beside an SQLite file, and by Postgre
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,22 +36,26 @@ def redis_url() -> Iterator[str]:
 
 
 @pytest.fixture(params=["this process", "bell file", "listen", "redis"])
-def watch(request: pytest.FixtureRequest, tmp_path: Path, conninfo: str, redis_url: str) -> Watch:
+def watch(
+    request: pytest.FixtureRequest, tmp_path: Path, conninfo: str, redis_url: str
+) -> Iterator[Watch]:
     if request.param == "bell file":
         (tmp_path / "jobs.db").touch()
-        return BellFile(tmp_path / "jobs.db")
-    if request.param == "listen":
-        # A new connection ends a wait; what is tested here is what does so besides.
-        notifier = SqlStore(Postgresql(conninfo)).notifier("bell")
-        listener = Listener(conninfo, channel="bell", notifier=notifier)
-        listener.wait(0)
-        return listener
-    if request.param == "redis":
-        of_store = RedisStore(redis_url).notifier("bell")
-        watch = RedisWatch(redis_url, channel="bell", notifier=of_store)
-        watch.wait(0)
-        return watch
-    return ThisProcess()
+        yield BellFile(tmp_path / "jobs.db")
+    elif request.param == "listen":
+        with closing(SqlStore(Postgresql(conninfo))) as sql:
+            yield connected(Listener(conninfo, channel="bell", notifier=sql.notifier("bell")))
+    elif request.param == "redis":
+        with closing(RedisStore(redis_url)) as redis:
+            yield connected(RedisWatch(redis_url, channel="bell", notifier=redis.notifier("bell")))
+    else:
+        yield ThisProcess()
+
+
+def connected(watch: Watch) -> Watch:
+    """Let a watch connect now: a new connection ends a wait, and other causes are tested here."""
+    watch.wait(0)
+    return watch
 
 
 @pytest.fixture

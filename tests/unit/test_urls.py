@@ -9,6 +9,7 @@ import pytest
 from sempre.addresses.options import own_options
 from sempre.errors import BrokerUnavailable, MissingExtra, StoreUnavailable
 from sempre.ports.broker import Message
+from sempre.stores.memory import MemoryStore
 from sempre.urls import UrlError, masked, open_broker, open_store
 
 
@@ -256,4 +257,4 @@ def test_a_missing_driver_of_a_broker_names_what_to_install(
     monkeypatch.setitem(sys.modules, driver, None)
 
     with pytest.raises(MissingExtra, match=rf'pip install "sempre\[{extra}\]"'):
-        open_broker(url, store_url="postgresql://127.0.0.1/jobs")
+        open_broker(url, store_url="postgresql://127.0.0.1/jobs", store=MemoryStore())

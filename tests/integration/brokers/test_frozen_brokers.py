@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from signal import SIGCONT, SIGSTOP
@@ -49,11 +49,11 @@ class Frozen:
 @pytest.fixture(params=["beanstalkd", "redis"])
 def server(request: pytest.FixtureRequest) -> Iterator[Frozen]:
     if request.param == "beanstalkd":
-        with beanstalkd_server() as beanstalkd:
-            yield Frozen(beanstalkd.pid, beanstalkd.broker())
+        with beanstalkd_server() as beanstalkd, closing(beanstalkd.broker()) as broker:
+            yield Frozen(beanstalkd.pid, broker)
     else:
-        with redis_server() as redis:
-            yield Frozen(redis.pid, RedisBroker(redis.url))
+        with redis_server() as redis, closing(RedisBroker(redis.url)) as broker:
+            yield Frozen(redis.pid, broker)
 
 
 def seconds_of_a_put(broker: Broker) -> float:

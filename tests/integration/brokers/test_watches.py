@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,7 +23,7 @@ from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.testing.contracts.broker.builders import FOREVER, Stopwatch, ended, put_one
-from sempre.urls import open_broker
+from sempre.urls import open_broker, open_store
 from tests.contract.test_pgbouncer import bouncer_before
 from tests.integration.brokers.waiting import PATIENCE, eventually
 from tests.integration.fleet.pairings import pairing_on
@@ -34,36 +35,42 @@ SPAWN = multiprocessing.get_context("spawn")
 
 def wait_and_tell(pipe: Connection, url: str, store_url: str) -> None:
     """Be the other process: wait for one bell after the other, and say when each was heard."""
-    broker = open_broker(url, store_url=store_url)
-    # A connection ends a wait by itself; what comes after it is what is tested.
-    while not is_quiet(broker):
-        pass
-    pipe.send("ready")
-    while pipe.recv() == "wait":
-        pipe.send("waiting")
-        broker.reserve(["lane"], limit=1, wait=FOREVER)
-        pipe.send("heard")
-    broker.close()
+    with broker_on(url, store_url) as broker:
+        # A connection ends a wait by itself; what comes after it is what is tested.
+        eventually(lambda: is_quiet(broker))
+        pipe.send("ready")
+        while pipe.recv() == "wait":
+            pipe.send("waiting")
+            broker.reserve(["lane"], limit=1, wait=FOREVER)
+            pipe.send("heard")
+
+
+@contextmanager
+def broker_on(url: str, store_url: str) -> Iterator[Broker]:
+    with (
+        closing(open_store(store_url)) as store,
+        closing(open_broker(url, store_url=store_url, store=store)) as broker,
+    ):
+        yield broker
 
 
 def check_that_another_process_hears(url: str, store_url: str) -> None:
     ours, theirs = SPAWN.Pipe()
     process = SPAWN.Process(target=wait_and_tell, args=(theirs, url, store_url), daemon=True)
     process.start()
-    broker = open_broker(url, store_url=store_url)
-    assert answer_of(ours) == "ready"
+    with broker_on(url, store_url) as broker:
+        assert answer_of(ours) == "ready"
 
-    for _ in range(5):
-        ours.send("wait")
-        assert answer_of(ours) == "waiting"
-        assert not ours.poll(0.1)
-        put_one(broker, "lane", delay=5)
-        assert answer_of(ours) == "heard"
+        for _ in range(5):
+            ours.send("wait")
+            assert answer_of(ours) == "waiting"
+            assert not ours.poll(0.1)
+            put_one(broker, "lane", delay=5)
+            assert answer_of(ours) == "heard"
 
     ours.send("end")
     process.join(PATIENCE)
     assert process.exitcode == 0
-    broker.close()
 
 
 def answer_of(pipe: Connection) -> object:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -272,7 +273,8 @@ def test_a_user_who_is_refused_is_told_without_the_password(mariadb: str) -> Non
 def test_rights_that_are_granted_again_are_noticed_without_a_restart(mariadb: str) -> None:
     """A connection keeps the rights that its user had when it was opened."""
     url = new_database(mariadb)
-    SqlStore(Mariadb(url)).upgrade()
+    with closing(SqlStore(Mariadb(url))) as owner:
+        owner.upgrade()
     database, user = urlsplit(url).path.strip("/"), f"clerk_{os.getpid()}@localhost"
     ask(mariadb, f"CREATE USER {user}")
     ask(mariadb, f"GRANT SELECT ON `{database}`.* TO {user}")

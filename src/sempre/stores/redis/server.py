@@ -50,7 +50,6 @@ class StoreServer(RedisServer):
 
     def __init__(self, url: str, *, root: str, answer_after: float) -> None:
         """Check what can be checked without connecting."""
-        self._closed = False
         super().__init__(
             url, package=_PACKAGE, root=root, answer_after=answer_after, undecodable="surrogatepass"
         )
@@ -82,11 +81,6 @@ class StoreServer(RedisServer):
     def publish(self, channel: str, word: str) -> None:
         """Send a word to every connection that is subscribed to a channel."""
         self.ask("PUBLISH", channel, word)
-
-    def close(self) -> None:
-        """Close every connection, and refuse further commands."""
-        self._closed = True
-        super().close()
 
     def _script(self, name: str) -> str:
         return with_field_lists(super()._script(name))
