@@ -15,6 +15,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 # Twice the cores: most tests wait for a server.
 JOBS := $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
+# The time limit, in seconds, of a test that takes minutes.
+PATIENT := -o faulthandler_timeout=3600
 export PYTHON VENV
 
 help: ## list the targets
@@ -52,10 +54,10 @@ test-all: servers lint types ## the tests on each supported Python that the mach
 	done; test -z "$$failed" || { echo "failed on:$$failed" >&2; exit 1; }
 
 test-long: servers ## the tests that take minutes, with what they counted
-	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP
+	SEMPRE_HYPOTHESIS_PROFILE=long $(BIN)/pytest -n auto -m long -rP $(PATIENT)
 
 chaos: servers ## fleets of real workers on every store and broker, harmed in every way; tables
-	$(BIN)/pytest -n 4 -m "" tests/integration/fleet tests/integration/pairs/test_drill.py
+	$(BIN)/pytest -n 4 -m "" $(PATIENT) tests/integration/fleet tests/integration/pairs/test_drill.py
 
 simulate: $(STAMP) ## worlds of faults, then every kept bug; SEEDS=1000 or SECONDS=600, FIRST=1000
 	$(BIN)/python -m sempre.testing.simulation --seconds $(or $(SECONDS),60) \

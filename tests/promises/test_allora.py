@@ -16,7 +16,7 @@ from sempre.domain.states import State
 from sempre.stores.memory import MemoryStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.sqlite import Sqlite
-from tests.integration.fleet.crew import eventually
+from sempre.testing.polling import eventually
 from tests.integration.fleet.pairings import pairing_on
 from tests.promises.driven import NOON, Hand, worker_of
 from tests.promises.machines import machine

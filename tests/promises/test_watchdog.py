@@ -20,8 +20,8 @@ from sempre.stores.memory import MemoryStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.telemetry.logs import Narrator
+from sempre.testing.polling import eventually
 from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
-from tests.integration.brokers.waiting import eventually
 from tests.integration.sql.postgresql_server import postgresql_server
 from tests.promises.driven import Hand, worker_of
 from tests.promises.tubes import Found, peek, remove

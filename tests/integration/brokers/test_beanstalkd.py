@@ -21,8 +21,9 @@ from sempre.testing.contracts.broker.builders import (
     put_one,
     reserved,
 )
+from sempre.testing.polling import eventually
 from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
-from tests.integration.brokers.waiting import eventually, healed
+from tests.integration.brokers.waiting import healed
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from sempre.domain.states import State
 from sempre.engine.events import Event, Happened
 from sempre.ports.broker import Broker, Message
 from sempre.ports.messages import ExecutionQuery
+from sempre.testing.polling import eventually
 from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
-from tests.integration.brokers.waiting import eventually
 from tests.integration.redis.redis_server import redis_server
 
 PAUSED_FOR = 3600

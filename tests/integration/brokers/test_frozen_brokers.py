@@ -17,8 +17,8 @@ from sempre.domain.execution import Execution
 from sempre.engine.events import Event, Happened
 from sempre.errors import BrokerUnavailable
 from sempre.ports.broker import Broker, Message, Remote
+from sempre.testing.polling import eventually
 from tests.integration.brokers.beanstalkd_server import beanstalkd_server
-from tests.integration.brokers.waiting import eventually
 from tests.integration.redis.redis_server import redis_server
 
 CLOCK = SystemClock()

@@ -20,7 +20,8 @@ from sempre.testing.contracts.broker.builders import (
     put_one,
     reserved,
 )
-from tests.integration.brokers.waiting import eventually, healed
+from sempre.testing.polling import eventually
+from tests.integration.brokers.waiting import healed
 from tests.integration.redis.redis_server import RedisServer, redis_server
 
 

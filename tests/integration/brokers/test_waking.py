@@ -14,9 +14,9 @@ import psycopg
 import pytest
 
 from sempre import Every
+from sempre.testing.polling import eventually
 from tests.contract.test_pgbouncer import PORT, bouncer_before
 from tests.integration.brokers.idle_worker import Marking
-from tests.integration.brokers.waiting import eventually
 from tests.integration.fleet.pairings import STORES, Pairing, pairing_on
 from tests.integration.sql.postgresql_server import running_postgresql
 

@@ -23,13 +23,14 @@ from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.testing.contracts.broker.builders import FOREVER, Stopwatch, ended, put_one
+from sempre.testing.polling import eventually
 from sempre.urls import open_broker, open_store
 from tests.contract.test_pgbouncer import bouncer_before
-from tests.integration.brokers.waiting import PATIENCE, eventually
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.redis.redis_server import RedisServer, redis_server
 from tests.integration.sql.postgresql_server import postgresql_server
 
+PATIENCE = 30.0
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -477,8 +478,7 @@ def test_a_subscriber_listens_again_to_a_server_that_was_started_again(
 
         server.start()
 
-        while not watch.shared:
-            watch.wait(0.1)
+        eventually(lambda: watch.wait(0.1) and watch.shared)
         watch.wait(0)
         other.wake_all()
         assert watch.wait(FOREVER)

@@ -1,28 +1,10 @@
-"""Waiting in tests for what a server or another thread does, without sleeping for a time."""
-
-from collections.abc import Callable
-from threading import Event
-from typing import TypeVar
-
-import pytest
+"""Waiting for the messages of a server that fails now and then."""
 
 from sempre.errors import BrokerUnavailable
 from sempre.ports.broker import Broker, Delivery
+from sempre.testing.polling import eventually
 
-__all__ = ["PATIENCE", "eventually", "healed"]
-
-T = TypeVar("T")
-PATIENCE = 30.0
-PAUSE = 0.01
-
-
-def eventually(ask: Callable[[], T]) -> T:
-    """Ask until the answer is something; return it."""
-    for _ in range(int(PATIENCE / PAUSE)):
-        if answer := ask():
-            return answer
-        Event().wait(PAUSE)
-    pytest.fail("it did not happen")
+__all__ = ["healed"]
 
 
 def healed(broker: Broker, lane: str) -> tuple[list[Delivery], int]:

@@ -15,10 +15,11 @@ from sempre.cli.drill.baseline import Baseline
 from sempre.cli.drill.kill import why_spared
 from sempre.cli.output import Output
 from sempre.cli.store_choice import choose_store
+from sempre.testing.polling import eventually
 from tests.integration.brokers.beanstalkd_server import beanstalkd_server
 from tests.integration.cli.programs import Program, finished, program
 from tests.integration.cli.shop import Shop
-from tests.integration.fleet.crew import CLOCK, eventually
+from tests.integration.fleet.crew import CLOCK
 from tests.integration.fleet.pairings import Pairing, pairing_on
 
 YES = "--yes-this-is-not-production"

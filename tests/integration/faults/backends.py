@@ -14,6 +14,7 @@ from sempre.stores.redis import RedisStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
+from sempre.testing.polling import eventually
 from tests.integration.proxy import LostReply, LostRequest, Proxy, Rule, Silence
 from tests.integration.redis.redis_server import RedisServer
 from tests.integration.sql.mariadb_server import MariadbServer, ask, new_database
@@ -117,8 +118,7 @@ def mariadb(server: MariadbServer) -> Backend:
             with suppress(pymysql.OperationalError):  # it has gone by itself
                 ask(server.path, f"KILL CONNECTION {identity}")
         # A connection that was told to end may still answer a little.
-        while found & set(ask(server.path, others)):
-            pass
+        eventually(lambda: not found & set(ask(server.path, others)))
 
     return Backend(server.path, opened, rb"\bCOMMIT\b", address=url, drop_clients=drop_clients)
 

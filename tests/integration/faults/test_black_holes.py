@@ -10,6 +10,7 @@ import pytest
 from sempre.errors import StoreUnavailable
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import at_once
+from sempre.testing.polling import eventually
 from tests.integration.faults.backends import Backend
 from tests.integration.faults.deeds import DEEDS, QUESTIONS
 from tests.integration.proxy import Meeting, Proxy, Silence
@@ -21,8 +22,7 @@ HASTE = 0.2
 def hasty(backend: Backend, proxy: Proxy, store: Store) -> Iterator[Store]:
     """A store that gives up soon, connected and checked."""
     opened = backend.through(proxy, HASTE)
-    while is_unavailable(lambda each: each.uuid == store.uuid, opened):
-        pass
+    eventually(lambda: not is_unavailable(lambda each: each.uuid == store.uuid, opened))
     yield opened
     opened.close()
 
@@ -42,8 +42,7 @@ def is_unavailable(act: Callable[[Store], object], store: Store) -> bool:
 
 def wait_for(store: Store) -> None:
     """Come back when a store is connected again, however often its haste is in the way."""
-    while is_unavailable(QUESTIONS["last_pass"], store):
-        pass
+    eventually(lambda: not is_unavailable(QUESTIONS["last_pass"], store))
 
 
 def test_every_operation_ends_on_a_connection_that_fell_silent(

@@ -5,16 +5,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
-import pytest
-
 from sempre.clock import SystemClock
+from sempre.testing.polling import eventually
 from tests.architecture.source import ROOT
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.judge import Finding, judge, recovery
@@ -22,31 +21,15 @@ from tests.integration.fleet.pairings import Pairing
 from tests.integration.fleet.processes import Process, children, in_session, send
 from tests.integration.fleet.rota import ROTAS, Line
 
-__all__ = ["CLOCK", "QUICK", "Fleet", "Member", "eventually", "fleet_on"]
+__all__ = ["CLOCK", "QUICK", "Fleet", "Member", "fleet_on"]
 
 T = TypeVar("T")
 CLOCK = SystemClock()
 # Nothing is asserted by it: a machine may be slow, but not for so long.
-PATIENCE = 120.0
 PAUSE = 0.05
 PROGRAM = "tests.integration.fleet.program"
 ISOLATIONS = ("thread", "async", "process")
 QUICK = {"lease": "3s", "beat": "1s", "sweep": "1s", "grace": "1s", "watchdog_interval": "5s"}
-
-
-def eventually(
-    ask: Callable[[], T | None],
-    *,
-    otherwise: Callable[[], object] = str,
-    patience: float = PATIENCE,
-) -> T:
-    """Ask until the answer is something; return it. Fail with an account if it never is."""
-    until = CLOCK.elapsed() + patience
-    while not (answer := ask()):
-        if CLOCK.elapsed() > until:
-            pytest.fail(f"it did not happen: {otherwise()}")
-        Event().wait(PAUSE)
-    return answer
 
 
 class Member:

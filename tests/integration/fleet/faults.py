@@ -5,7 +5,8 @@ from collections.abc import Callable
 from contextlib import closing
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 
-from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, Fleet, Member
 from tests.integration.fleet.processes import Process, send
 from tests.integration.redis.redis_server import RedisServer
 

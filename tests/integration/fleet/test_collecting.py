@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sempre.app.process.worker_processes import YOUNG
-from tests.integration.fleet.crew import eventually
+from sempre.testing.polling import eventually
 
 PROGRAM = """
 import gc

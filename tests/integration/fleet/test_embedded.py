@@ -5,7 +5,8 @@ from threading import Event, Thread
 
 import pytest
 
-from tests.integration.fleet.crew import QUICK, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import QUICK, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.program import application

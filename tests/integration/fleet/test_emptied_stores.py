@@ -1,12 +1,14 @@
 """Somebody empties the store under running workers: they set it up again and go on."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sempre import Sempre
-from tests.integration.fleet.crew import CLOCK, Fleet, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, Fleet, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.emptying import WAYS, back_up
 from tests.integration.fleet.pairings import pairing_on
@@ -38,9 +40,10 @@ def test_an_emptied_store_is_set_up_again_and_every_schedule_goes_on(
     ):
         members = fleet.join(2)
         wait_for_slots_after(fleet, CLOCK.now().timestamp())
-        store = Sempre(pairing.store).engine.store
-        eventually(lambda: len(store.sessions().value) == len(members), otherwise=fleet.outputs)
-        before = store.uuid
+        with closing(Sempre(pairing.store)) as app:
+            store = app.engine.store
+            eventually(lambda: len(store.sessions().value) == len(members), otherwise=fleet.outputs)
+            before = store.uuid
         workers = {each.pid for member in members for each in member.workers}
         emptied_at = CLOCK.now().timestamp()
 
@@ -52,12 +55,10 @@ def test_an_emptied_store_is_set_up_again_and_every_schedule_goes_on(
         assert after == workers, fleet.outputs()
         reported = ["is gone: it was emptied" in member.output for member in members]
         assert reported == [True, True], fleet.outputs()
-        app = Sempre(pairing.store)
-        assert app.engine.store.uuid != before
-        eventually(lambda: app.engine.store.last_pass().value.report.get("renewed_at"))
-        assert sorted(each.name for each in app.schedules) == sorted(
-            line.name for line in fleet.lines
-        )
+        with closing(Sempre(pairing.store)) as app:
+            assert app.engine.store.uuid != before
+            eventually(lambda: app.engine.store.last_pass().value.report.get("renewed_at"))
+            assert {each.name for each in app.schedules} == {line.name for line in fleet.lines}
         fleet.part()
         _check_fences(fleet, emptied_at)
 

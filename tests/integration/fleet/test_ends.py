@@ -13,7 +13,8 @@ from sempre.domain.states import State
 from sempre.engine.ends import CUT_OFF
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.sqlite import Sqlite
-from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, Fleet, Member, fleet_on
 from tests.integration.fleet.effects import Effects, read_log
 from tests.integration.fleet.hounded import AGAIN
 from tests.integration.fleet.pairings import pairing_on

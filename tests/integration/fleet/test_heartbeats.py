@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.fleet.crew import Fleet, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import Fleet, fleet_on
 from tests.integration.fleet.effects import Effects, read_log
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.processes import children, send

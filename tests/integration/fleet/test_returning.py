@@ -9,7 +9,8 @@ from signal import SIGKILL, SIGTERM, Signals
 
 import pytest
 
-from tests.integration.fleet.crew import CLOCK, Fleet, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, Fleet, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import STORES, pairing_on
 from tests.integration.fleet.rota import Line

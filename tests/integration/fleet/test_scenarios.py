@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sempre.testing.polling import eventually
 from tests.contract.test_pgbouncer import PORT, bouncer_before
-from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
+from tests.integration.fleet.crew import CLOCK, Fleet, Member, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import Pairing, pairing_on
 from tests.integration.fleet.processes import cpu_seconds, peak_mebibytes

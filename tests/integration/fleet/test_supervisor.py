@@ -13,7 +13,8 @@ from sempre.domain.states import State
 from sempre.ports.messages import ExecutionQuery
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.sqlite import Sqlite
-from tests.integration.fleet.crew import Fleet, Member, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import Fleet, Member, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.processes import send

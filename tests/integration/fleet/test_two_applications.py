@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.fleet.crew import CLOCK, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import PAIRINGS, pairing_on
 from tests.integration.fleet.rota import ROTAS

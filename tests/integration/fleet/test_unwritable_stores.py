@@ -5,7 +5,8 @@ from signal import SIGKILL
 
 import pytest
 
-from tests.integration.fleet.crew import CLOCK, Fleet, Member, eventually, fleet_on
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, Fleet, Member, fleet_on
 from tests.integration.fleet.effects import read_log
 from tests.integration.fleet.pairings import pairing_on
 from tests.integration.fleet.processes import send

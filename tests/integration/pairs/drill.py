@@ -19,7 +19,8 @@ from sempre import Job, Sempre
 from sempre.domain.states import LIVE, State
 from sempre.ports.messages import ExecutionQuery
 from sempre.stores.sql.dialects.mariadb.pool import read_address
-from tests.integration.fleet.crew import CLOCK, Fleet, eventually
+from sempre.testing.polling import eventually
+from tests.integration.fleet.crew import CLOCK, Fleet
 from tests.integration.fleet.effects import read_log
 from tests.integration.pairs.program import JOB, create_database_of
 

@@ -9,8 +9,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from sempre.testing.polling import eventually
 from tests.architecture.source import ROOT
-from tests.integration.fleet.crew import eventually
 
 
 def test_forgotten_databases_become_ready(tmp_path: Path) -> None:

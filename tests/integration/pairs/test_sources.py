@@ -25,8 +25,8 @@ from sqlalchemy import (
 )
 
 from sempre.app.pairs.sources import Source
+from sempre.testing.polling import eventually
 from tests.architecture.source import ROOT
-from tests.integration.fleet.crew import eventually
 from tests.integration.pairs.tables import BIG, derive, fill, index
 from tests.integration.transactions.places import Place
 

@@ -7,7 +7,7 @@ import redis
 
 from sempre.brokers.redis.server import BrokerServer
 from sempre.stores.redis.server import StoreServer
-from tests.integration.brokers.waiting import eventually
+from sempre.testing.polling import eventually
 from tests.integration.redis.redis_server import RedisServer
 
 

@@ -12,7 +12,7 @@ from sempre.domain.states import State
 from sempre.engine.events import Happened
 from sempre.errors import TransactionError
 from sempre.executors.current import Current, running
-from tests.integration.fleet.crew import eventually
+from sempre.testing.polling import eventually
 from tests.integration.transactions.places import Shop
 
 

@@ -13,8 +13,8 @@ import pytest
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.ports.executor import Isolation
+from sempre.testing.polling import eventually
 from tests.architecture.source import ROOT
-from tests.integration.fleet.crew import eventually
 from tests.integration.transactions.places import Place
 from tests.integration.transactions.program import application
 

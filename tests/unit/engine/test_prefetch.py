@@ -14,6 +14,7 @@ from sempre.engine.worker_spec import WorkerSpec
 from sempre.ports.executor import Task
 from sempre.ports.messages import Candidate, Reading, Session, Wanted
 from sempre.stores.memory import MemoryStore
+from sempre.testing.polling import eventually
 from tests.unit.app.conftest import Hand
 
 SPEC = WorkerSpec({"work": Task("work", print)}, frozenset({"default"}), 10)
@@ -56,8 +57,7 @@ class Shop:
     def prepare(self) -> None:
         """Read what comes, five seconds before it is due."""
         self.clock.move(seconds=55)
-        while self.prefetch.step(5.0):
-            pass
+        eventually(lambda: not self.prefetch.step(5.0))
         self.store.read.clear()
         self.clock.move(seconds=5)
 

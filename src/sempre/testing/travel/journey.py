@@ -94,7 +94,7 @@ class Journey:
         self.clock.move_to(self.clock.now() + duration)
         rescuer = Rescuer(self.engine)
         while rescuer.rescue():
-            pass
+            pass  # A call rescues a bounded number of executions.
         self.travel_to(self.clock.now())
 
     # How

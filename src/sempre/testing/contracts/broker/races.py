@@ -13,6 +13,7 @@ from sempre.testing.contracts.broker.builders import (
     new_lane,
     put_one,
 )
+from sempre.testing.polling import eventually
 
 THREADS = 6
 MOST = 1500
@@ -95,11 +96,13 @@ def test_waking_while_messages_come_loses_none(broker: Broker) -> None:
 
     def receive() -> list[str]:
         found: list[str] = []
-        while len(found) < len(bodies):
-            deliveries = broker.reserve([lane], limit=1, wait=PATIENCE)
-            broker.acknowledge(deliveries)
-            found += bodies_of(deliveries)
-        done.append(True)
+        try:
+            while len(found) < len(bodies):
+                deliveries = broker.reserve([lane], limit=1, wait=PATIENCE)
+                broker.acknowledge(deliveries)
+                found += bodies_of(deliveries)
+        finally:
+            done.append(True)
         return found
 
     def wake() -> list[str]:
@@ -116,6 +119,5 @@ def test_waking_while_messages_come_loses_none(broker: Broker) -> None:
 
     _check_each_once(found[0], bodies)
     put_one(broker, lane, LAST)
-    while not (deliveries := broker.reserve([lane], limit=1, wait=PATIENCE)):
-        pass
+    deliveries = eventually(lambda: broker.reserve([lane], limit=1, wait=PATIENCE))
     assert bodies_of(deliveries) == [LAST]

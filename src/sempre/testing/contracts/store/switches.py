@@ -23,6 +23,7 @@ from sempre.testing.contracts.store.builders import (
     wanted,
     work_of,
 )
+from sempre.testing.polling import eventually
 
 
 def _off(store: Store, target: str, **fields: object) -> Switch:
@@ -210,8 +211,7 @@ def test_a_switch_goes_on_again_by_itself(store: Store) -> None:
     until = now_of(store) + timedelta(milliseconds=50)
     store.switch(Switch("maintenance", "all", "hold", until=until), off=True)
     held = enqueued(store)
-    while now_of(store) < until:
-        pass
+    eventually(lambda: now_of(store) >= until)
     assert store.switches().value == []
 
     tick = store.tick(session_of(store), wanted(), lease=LEASE).value
