@@ -50,17 +50,23 @@ class FencesByAttempt(MemoryStore):
 class ClaimsEarly(MemoryStore):
     """Judges what is due by a clock that is ahead."""
 
+    def __init__(self) -> None:
+        self._swift = _Swift()
+        super().__init__(self._swift)
+
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
-        self._clock = _Ahead()
+        self._swift.ahead = HOUR / 2 + timedelta(minutes=1)
         try:
             return super().claim(orders, session=session)
         finally:
-            self._clock = SystemClock()
+            self._swift.ahead = timedelta()
 
 
-class _Ahead(SystemClock):
+class _Swift(SystemClock):
+    ahead = timedelta()
+
     def now(self) -> datetime:
-        return super().now() + HOUR / 2 + timedelta(minutes=1)
+        return super().now() + self.ahead
 
 
 class ClaimsForAnyone(MemoryStore):
@@ -75,11 +81,11 @@ class IgnoresSwitches(MemoryStore):
     """Looks at switches when it lists, not when it claims."""
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
-        switches, self._tables.switches = self._tables.switches, {}
+        switches, self.tables.switches = self.tables.switches, {}
         try:
             return super().claim(orders, session=session)
         finally:
-            self._tables.switches = switches
+            self.tables.switches = switches
 
 
 class AppliesInParts(MemoryStore):
@@ -101,7 +107,7 @@ class LastWriterWins(MemoryStore):
         return super().apply([self._rebased(order) for order in orders])
 
     def _rebased(self, order: Order) -> Order:
-        base = order.plan.base and self._tables.schedules.get(order.plan.base.id)
+        base = order.plan.base and self.tables.schedules.get(order.plan.base.id)
         return replace(order, plan=replace(order.plan, base=base)) if base else order
 
 
@@ -118,10 +124,8 @@ class LetsZombiesSettle(MemoryStore):
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         for each in settlements:
-            row = self._tables.executions[each.execution.id]
-            self._tables.put(
-                copy_with(each.plan.changes[0].after, fence=row.fence, session=session)
-            )
+            row = self.tables.executions[each.execution.id]
+            self.tables.put(copy_with(each.plan.changes[0].after, fence=row.fence, session=session))
         return [Settled.DONE] * len(settlements)
 
 
@@ -129,7 +133,7 @@ class RenewsTheRetired(MemoryStore):
     """Lets a session come back that was retired."""
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        self._tables.sessions.setdefault(session, Session(session))
+        self.tables.sessions.setdefault(session, Session(session))
         return super().tick(session, wanted, lease=lease)
 
 
@@ -137,8 +141,8 @@ class BuriesTheLiving(MemoryStore):
     """Renews no session that a clock has made expire."""
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        known = self._tables.sessions.get(session)
-        if known is not None and not is_alive(known, self._clock.now()):
+        known = self.tables.sessions.get(session)
+        if known is not None and not is_alive(known, self.clock.now()):
             self.retire(session)
         return super().tick(session, wanted, lease=lease)
 
@@ -147,11 +151,11 @@ class TakesFromTheLiving(MemoryStore):
     """Applies a rescue that was planned before the session showed life again."""
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
-        sessions, self._tables.sessions = self._tables.sessions, {}
+        sessions, self.tables.sessions = self.tables.sessions, {}
         try:
             return super().apply(orders)
         finally:
-            self._tables.sessions = sessions
+            self.tables.sessions = sessions
 
 
 class KeepsWhatPassed(MemoryStore):
@@ -177,11 +181,11 @@ class ChecksThenInserts(MemoryStore):
     """Looks for a duplicate in one step and inserts in another."""
 
     def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
-        unique, keyed = dict(self._tables.unique), dict(self._tables.keyed)
+        unique, keyed = dict(self.tables.unique), dict(self.tables.keyed)
         receipts = []
         for work in works:
-            self._tables.unique = dict(unique)
-            self._tables.keyed = defaultdict(set, keyed)
+            self.tables.unique = dict(unique)
+            self.tables.keyed = defaultdict(set, keyed)
             receipts += super().enqueue([work])
         return receipts
 
@@ -190,7 +194,7 @@ class PassesAlways(MemoryStore):
     """Begins a pass for whoever asks."""
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
-        self._tables.maintenance = None
+        self.tables.maintenance = None
         return super().begin_pass(holder=holder, every=every)
 
 
@@ -198,10 +202,10 @@ class PurgesBySlot(MemoryStore):
     """Forgets skipped slots that are still to come."""
 
     def purge(self, *, before: datetime, limit: int) -> int:
-        rows = list(self._tables.executions.values())
+        rows = list(self.tables.executions.values())
         for row in rows:
             if row.state is State.SKIPPED and row.run_at < before:
-                self._tables.put(copy_with(row, state=State.SUPERSEDED))
+                self.tables.put(copy_with(row, state=State.SUPERSEDED))
         return super().purge(before=before, limit=limit)
 
 
@@ -221,7 +225,7 @@ class ComparesWithoutCase(MemoryStore):
     """Finds names as a collation does."""
 
     def views(self, names: Sequence[str]) -> Reading[list[View]]:
-        folded = {each.name.casefold(): each.name for each in self._tables.schedules.values()}
+        folded = {each.name.casefold(): each.name for each in self.tables.schedules.values()}
         return super().views([folded.get(name.casefold(), name) for name in names])
 
 
@@ -271,7 +275,7 @@ class TellsNobodyOfLeases(MemoryStore):
 
     def expired(self, limit: int) -> Reading[list[Candidate]]:
         found = super().expired(limit)
-        gone = [c for c in found.value if c.execution.session not in self._tables.sessions]
+        gone = [c for c in found.value if c.execution.session not in self.tables.sessions]
         return replace(found, value=gone)
 
 
@@ -279,7 +283,7 @@ class RunsForEverybody(MemoryStore):
     """Tells a session what all sessions run."""
 
     def running(self, session: str) -> Reading[list[Execution]]:
-        held = [super(RunsForEverybody, self).running(each) for each in self._tables.sessions]
+        held = [super(RunsForEverybody, self).running(each) for each in self.tables.sessions]
         rows = [row for reading in held for row in reading.value]
         return Reading(super().running(session).now, rows)
 
@@ -288,9 +292,9 @@ class RemembersRequests(MemoryStore):
     """Keeps a request to cancel by the execution, whichever attempt it was about."""
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        asked = self._tables.cancelled
+        asked = self.tables.cancelled
         for identity in asked:
-            asked[identity] = self._tables.executions[identity].fence
+            asked[identity] = self.tables.executions[identity].fence
         return super().tick(session, wanted, lease=lease)
 
 
@@ -298,9 +302,9 @@ class CancelsNextRows(MemoryStore):
     """Ends whatever waits."""
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
-        for row in [self._tables.executions[each] for each in ids]:
+        for row in [self.tables.executions[each] for each in ids]:
             if row.is_live:
-                self._tables.put(row.to(State.CANCELLED, actor=actor))
+                self.tables.put(row.to(State.CANCELLED, actor=actor))
         return [Cancelled.ENDED] * len(ids)
 
 
@@ -317,7 +321,7 @@ class ListsWhatIsOver(MemoryStore):
 
     def switches(self) -> Reading[list[Switch]]:
         now = super().switches().now
-        return Reading(now, sorted(self._tables.switches.values(), key=lambda each: each.name))
+        return Reading(now, sorted(self.tables.switches.values(), key=lambda each: each.name))
 
 
 class BelievesEverybody(MemoryStore):
@@ -325,14 +329,14 @@ class BelievesEverybody(MemoryStore):
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:  # noqa: ARG002 - that is the bug
         for each in reports:
-            self._tables.reports[each.execution_id] = each
+            self.tables.reports[each.execution_id] = each
 
 
 class RetriesBesideOthers(MemoryStore):
     """Looks at unique keys when work is put in, and never again."""
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
-        self._tables.unique_of.clear()
+        self.tables.unique_of.clear()
         return super().settle(settlements, session=session)
 
 
@@ -348,7 +352,7 @@ class PurgesTheLiving(MemoryStore):
     """Forgets sessions by the instant alone, though they still hold their lease."""
 
     def purge(self, *, before: datetime, limit: int) -> int:
-        for session in list(self._tables.sessions.values()):
+        for session in list(self.tables.sessions.values()):
             if session.leased_until and session.leased_until < before:
                 self.retire(session.id)
         return super().purge(before=before, limit=limit)
@@ -388,5 +392,5 @@ class FencesAnew(MemoryStore):
         same = [each and copy_with(each, fence=1) for each in found]
         for each in same:
             if each is not None:
-                self._tables.put(each)
+                self.tables.put(each)
         return same

@@ -73,8 +73,8 @@ class BlindStore:
         return self._store.due_ids(wanted, within=within)
 
     def _single(self) -> list[Execution]:
-        tables = self._store._tables  # noqa: SLF001 - what a process cannot read is no promise
-        return [row for row in tables.unended.values() if row.schedule_id is None and row.is_live]
+        unended = self._store.tables.unended.values()
+        return [row for row in unended if row.schedule_id is None and row.is_live]
 
     def _seen(self, reading: Reading[Any], table: Table | None, owner: str) -> Reading[Any]:
         """Return an answer without what cannot be read."""

@@ -35,24 +35,24 @@ class HarmedStore(MemoryStore):
         return found
 
     def all(self) -> list[Schedule]:
-        return sorted(self._tables.schedules.values(), key=lambda each: each.id)
+        return sorted(self.tables.schedules.values(), key=lambda each: each.id)
 
     def supersede_rows(self, schedule: Schedule) -> None:
         """End the next row, with nothing in the schedule that tells of it."""
-        for row in list(self._tables.rows_of(schedule.id)):
-            self._tables.put(copy_with(row, state=State.SUPERSEDED))
+        for row in list(self.tables.rows_of(schedule.id)):
+            self.tables.put(copy_with(row, state=State.SUPERSEDED))
 
     def move_row(self, schedule: Schedule) -> datetime:
         """Place the next row and what the schedule says of it where the grid has no slot."""
-        [row] = self._tables.rows_of(schedule.id)
+        [row] = self.tables.rows_of(schedule.id)
         moved = row.run_at + timedelta(seconds=1)
-        self._tables.put(copy_with(row, run_at=moved, due_at=moved))
-        self._tables.schedules[schedule.id] = copy_with(schedule, next_run_at=moved)
+        self.tables.put(copy_with(row, run_at=moved, due_at=moved))
+        self.tables.schedules[schedule.id] = copy_with(schedule, next_run_at=moved)
         return moved
 
     def pass_due(self, **report: object) -> None:
         """Let a pass be due that goes on where another one ended."""
-        self._tables.maintenance = None
+        self.tables.maintenance = None
         assert self.begin_pass(holder="before", every=timedelta(0)) is not None
         self.finish_pass(holder="before", report=asdict(PassReport(**report)))  # type: ignore[arg-type]
 
@@ -61,7 +61,7 @@ class HarmedStore(MemoryStore):
 def store(monkeypatch: pytest.MonkeyPatch) -> HarmedStore:
     monkeypatch.setattr(watchdog, "BATCH", 3)
     # Finds all that is missing by looking at every row, which no other store can afford.
-    monkeypatch.setattr(HarmedStore, "astray", lambda self, **_: Reading(self._clock.now(), []))
+    monkeypatch.setattr(HarmedStore, "astray", lambda self, **_: Reading(self.clock.now(), []))
     return HarmedStore()
 
 

@@ -57,12 +57,12 @@ class SlowStore(MemoryStore):
 
     def __init__(self, clock: TwoClocks) -> None:
         super().__init__(clock)
-        self.clock = clock
+        self._two_clocks = clock
         self.takes = 0.0
 
     def expired(self, limit: int) -> Reading[list[Candidate]]:
         found = super().expired(limit)
-        self.clock.seconds += self.takes
+        self._two_clocks.seconds += self.takes
         return found
 
 

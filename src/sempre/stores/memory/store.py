@@ -4,11 +4,9 @@ It is what the other stores are tested against, what the simulator runs on, and 
 per process where nothing has to outlive it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from threading import RLock
 from uuid import uuid4
 
 from sempre.clock import Clock, SystemClock
@@ -17,7 +15,6 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
-from sempre.errors import StoreUnavailable
 from sempre.ports.messages import (
     Attempt,
     Birth,
@@ -46,24 +43,24 @@ from sempre.ports.messages import (
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
 
 
 class MemoryStore:
-    """A store in this process, for this process."""
+    """A store in this process, for this process: operations write `tables`, others may read."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
     weaker_promises: tuple[str, ...] = ()
 
-    def __init__(self, clock: Clock | None = None) -> None:
-        """Begin empty, on the host's clock or another one."""
+    def __init__(self, clock: Clock | None = None, *, tables: Tables | None = None) -> None:
+        """Begin empty, on the host's clock or another one; a subclass of `Tables` may watch."""
         self.uuid = str(uuid4())
-        self._clock = clock or SystemClock()
-        self._lock = RLock()
-        self._tables = Tables()
-        self._closed = False
+        self.clock = clock or SystemClock()
+        self.tables = tables or Tables()
+        self._operation = Operation(self.tables, self.clock)
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
         """Nothing to set up; fences go on above the given one."""
@@ -73,15 +70,11 @@ class MemoryStore:
 
     def close(self) -> None:
         """Forget everything; any later use is an error."""
-        self._closed = True
+        self._operation.is_closed = True
 
-    @contextmanager
-    def _at_once(self) -> Iterator[tuple[Tables, datetime]]:
-        """Hold everybody else off for the length of one operation."""
-        if self._closed:
-            raise StoreUnavailable("the memory store is closed; make another one.")
-        with self._lock:
-            yield self._tables, self._clock.now()
+    def _at_once(self) -> Operation:
+        """Return the context of one operation."""
+        return self._operation
 
     # Schedules
 

@@ -63,35 +63,22 @@ class WatchedStore(MemoryStore):
 
     def __init__(self, clock: VirtualClock, uuid: str) -> None:
         """Begin empty."""
-        super().__init__(clock)
+        self._executions, self._schedules, self._ranges = Journal(), Journal(), Ranges()
+        tables = Tables(schedules=self._schedules, executions=self._executions, ranges=self._ranges)
+        super().__init__(clock, tables=tables)
         self.uuid = uuid
-        self.clock = clock
-        self.executions_table: dict[str, Execution] = Journal()
-        self.schedules_table: dict[str, Schedule] = Journal()
-        self._ranges = Ranges()
-        self._tables = Tables(
-            schedules=self.schedules_table, executions=self.executions_table, ranges=self._ranges
-        )
-
-    @property
-    def tables(self) -> Tables:
-        """The truth."""
-        return self._tables
 
     def has_changed(self) -> bool:
         """Tell whether a row was written since the changes were last asked for."""
-        journals = (self.executions_table, self.schedules_table)
-        return any(isinstance(each, Journal) and each.before for each in journals)
+        return bool(self._executions.before or self._schedules.before)
 
     def changed_rows(self) -> list[tuple[str, Execution | None, Execution | None]]:
         """Return executions before and after, since last asked."""
-        table = self.executions_table
-        return table.changes() if isinstance(table, Journal) else []
+        return self._executions.changes()
 
     def changed_schedules(self) -> list[tuple[str, Schedule | None, Schedule | None]]:
         """Return schedules before and after, since last asked."""
-        table = self.schedules_table
-        return table.changes() if isinstance(table, Journal) else []
+        return self._schedules.changes()
 
     def new_ranges(self) -> list[SlotRange]:
         """Return the ranges that were recorded since last asked."""

@@ -117,7 +117,7 @@ class World:
         self.effects = Effects()
         self.judge = Judge(self.store, self.effects)
         self.exchange = Exchange(self.stage, carries=scene.carries, precision=scene.precision)
-        self.exchange.exists = self.store.executions_table.__contains__
+        self.exchange.exists = self.store.tables.executions.__contains__
         self.premises = Premises(self.store, self.exchange, self.judge, self.effects)
         self.premises.script = lambda _run: draw_script(chance, peace=self.premises.peace)
         self.person = Client("ann", self.premises, like=Program("nobody", self.stage))

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from itertools import takewhile
 from operator import attrgetter
-from threading import RLock
 from typing import Any
 
 from sempre.clock import Clock
@@ -82,22 +81,6 @@ class _TravelTables(Tables):
         return row is not None and row.is_live and row.due_at == due_at
 
 
-class _AtOnce:
-    """Begins an operation of the store: as that of the memory store, in fewer steps."""
-
-    def __init__(self, tables: Tables, clock: Clock) -> None:
-        self._tables = tables
-        self._clock = clock
-        self._lock = RLock()
-
-    def __enter__(self) -> tuple[Tables, datetime]:
-        self._lock.acquire()
-        return self._tables, self._clock.now()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
 class TravelStore(MemoryStore):
     """A memory store whose one worker serves every queue.
 
@@ -109,9 +92,8 @@ class TravelStore(MemoryStore):
 
     def __init__(self, clock: Clock) -> None:
         """Begin empty."""
-        super().__init__(clock)
-        self._travel = self._tables = _TravelTables()
-        self._operation = _AtOnce(self._tables, clock)
+        self._travel = _TravelTables()
+        super().__init__(clock, tables=self._travel)
         self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
         self._by_id: dict[str, Filed] = {}
@@ -151,7 +133,7 @@ class TravelStore(MemoryStore):
     @property
     def pass_due_at(self) -> datetime:
         """When the next pass of the watchdog is due."""
-        return history.maintenance(self._travel, self._clock.now()).due_at
+        return history.maintenance(self._travel, self.clock.now()).due_at
 
     def call_pass(self, at: datetime) -> None:
         """Let the next pass be due no later than this."""
@@ -203,9 +185,6 @@ class TravelStore(MemoryStore):
         self._file.append(filed)
 
     # What the engine asks
-
-    def _at_once(self) -> _AtOnce:  # type: ignore[override]
-        return self._operation
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due, of any queue, in the same order every time."""
