@@ -12,8 +12,8 @@ from threading import Timer
 from typing import Any, Self
 
 from sempre.domain.arguments import Json
+from sempre.testing.polling import eventually
 from tests.architecture.source import ROOT
-from tests.integration.brokers.waiting import eventually
 
 __all__ = ["Worker", "descendants", "fork_server", "wait_for_exit"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.brokers.waiting import eventually
+from sempre.testing.polling import eventually
 from tests.integration.executors.hosting import Worker, descendants, fork_server, wait_for_exit
 
 FOREVER = 3600.0

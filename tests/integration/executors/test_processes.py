@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.brokers.waiting import eventually
+from sempre.testing.polling import eventually
 from tests.integration.executors.hosting import Worker
 
 
