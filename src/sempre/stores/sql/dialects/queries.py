@@ -8,7 +8,13 @@ __all__ = ["Queries"]
 
 
 class Queries(ABC):
-    """The queries of a transaction, each by one statement."""
+    """The queries of a transaction, each by one statement.
+
+    Attributes:
+        is_begun: whether the database may have done something that a commit keeps.
+    """
+
+    is_begun = True
 
     @abstractmethod
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401

@@ -6,17 +6,23 @@ nothing but the rows that are wanted.
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
-from random import random
-from threading import Event, Lock
+from threading import Lock
 from typing import Any, TypeVar
 
-from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.forking import keep_uncollected
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb.callers import MariadbCallers
+from sempre.stores.sql.dialects.mariadb.failures import (
+    RACES,
+    RIGHTS,
+    code_of,
+    explained,
+    is_silence,
+)
 from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET
 from sempre.stores.sql.dialects.mariadb.pool import (
     OF_OURS,
@@ -26,41 +32,15 @@ from sempre.stores.sql.dialects.mariadb.pool import (
     read_address,
 )
 from sempre.stores.sql.dialects.mariadb.transaction import MariadbTransaction
+from sempre.stores.sql.dialects.retries import TRIES, BegunTransaction, RetryingDialect
 from sempre.stores.sql.statements import Statements
 
 __all__ = ["Mariadb"]
 
 T = TypeVar("T")
-TRIES = 5
-NO_SUCH_TABLE = 1146
-# A deadlock, a lock that was not free in time, a row or a table that changed since it was read, and
-# a constraint that others were quicker to fill: repeated, the work finds what they wrote.
-_RACES = {1213, 1205, 1020, 1062, 1412}
-_REFUSED = {
-    1044: "this user lacks a right; grant it",
-    1045: "the server refuses this user; check user and password",
-    1049: "there is no such database; create it",
-    1142: "this user lacks a right; grant it",
-    1698: "the server refuses this user; check user and password",
-    1665: "its binary log must be of another format; SET GLOBAL binlog_format = ROW",
-}
-# On a database, a table, a column, a setting or a routine.
-_RIGHTS = {1044, 1142, 1143, 1227, 1370}
-_UNAVAILABLE = {
-    1020: "others were quicker again and again",
-    1021: "its disk is full; free some space",
-    1040: "it has no connection left",
-    1114: "its disk is full; free some space",
-    1205: "a lock was not free in time",
-    1213: "others were quicker again and again",
-    1290: "it is read-only, as a replica is",
-    1412: "others changed the tables again and again",
-    1792: "it is read-only, as a replica is",
-    1969: "a statement took too long",
-}
 
 
-class Mariadb:
+class Mariadb(RetryingDialect[Any]):
     """A database of a MariaDB server.
 
     Args:
@@ -79,6 +59,7 @@ class Mariadb:
     """
 
     name = "mariadb"
+    driver_error = pymysql.Error
     writes_in_reading = False
     capabilities = Capabilities(durable=True, shared=True, remote=True, transactional=True)
 
@@ -96,6 +77,7 @@ class Mariadb:
         read_only: bool = False,
     ) -> None:
         """Check what can be checked without connecting."""
+        super().__init__(wait)
         self._place, address = read_address(url)
         self._new_pool = partial(
             Pool,
@@ -113,7 +95,6 @@ class Mariadb:
             patience=connect_after,
         )
         self._statement_after = statement_after
-        self._wait = wait or Event().wait
         self._sql = Statements(self.name, prefix=prefix)
         self.statements = self._sql.completed(r"%(\1)s")
         wrap = self._wrapped
@@ -176,59 +157,45 @@ class Mariadb:
                 self._pool.close()
             self._pool = None
 
-    def _transact(self, begin: Sequence[str], work: Callable[[Transaction], T]) -> T:
-        """Run a transaction, again if it lost a race or its connection before it began."""
-        for left in reversed(range(TRIES)):
-            pool = self._opened()
-            try:
-                with pool.connection() as connection:
-                    return self._once(connection, begin, work)
-            except _NotBegun as error:
-                pool.forget()
-                if not left:
-                    raise self._explained(error.cause) from None
-            except pymysql.Error as error:
-                # A connection keeps the rights that its user had when it was opened.
-                if _is_silence(error) or _code(error) in _RIGHTS:
-                    pool.forget()
-                if _code(error) not in _RACES or not left:
-                    raise self._explained(error) from None
-            self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
-        raise AssertionError
+    def _connected(self) -> AbstractContextManager[Any]:
+        return self._opened().connection()
 
-    def _once(
-        self,
-        connection: Any,  # noqa: ANN401 - the driver has no types
-        begin: Sequence[str],
-        work: Callable[[Transaction], T],
-    ) -> T:
+    def _begin(self, connection: Any, begin: Sequence[str]) -> MariadbTransaction:  # noqa: ANN401
         try:
             for text in begin:
                 connection.query(text)
-        except BaseException as error:
+        except BaseException:
             _give_up(connection)
-            if not isinstance(error, pymysql.Error) or _is_silence(error):
-                raise
-            raise _NotBegun(error) from error
-        try:
-            answer = work(self._wrapped(connection))
-            if begin:
-                connection.commit()
-        except BaseException as error:
-            try:
-                connection.rollback()
-            except pymysql.Error:
-                _give_up(connection)
-            # A glance changes nothing, so it can be repeated on another connection.
-            is_lost = isinstance(error, pymysql.Error) and not connection.open
-            if is_lost and not begin and not _is_silence(error):
-                raise _NotBegun(error) from error
             raise
-        return answer
+        return self._wrapped(connection, is_begun=bool(begin))
 
-    def _wrapped(self, connection: Any) -> MariadbTransaction:  # noqa: ANN401
+    def _commit(self, connection: Any, transaction: BegunTransaction) -> None:  # noqa: ANN401
+        if transaction.is_begun:
+            connection.commit()
+
+    def _roll_back(self, connection: Any) -> None:  # noqa: ANN401
+        try:
+            connection.rollback()
+        except pymysql.Error:
+            _give_up(connection)
+
+    def _is_lost(self, connection: Any, error: BaseException) -> bool:  # noqa: ANN401
+        return not connection.open and not is_silence(error)
+
+    def _is_race(self, error: Exception) -> bool:
+        return code_of(error) in RACES
+
+    def _note_failure(self, error: Exception, *, is_lost: bool) -> None:
+        # A connection keeps the rights that its user had when it was opened.
+        if is_lost or is_silence(error) or code_of(error) in RIGHTS:
+            self._opened().forget()
+
+    def _explained(self, error: Exception) -> StoreError:
+        return explained(error, self._place)
+
+    def _wrapped(self, connection: Any, *, is_begun: bool = True) -> MariadbTransaction:  # noqa: ANN401
         packet = self._pool.packet if self._pool is not None else SMALL_PACKET
-        return MariadbTransaction(connection, self.statements, packet=packet)
+        return MariadbTransaction(connection, self.statements, packet=packet, is_begun=is_begun)
 
     def _opened(self) -> Pool:
         """Return the pool of this process; a forked child has none of its parent's."""
@@ -239,26 +206,6 @@ class Mariadb:
                 keep_uncollected(self._pool)
                 self._pool = self._new_pool()
             return self._pool
-
-    def _explained(self, error: BaseException) -> StoreError:
-        code = _code(error)
-        told = str(error.args[1]) if len(error.args) > 1 else type(error).__name__
-        if code in _REFUSED:
-            return StoreRefused(f"{self._place} cannot be used: {_REFUSED[code]} ({told}).")
-        if code == NO_SUCH_TABLE:
-            return StoreGone(f"{self._place} cannot be used: {NOT_SET_UP} ({told}).")
-        if code in _UNAVAILABLE:
-            return StoreUnavailable(f"{self._place} failed: {_UNAVAILABLE[code]} ({told}).")
-        if isinstance(error, pymysql.IntegrityError | pymysql.DataError):
-            return StoreError(f"{self._place} refused a write that breaks its rules: {told}.")
-        return StoreUnavailable(f"{self._place} failed: {told}.")
-
-
-class _NotBegun(Exception):
-    """The connection was lost before anything was asked of it."""
-
-    def __init__(self, cause: BaseException) -> None:
-        self.cause = cause
 
 
 def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:
@@ -296,12 +243,3 @@ def _give_up(connection: Any) -> None:  # noqa: ANN401 - the driver has no types
     if connection.open:
         with suppress(pymysql.Error):
             connection.close()
-
-
-def _code(error: BaseException) -> int:
-    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
-
-
-def _is_silence(error: BaseException) -> bool:
-    """Tell whether the server did not answer; it will not answer on other connections either."""
-    return isinstance(error.__context__, TimeoutError)

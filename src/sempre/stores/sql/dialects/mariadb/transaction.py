@@ -28,8 +28,10 @@ class MariadbTransaction(Queries):
         statements: Mapping[str, str],
         *,
         packet: int = SMALL_PACKET,
+        is_begun: bool = True,
     ) -> None:
-        """Wrap a connection in a transaction; its server takes packets of so many bytes."""
+        """Wrap a connection, whose server accepts packets of this many bytes."""
+        self.is_begun = is_begun
         self._connection = connection
         self._statements = statements
         self._packets = Packets(connection.escape, packet)

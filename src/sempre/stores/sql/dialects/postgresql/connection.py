@@ -34,6 +34,7 @@ class Connection(psycopg.Connection[Any]):
         is_direct: whether it leads to one server, which keeps what it is told.
         era: how often connections had been found lost or silent when it was opened.
         planned_at: from when the oldest plans are that the server may have kept for it.
+        began_at: when its transaction began.
         was_slow: whether a transaction with these plans took longer than a short one does.
     """
 
@@ -42,6 +43,7 @@ class Connection(psycopg.Connection[Any]):
     is_direct = False
     era = 0
     planned_at = 0.0
+    began_at = 0.0
     was_slow = False
 
     def wait(self, gen: PQGen[T], interval: float = PAUSE, timeout: float | None = None) -> T:

@@ -15,15 +15,15 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from random import random
-from threading import Event, Lock
+from threading import Lock
 from typing import TypeVar
 
 from sempre.clock import Clock, SystemClock
-from sempre.errors import StoreRefused, StoreUnavailable
+from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.forking import keep_uncollected
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.retries import BegunTransaction, RetryingDialect
 from sempre.stores.sql.statements import Statements
 
 try:
@@ -42,6 +42,7 @@ try:
         OUTDATED,
         RACES,
         explained,
+        sqlstate_of,
     )
     from sempre.stores.sql.dialects.postgresql.pool import Attempts, open_pool
     from sempre.stores.sql.dialects.postgresql.transaction import PostgresqlTransaction
@@ -52,7 +53,6 @@ except ImportError as error:
 __all__ = ["Postgresql", "driver_options"]
 
 T = TypeVar("T")
-TRIES = 5
 # How often a statement is used on a connection before the server is asked to keep its plan.
 PREPARED_AFTER = 1
 # A plan for tables that are nearly empty is a bad one when they are full. So plans are kept for a
@@ -68,7 +68,7 @@ WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", DURABLE)
 LOOKS_AFTER = 0.2
 
 
-class Postgresql:
+class Postgresql(RetryingDialect[Connection]):
     """A schema in a PostgreSQL database.
 
     Args:
@@ -86,6 +86,7 @@ class Postgresql:
     """
 
     name = "postgresql"
+    driver_error = psycopg.Error
     writes_in_reading = True
     capabilities = Capabilities(durable=True, shared=True, remote=True, transactional=True)
 
@@ -104,6 +105,7 @@ class Postgresql:
         read_only: bool = False,
     ) -> None:
         """Check what can be checked without connecting."""
+        super().__init__(wait)
         self._place = describe(conninfo)
         self._check = partial(
             check_server, place=self._place, any_flush=any_flush, read_only=read_only
@@ -116,7 +118,6 @@ class Postgresql:
         self._schema = schema
         self._connections = connections
         self._connect_after = connect_after
-        self._wait = wait or Event().wait
         self._clock = clock or SystemClock()
         self.settings = _settings(int(statement_after * 1000))
         self._sql = Statements(self.name, prefix=prefix, schema=schema)
@@ -175,52 +176,43 @@ class Postgresql:
                 self._pool.close()
             self._pool = None
 
-    def _transact(self, begin: Sequence[str], work: Callable[[Transaction], T]) -> T:
-        """Run a transaction, again if it lost a race or its connection before it began."""
-        for left in reversed(range(TRIES)):
-            try:
-                with self._connected() as connection:
-                    return self._once(connection, begin, work)
-            except _NotBegun as error:
-                self._era += 1
-                if not left:
-                    raise explained(error.cause, self._place) from None
-            except psycopg.Error as error:
-                if isinstance(error, Unanswered) or error.sqlstate in NOT_KEPT | OUTDATED:
-                    self._era += 1
-                    self._keeps = self._keeps and error.sqlstate not in NOT_KEPT
-                if error.sqlstate not in RACES | NOT_KEPT or not left:
-                    raise explained(error, self._place) from None
-            self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
-        raise AssertionError
-
-    def _once(
-        self, connection: Connection, begin: Sequence[str], work: Callable[[Transaction], T]
-    ) -> T:
-        transaction: PostgresqlTransaction | None = None
-        try:
-            transaction = self._transaction(connection, begin)
-            began = self._clock.elapsed()
-            answer = work(transaction)
-            connection.was_slow |= self._clock.elapsed() - began > SHORT
-            if transaction.is_begun:
-                connection.execute("COMMIT", prepare=False)
-        except BaseException as error:
-            with suppress(psycopg.Error):
-                connection.execute("ROLLBACK", prepare=False)
-            is_begun = transaction is not None and transaction.is_begun
-            if isinstance(error, psycopg.OperationalError) and not is_begun:
-                _check_begun(error, connection)
-            raise
-        return answer
-
-    def _transaction(self, connection: Connection, begin: Sequence[str]) -> PostgresqlTransaction:
+    def _begin(self, connection: Connection, begin: Sequence[str]) -> PostgresqlTransaction:
         self._examine(connection)
-        if connection.is_direct:
+        is_direct = connection.is_direct
+        if is_direct:
             self._plan_anew(connection)
-            return PostgresqlTransaction(connection, self.statements, begin=begin)
-        connection.execute("; ".join((*(begin or WRITE), self.settings)), prepare=False)
-        return PostgresqlTransaction(connection, self.statements, is_begun=True)
+        else:
+            connection.execute("; ".join((*(begin or WRITE), self.settings)), prepare=False)
+        connection.began_at = self._clock.elapsed()
+        unsent = begin if is_direct else ()
+        return PostgresqlTransaction(
+            connection, self.statements, begin=unsent, is_begun=not is_direct
+        )
+
+    def _commit(self, connection: Connection, transaction: BegunTransaction) -> None:
+        connection.was_slow |= self._clock.elapsed() - connection.began_at > SHORT
+        if transaction.is_begun:
+            connection.execute("COMMIT", prepare=False)
+
+    def _roll_back(self, connection: Connection) -> None:
+        with suppress(psycopg.Error):
+            connection.execute("ROLLBACK", prepare=False)
+
+    def _is_lost(self, connection: Connection, error: BaseException) -> bool:
+        is_other = not isinstance(error, psycopg.OperationalError) or isinstance(error, Unanswered)
+        return connection.closed and not is_other
+
+    def _is_race(self, error: Exception) -> bool:
+        return sqlstate_of(error) in RACES | NOT_KEPT
+
+    def _note_failure(self, error: Exception, *, is_lost: bool) -> None:
+        state = sqlstate_of(error)
+        if is_lost or isinstance(error, Unanswered) or state in NOT_KEPT | OUTDATED:
+            self._era += 1
+        self._keeps = self._keeps and state not in NOT_KEPT
+
+    def _explained(self, error: Exception) -> StoreError:
+        return explained(error, self._place)
 
     def _examine(self, connection: Connection) -> None:
         """Look at the server of a new connection; one that was good may be so again later."""
@@ -304,19 +296,6 @@ class Postgresql:
                     patience=self._connect_after,
                 )
             return self._pool
-
-
-class _NotBegun(Exception):
-    """The connection was lost before it answered anything: nothing can have been committed."""
-
-    def __init__(self, cause: psycopg.Error) -> None:
-        self.cause = cause
-
-
-def _check_begun(error: psycopg.OperationalError, connection: Connection) -> None:
-    """Raise _NotBegun if a connection is gone; one that was silent for too long is another case."""
-    if connection.closed and not isinstance(error, Unanswered):
-        raise _NotBegun(error) from error
 
 
 def _settings(limit: int) -> str:

@@ -4,9 +4,10 @@ import re
 
 import psycopg
 
-from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.errors import StoreError
+from sempre.stores.sql.dialects.failures import Failures
 
-__all__ = ["NOT_KEPT", "OUTDATED", "RACES", "explained"]
+__all__ = ["NOT_KEPT", "OUTDATED", "RACES", "explained", "sqlstate_of"]
 
 # Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
 # repeated, the work finds what the other one wrote.
@@ -16,23 +17,24 @@ NOT_KEPT = {"26000", "42P05"}
 # The server has become a standby, or a statement was prepared before the schema changed: another
 # connection may do.
 OUTDATED = {"0A000"}
-_REFUSED = {
-    "42501": "this user lacks a right; grant it",
-    "28000": "the server refuses this user; check user and password",
-    "28P01": "the server refuses this user; check user and password",
-    "3D000": "there is no such database; create it",
-    "TLS": "there is no TLS as the store URL asks for; check ?sslmode= and ?sslrootcert=",
-}
-# No such table, no such schema.
-_GONE = {"42P01", "3F000"}
-_UNAVAILABLE = {
-    "0A000": "it is read-only, as a standby is, or its schema was changed just now",
-    "25006": "it is read-only, as a standby is",
-    "53100": "its disk is full; free some space",
-    "53300": "it has no connection left",
-    "55P03": "a lock was not free in time",
-    "57014": "a statement took too long",
-}
+_FAILURES = Failures(
+    gone={"42P01", "3F000"},  # no such table, no such schema
+    refused={
+        "42501": "this user lacks a right; grant it",
+        "28000": "the server refuses this user; check user and password",
+        "28P01": "the server refuses this user; check user and password",
+        "3D000": "there is no such database; create it",
+        "TLS": "there is no TLS as the store URL asks for; check ?sslmode= and ?sslrootcert=",
+    },
+    unavailable={
+        "0A000": "it is read-only, as a standby is, or its schema was changed just now",
+        "25006": "it is read-only, as a standby is",
+        "53100": "its disk is full; free some space",
+        "53300": "it has no connection left",
+        "55P03": "a lock was not free in time",
+        "57014": "a statement took too long",
+    },
+)
 # Before a session begins the driver has no code of an error, only the server's words. Where the
 # server speaks another language they are shown all the same, and taken for an outage.
 _WORDS = (
@@ -49,23 +51,21 @@ _WORDS = (
 )
 
 
-def explained(error: psycopg.Error, place: str) -> StoreError:
+def sqlstate_of(error: Exception) -> str:
+    """Return the code of an error; an empty text if it has none."""
+    return getattr(error, "sqlstate", None) or ""
+
+
+def explained(error: Exception, place: str) -> StoreError:
     """Return a failure of the server in our words, with what to do next."""
-    told = _told(error)
-    state = error.sqlstate or next((code for code, words in _WORDS if words.search(told)), "")
-    if state in _GONE:
-        return StoreGone(f"{place} cannot be used: {NOT_SET_UP} ({told}).")
-    if state in _REFUSED:
-        return StoreRefused(f"{place} cannot be used: {_REFUSED[state]} ({told}).")
-    if state in _UNAVAILABLE:
-        return StoreUnavailable(f"{place} failed: {_UNAVAILABLE[state]} ({told}).")
-    if isinstance(error, psycopg.IntegrityError):
-        return StoreError(f"{place} refused a write that breaks its rules: {told}.")
-    return StoreUnavailable(f"{place} failed: {told}.")
+    words = _words(error)
+    known = (code for code, pattern in _WORDS if pattern.search(words))
+    code = sqlstate_of(error) or next(known, "")
+    return _FAILURES.explain(place, code, words, is_rule=isinstance(error, psycopg.IntegrityError))
 
 
-def _told(error: psycopg.Error) -> str:
-    """Return what the server, or the driver in its place, has said, as one line."""
+def _words(error: Exception) -> str:
+    """Return what the server said, or the driver in its place, as one line."""
     line = next(filter(None, str(error).splitlines()), type(error).__name__)
     said = line.removeprefix("connection failed: ").partition("FATAL:")
     return (said[2] or said[0]).strip().rstrip(".")

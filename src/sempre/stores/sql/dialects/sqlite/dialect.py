@@ -6,23 +6,23 @@ store's clock. Several processes may use one file; several hosts may not.
 """
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from random import random
-from threading import Event, Lock, local
+from threading import Lock, local
 from typing import TypeVar
 from weakref import WeakSet
 
 from sempre.clock import Clock, SystemClock
-from sempre.errors import NOT_SET_UP, StoreError, StoreGone, StoreRefused, StoreUnavailable
+from sempre.errors import StoreError, StoreRefused
 from sempre.forking import PerProcess
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.retries import TRIES, BegunTransaction, RetryingDialect
 from sempre.stores.sql.dialects.sqlite.callers import SqliteCallers
 from sempre.stores.sql.dialects.sqlite.connection import PRIVATE, Connection, open_file
-from sempre.stores.sql.dialects.sqlite.failures import BUSY, code_of
+from sempre.stores.sql.dialects.sqlite.failures import BUSY, Moved, code_of, explained
 from sempre.stores.sql.dialects.sqlite.filesystems import check_local
 from sempre.stores.sql.dialects.sqlite.transaction import SqliteTransaction
 from sempre.stores.sql.statements import Statements
@@ -31,22 +31,9 @@ __all__ = ["Sqlite"]
 
 T = TypeVar("T")
 OLDEST = (3, 35)  # the first with RETURNING
-TRIES = 5
-WRITE = "BEGIN IMMEDIATE"
-_UNAVAILABLE = {
-    sqlite3.SQLITE_FULL: "the disk is full; free some space",
-    sqlite3.SQLITE_READONLY: "it is read-only; give this process the right to write to it",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check the path, its folder and its rights",
-    sqlite3.SQLITE_IOERR: "the disk failed to read or write",
-    sqlite3.SQLITE_PERM: "this process has no right to it",
-}
-_REFUSED = {
-    sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a backup",
-    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; give another path",
-}
 
 
-class Sqlite:
+class Sqlite(RetryingDialect[Connection]):
     """A database file.
 
     Args:
@@ -63,6 +50,7 @@ class Sqlite:
     """
 
     name = "sqlite"
+    driver_error = sqlite3.Error
     writes_in_reading = False
     capabilities = Capabilities(durable=True, shared=True, remote=False, transactional=True)
 
@@ -78,6 +66,7 @@ class Sqlite:
         wait: Callable[[float], object] | None = None,
     ) -> None:
         """Check what can be checked without opening the file."""
+        super().__init__(wait)
         if sqlite3.sqlite_version_info < OLDEST:
             message = f"SQLite {sqlite3.sqlite_version} is too old: 3.35 or newer is needed."
             raise StoreRefused(message)
@@ -90,7 +79,6 @@ class Sqlite:
         self._clock = clock or SystemClock()
         self._busy_after = busy_after
         self._mode = mode
-        self._wait = wait or Event().wait
         self._sql = Statements(self.name, prefix=prefix)
         self.statements = self._sql.completed()
         wrap = partial(SqliteTransaction, statements=self.statements, clock=self._clock)
@@ -109,7 +97,7 @@ class Sqlite:
             transaction.rows("settle_on_state")
             return work(transaction)
 
-        return self._transact("BEGIN", begun)
+        return self._transact(("BEGIN",), begun)
 
     glance = read
 
@@ -119,8 +107,16 @@ class Sqlite:
         Threads of this process wait for each other here: SQLite would have them look again and
         again, and sleep in between.
         """
+
+        def checked(transaction: Transaction) -> T:
+            answer = work(transaction)
+            # What is committed to a file that is gone would be acknowledged and lost.
+            if not self._local.connection.is_current:
+                raise Moved
+            return answer
+
         with self._turn_to_write.get():
-            return self._transact(WRITE, work)
+            return self._transact(("BEGIN IMMEDIATE",), checked)
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
         """Run writing work that changes the schema; others wait as for any other."""
@@ -153,38 +149,35 @@ class Sqlite:
         """Return this thread's connection, for looking into it; not within a transaction."""
         return self._connect().raw
 
-    def _transact(self, begin: str, work: Callable[[Transaction], T]) -> T:
-        """Run a transaction, again if another process was in the way for too long."""
-        for left in reversed(range(TRIES)):
-            try:
-                return self._once(begin, work)
-            except _Moved:
-                continue
-            except sqlite3.Error as error:
-                if code_of(error) not in BUSY or not left:
-                    raise self._explained(error) from error
-            self._wait(random() * 0.1)  # noqa: S311 - spreads the tries of several processes
-        raise StoreUnavailable(f"{self.path} is replaced by another file again and again.")
+    def _connected(self) -> AbstractContextManager[Connection]:
+        return nullcontext(self._connect())
 
-    def _once(self, begin: str, work: Callable[[Transaction], T]) -> T:
-        connection = self._connect()
-        try:
-            connection.raw.execute(begin)
-            transaction = SqliteTransaction(connection.raw, self.statements, self._clock)
-            transaction.place = connection.place
-            answer = work(transaction)
-            if begin == WRITE:
-                _check_current(connection)
-            connection.raw.execute("COMMIT")
-        except BaseException:
-            # Some errors have ended the transaction already.
-            if connection.raw.in_transaction:
-                with suppress(sqlite3.Error):
-                    connection.raw.execute("ROLLBACK")
-            if connection.raw.in_transaction:
-                self._local.connection = None
-            raise
-        return answer
+    def _begin(self, connection: Connection, begin: Sequence[str]) -> SqliteTransaction:
+        for text in begin:
+            connection.raw.execute(text)
+        transaction = SqliteTransaction(connection.raw, self.statements, self._clock)
+        transaction.place = connection.place
+        return transaction
+
+    def _commit(self, connection: Connection, _: BegunTransaction) -> None:
+        connection.raw.execute("COMMIT")
+
+    def _roll_back(self, connection: Connection) -> None:
+        # Some errors have ended the transaction already.
+        if connection.raw.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.raw.execute("ROLLBACK")
+        if connection.raw.in_transaction:
+            self._local.connection = None
+
+    def _is_lost(self, _: Connection, __: BaseException) -> bool:
+        return False
+
+    def _is_race(self, error: Exception) -> bool:
+        return isinstance(error, Moved) or code_of(error) in BUSY
+
+    def _explained(self, error: Exception) -> StoreError:
+        return explained(error, self.path, waited=f"{TRIES} times {self._busy_after:g} s")
 
     def _connect(self) -> Connection:
         """Return this thread's connection to the file that is there now.
@@ -204,28 +197,3 @@ class Sqlite:
             self._connections.add(fresh)
         self._local.connection = fresh
         return fresh
-
-    def _explained(self, error: sqlite3.Error) -> StoreError:
-        code = code_of(error)
-        if "no such table" in str(error):
-            return StoreGone(f"{self.path} cannot be used: {NOT_SET_UP}.")
-        if code in _REFUSED:
-            return StoreRefused(f"{self.path} cannot be used: {_REFUSED[code]} ({error}).")
-        if code in _UNAVAILABLE:
-            return StoreUnavailable(f"{self.path} failed: {_UNAVAILABLE[code]} ({error}).")
-        if code in BUSY:
-            waited = f"{TRIES} times {self._busy_after:g} s"
-            return StoreUnavailable(f"{self.path} was locked by another process for {waited}.")
-        if isinstance(error, sqlite3.IntegrityError):
-            return StoreError(f"{self.path} refused a write that breaks its rules: {error}.")
-        return StoreUnavailable(f"{self.path} failed: {error}.")
-
-
-class _Moved(Exception):
-    """The file was replaced while a transaction wrote to it."""
-
-
-def _check_current(connection: Connection) -> None:
-    """Raise _Moved if a file is gone: what is committed to it would be acknowledged and lost."""
-    if not connection.is_current:
-        raise _Moved
