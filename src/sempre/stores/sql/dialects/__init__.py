@@ -5,10 +5,9 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from sempre.errors import TransactionError
 from sempre.ports.store import Capabilities
 
-__all__ = ["Apart", "Callers", "Dialect", "Transaction", "check_begun", "check_driver"]
+__all__ = ["Apart", "Callers", "Dialect", "Transaction"]
 
 T = TypeVar("T")
 
@@ -191,22 +190,3 @@ class Dialect(Protocol):
     def close(self) -> None:
         """Give back every connection."""
         ...
-
-
-def check_driver(connection: object, driver: type, place: str, *, remedy: str) -> None:
-    """Raise TransactionError unless a connection is of the driver by which the store is reached."""
-    if not isinstance(connection, driver):
-        kind = f"{type(connection).__module__}.{type(connection).__qualname__}"
-        raise TransactionError(
-            f"the store is {place}, but the transaction is of a {kind}. {remedy}, or enqueue "
-            "without tx= after your own commit."
-        )
-
-
-def check_begun(place: str, *, is_begun: bool, remedy: str) -> None:
-    """Raise TransactionError if a connection would commit each statement by itself."""
-    if not is_begun:
-        raise TransactionError(
-            f"the connection to {place} is in no transaction and begins none by itself. {remedy}, "
-            "or enqueue without tx=."
-        )

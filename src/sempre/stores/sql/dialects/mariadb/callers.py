@@ -4,8 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
-from sempre.errors import StoreUnavailable, TransactionError
-from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+from sempre.errors import StoreUnavailable
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.caller_connections import (
+    JobConnection,
+    check_begun,
+    check_driver,
+    check_encoding,
+)
 from sempre.stores.sql.dialects.mariadb.pool import FOR_ONE, OF_OURS, pymysql
 
 __all__ = ["MariadbCallers"]
@@ -48,7 +54,9 @@ class MariadbCallers:
         is_begun = not connection.get_autocommit() or _is_in_transaction(connection)  # type: ignore[attr-defined]
         remedy = "Begin one: connection.begin(), or use app.transaction(connection)"
         check_begun(self.place, is_begun=is_begun, remedy=remedy)
-        _check_charset(connection)
+        charset = connection.charset  # type: ignore[attr-defined]
+        remedy = f'connect with charset="{_CHARSET}"'
+        check_encoding(charset, is_utf8=charset == _CHARSET, remedy=remedy)
         yield self._wrap(_Plain(connection))
 
     def may_read_the_past(self, _: Transaction) -> bool:
@@ -65,7 +73,7 @@ class MariadbCallers:
     def apart(self) -> "_Apart":
         """Begin a transaction on a fresh connection."""
         try:
-            return _Apart(_Kept(**self._driver, autocommit=True), self._wrap)
+            return _Apart(_JobConnection(**self._driver, autocommit=True), self._wrap)
         except pymysql.Error as error:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
@@ -104,20 +112,10 @@ class _Unbound(pymysql.cursors.Cursor):  # type: ignore[misc]  # the driver has 
         return super().execute(text, args)
 
 
-class _Kept(pymysql.connections.Connection):  # type: ignore[misc]  # the driver has no types
-    """A connection of a job, which lets only the worker end its transaction."""
-
-    def commit(self) -> NoReturn:
-        """Refuse."""
-        _refuse()
-
-    def rollback(self) -> NoReturn:
-        """Refuse."""
-        _refuse()
-
+class _JobConnection(JobConnection, pymysql.connections.Connection):  # type: ignore[misc]
     def begin(self) -> NoReturn:
         """Refuse, as it would commit first."""
-        _refuse()
+        self._refuse()
 
 
 class _Apart:
@@ -158,18 +156,3 @@ class _Apart:
 
 def _is_in_transaction(connection: Any) -> bool:  # noqa: ANN401
     return bool(connection.server_status & _IN_TRANSACTION)
-
-
-def _check_charset(connection: Any) -> None:  # noqa: ANN401
-    if connection.charset != _CHARSET:
-        raise TransactionError(
-            f"the connection speaks {connection.charset}, in which not every text can be said; "
-            f'connect with charset="{_CHARSET}".'
-        )
-
-
-def _refuse() -> NoReturn:
-    raise TransactionError(
-        "current().tx is committed by the worker when the job returns, and rolled back when it "
-        "raises: do neither in the job."
-    )

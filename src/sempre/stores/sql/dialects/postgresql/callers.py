@@ -8,8 +8,13 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
-from sempre.errors import StoreUnavailable, TransactionError
-from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+from sempre.errors import StoreUnavailable
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.caller_connections import (
+    check_begun,
+    check_driver,
+    check_encoding,
+)
 from sempre.stores.sql.dialects.postgresql.address import ENCODING
 
 __all__ = ["PostgresqlCallers"]
@@ -45,7 +50,9 @@ class PostgresqlCallers:
         is_begun = not connection.autocommit or _status(connection) is not TransactionStatus.IDLE
         remedy = "Begin one: `with connection.transaction():`, or use app.transaction(connection)"
         check_begun(self.place, is_begun=is_begun, remedy=remedy)
-        _check_encoding(connection)
+        encoding = connection.info.encoding
+        remedy = "SET client_encoding TO 'UTF8' on it first"
+        check_encoding(encoding, is_utf8=encoding == "utf-8", remedy=remedy)
         yield self._wrap(_Plain(connection))
 
     def may_read_the_past(self, transaction: Transaction) -> bool:
@@ -135,14 +142,6 @@ class _Apart:
         """Close the connection."""
         with suppress(psycopg.Error):
             self.connection.close()
-
-
-def _check_encoding(connection: psycopg.Connection[Any]) -> None:
-    if connection.info.encoding != "utf-8":
-        raise TransactionError(
-            f"the connection speaks {connection.info.encoding}, in which not every text can be "
-            "said; SET client_encoding TO 'UTF8' on it first."
-        )
 
 
 def _status(connection: psycopg.Connection[Any]) -> TransactionStatus:

@@ -6,8 +6,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sempre.errors import NotSameDatabase, StoreLocked, StoreUnavailable, TransactionError
-from sempre.stores.sql.dialects import Transaction, check_begun, check_driver
+from sempre.errors import NotSameDatabase, StoreLocked, StoreUnavailable
+from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.caller_connections import (
+    JobConnection,
+    check_begun,
+    check_driver,
+)
 from sempre.stores.sql.dialects.sqlite.connection import address_of
 from sempre.stores.sql.dialects.sqlite.failures import BUSY, code_of
 
@@ -115,24 +120,16 @@ class _Plain:
         return sqlite3.Cursor(self.connection).executemany(text, parameters)
 
 
-class _Kept(sqlite3.Connection):
-    """A connection of a job, which lets only the worker end its transaction."""
-
-    def commit(self) -> NoReturn:
-        """Refuse."""
-        _refuse()
-
-    def rollback(self) -> NoReturn:
-        """Refuse."""
-        _refuse()
+class _JobConnection(JobConnection, sqlite3.Connection):
+    also = ", nor executescript() or `with connection:`, which commit"
 
     def executescript(self, _script: str) -> NoReturn:
         """Refuse, as it would commit first."""
-        _refuse()
+        self._refuse()
 
     def __enter__(self) -> NoReturn:
         """Refuse, as the end of the block would commit."""
-        _refuse()
+        self._refuse()
 
 
 class _Apart:
@@ -145,7 +142,7 @@ class _Apart:
             timeout=busy_after,
             isolation_level=None,
             check_same_thread=False,
-            factory=_Kept,
+            factory=_JobConnection,
         )
         try:
             self.connection.execute("PRAGMA synchronous = FULL")
@@ -189,11 +186,4 @@ def _begins(connection: sqlite3.Connection) -> bool:
     # Since Python 3.12 a connection may commit each statement whatever its isolation level is.
     return (
         connection.isolation_level is not None and getattr(connection, "autocommit", -1) is not True
-    )
-
-
-def _refuse() -> NoReturn:
-    raise TransactionError(
-        "current().tx is committed by the worker when the job returns, and rolled back when it "
-        "raises: do neither in the job, nor executescript() or `with connection:`, which commit."
     )
