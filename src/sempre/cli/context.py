@@ -6,7 +6,7 @@ up: an operator who mistypes a URL must not leave an empty store behind.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -15,12 +15,13 @@ from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
 from sempre.cli.times import format_instant, zone_of
+from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.events import Event, Happened
 from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
 from sempre.grids.relative_instants import read_in_zone
-from sempre.ports.messages import Reading, View
+from sempre.ports.messages import ExecutionQuery, Reading, Session, View
 from sempre.ports.store import Store
 from sempre.urls import open_store
 
@@ -79,6 +80,21 @@ class CommandContext:
         if view is None:
             raise NotFound("schedule", name)
         return view
+
+    def executions(self, query: ExecutionQuery) -> Iterator[Execution]:
+        """Yield all executions of a query, page by page; a page may be short and not the last."""
+        after = query.after
+        while True:
+            page = self.read(self.store.executions(replace(query, after=after)))
+            yield from page.items
+            after = page.after
+            if not after:
+                return
+
+    def live_sessions(self) -> list[Session]:
+        """Return the sessions of workers that hold their lease."""
+        reading = self.store.sessions()
+        return [each for each in self.read(reading) if each.is_leased_beyond(reading.now)]
 
     def shown(self, instant: datetime, grid: Grid | None = None) -> str:
         """Return an instant as text in the zone of a grid, or in UTC with --utc."""

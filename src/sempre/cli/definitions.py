@@ -5,6 +5,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 
 from sempre.cli.executions import shown_args
+from sempre.cli.fields import json_value
 from sempre.cli.times import format_duration, json_instant, zone_of
 from sempre.domain.definition import Definition
 from sempre.domain.policies import Retry
@@ -43,16 +44,10 @@ def definition_json(declared: Definition, redact: Sequence[str] = ()) -> dict[st
 
 
 def _value(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, datetime):
-        return json_instant(value)
     if isinstance(value, Retry):
         waits = {"base": value.base.total_seconds(), "cap": value.cap.total_seconds()}
         return {"limit": value.limit, **waits}
-    if isinstance(value, Grid):
-        return _grid_json(value)
-    return list(value) if isinstance(value, tuple) else value
+    return _grid_json(value) if isinstance(value, Grid) else json_value(value)
 
 
 def _grid_json(grid: Grid) -> dict[str, object]:

@@ -1,13 +1,12 @@
 """Executions, their attempts and ranges of slots without one, as commands show them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, to_json
-from sempre.cli.times import format_duration, json_instant
+from sempre.cli.fields import Field, Fields
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.redaction import redacted, redacted_text
@@ -22,9 +21,8 @@ __all__ = [
     "RANGE",
     "NumberedAttempt",
     "RangeOf",
-    "execution_json",
     "has_ended",
-    "seconds_of_run",
+    "run_time",
     "shown_args",
 ]
 
@@ -49,16 +47,11 @@ def has_ended(row: Execution) -> bool:
     return row.state not in LIVE and row.state is not State.RUNNING
 
 
-def seconds_of_run(row: Execution) -> float | None:
+def run_time(row: Execution) -> timedelta | None:
     """Return how long the latest attempt took; None before the execution has run and ended."""
     if row.started_at is None or row.finished_at is None or not has_ended(row):
         return None
-    return max(0.0, (row.finished_at - row.started_at).total_seconds())
-
-
-def execution_json(row: Execution, redact: Sequence[str] = ()) -> dict[str, object]:
-    """Return an execution as `--json` shows it, with secrets and names in `redact` masked."""
-    return to_json(EXECUTION, row, redact)
+    return max(timedelta(0), row.finished_at - row.started_at)
 
 
 def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
@@ -66,168 +59,85 @@ def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
     return json.dumps(redacted(dict(args), redact), ensure_ascii=False) if args else ""
 
 
-def _names(row: Execution, redact: Sequence[str]) -> tuple[str, ...]:
-    return (*redact, *row.snapshot.redact)
-
-
-def _took(row: Execution) -> str:
-    seconds = seconds_of_run(row)
-    return "" if seconds is None else format_duration(seconds)
-
-
-def _late(row: Execution) -> str:
+def _lateness(row: Execution) -> timedelta | None:
     """Return how late the first start was; a retry is late by intention."""
     started = row.first_started_at
-    if started is None or row.failures:
-        return ""
-    return format_duration(max(timedelta(0), started - row.due_at))
+    return None if started is None or row.failures else max(timedelta(0), started - row.due_at)
+
+
+def _state(row: Execution, _context: CommandContext) -> str:
+    return f"{row.state} (held)" if row.held_by else str(row.state)
 
 
 def _why(row: Execution, context: CommandContext) -> str:
     origin = f"{row.kind} by {row.actor}" if row.actor else str(row.kind)
     why = f"{origin}: {row.reason}" if row.reason else origin
-    return redacted_text(why, _names(row, context.redact))
+    return redacted_text(why, (*context.redact, *row.snapshot.redact))
 
 
-def _instant(
-    of: Callable[[Execution], datetime | None],
-) -> Callable[[Execution, CommandContext], str]:
-    def text(row: Execution, context: CommandContext) -> str:
-        instant = of(row)
-        return context.shown(instant, row.snapshot.grid) if instant else ""
-
-    return text
+def _args(row: Execution, context: CommandContext) -> str:
+    return shown_args(row.snapshot.args, (*context.redact, *row.snapshot.redact))
 
 
-EXECUTION: tuple[Field[Execution], ...] = (
-    Field(key="id", column="ID", label="id", value=lambda row, _: row.id, below=True),
-    Field(
-        key="schedule",
-        column="NAME",
-        value=lambda row, _: row.snapshot.name if row.schedule_id else None,
-        text=lambda row, _: row.snapshot.name,
-    ),
-    Field(key="job", label="job", value=lambda row, _: row.snapshot.job),
-    Field(key="kind", value=lambda row, _: str(row.kind)),
-    Field(
-        key="run_at",
-        column="SLOT",
-        label="slot",
-        value=lambda row, _: json_instant(row.run_at),
-        text=_instant(lambda row: row.run_at),
-    ),
-    Field(
-        key="due_at",
-        label="due",
-        value=lambda row, _: json_instant(row.due_at),
-        text=_instant(lambda row: row.due_at if row.due_at != row.run_at else None),
-    ),
-    Field(
-        key="state",
-        column="STATE",
-        value=lambda row, _: str(row.state),
-        text=lambda row, _: f"{row.state} (held)" if row.held_by else str(row.state),
-    ),
-    Field(
-        key="started_at",
-        label="started",
-        value=lambda row, _: json_instant(row.started_at),
-        text=_instant(lambda row: row.first_started_at),
-    ),
-    Field(
-        key="finished_at",
-        label="finished",
-        value=lambda row, _: json_instant(row.finished_at),
-        text=_instant(lambda row: row.finished_at),
-    ),
-    Field(column="LATE", text=lambda row, _: _late(row)),
-    Field(
-        key="seconds",
-        column="TOOK",
-        value=lambda row, _: seconds_of_run(row),
-        text=lambda row, _: _took(row),
-    ),
-    Field(key="attempt", column="TRIES", label="tries", value=lambda row, _: row.attempt),
-    Field(key="failures", value=lambda row, _: row.failures),
-    Field(key="crashes", label="crashes", value=lambda row, _: row.crashes),
-    Field(key="queue", label="queue", value=lambda row, _: row.snapshot.queue),
-    Field(key="held_by", label="held by", value=lambda row, _: row.held_by or None),
-    Field(key="actor", value=lambda row, _: row.actor),
-    Field(
-        key="reason",
-        column="WHY",
-        label="why",
-        value=lambda row, redact: redacted_text(row.reason, _names(row, redact)),
-        text=_why,
-        below=True,
-    ),
-    Field(
-        key="args",
-        label="args",
-        value=lambda row, redact: redacted(dict(row.snapshot.args), _names(row, redact)),
-        text=lambda row, context: shown_args(row.snapshot.args, _names(row, context.redact)),
-    ),
-    Field(label="key", text=lambda row, _: row.key),
+def _outcome(each: NumberedAttempt, context: CommandContext) -> str:
+    """Return the last line of the error, or the result."""
+    error = redacted_text(each.attempt.error, context.redact).strip().rpartition("\n")[2]
+    return error or result_in_words(each.attempt.result, context.redact)
+
+
+EXECUTION = Fields[Execution](
+    Field("id", lambda row: row.id, column="ID", label="id", below=True),
+    Field("schedule", lambda row: row.snapshot.name if row.schedule_id else None),
+    Field("", lambda row: row.snapshot.name, column="NAME"),
+    Field("job", lambda row: row.snapshot.job, label="job"),
+    Field("kind", lambda row: row.kind),
+    Field("run_at", lambda row: row.run_at, column="SLOT", label="slot"),
+    Field("due_at", lambda row: row.due_at),
+    Field("", lambda row: row.due_at if row.due_at != row.run_at else None, label="due"),
+    Field("state", lambda row: row.state, column="STATE", text=_state),
+    Field("started_at", lambda row: row.started_at),
+    Field("", lambda row: row.first_started_at, label="started"),
+    Field("finished_at", lambda row: row.finished_at, label="finished"),
+    Field("", _lateness, column="LATE"),
+    Field("seconds", run_time, column="TOOK"),
+    Field("attempt", lambda row: row.attempt, column="TRIES", label="tries"),
+    Field("failures", lambda row: row.failures),
+    Field("crashes", lambda row: row.crashes, label="crashes"),
+    Field("queue", lambda row: row.snapshot.queue, label="queue"),
+    Field("held_by", lambda row: row.held_by or None, label="held by"),
+    Field("actor", lambda row: row.actor),
+    Field("reason", lambda row: row.reason, mask=redacted_text),
+    Field("", lambda row: row.reason, column="WHY", label="why", text=_why, below=True),
+    Field("args", lambda row: dict(row.snapshot.args), mask=redacted, label="args", text=_args),
+    Field("", lambda row: row.key, label="key"),
+    grid=lambda row: row.snapshot.grid,
+    redact=lambda row: row.snapshot.redact,
 )
 
-ATTEMPT: tuple[Field[NumberedAttempt], ...] = (
-    Field(column="TRY", text=lambda each, _: str(each.number)),
-    Field(
-        key="started_at",
-        column="STARTED",
-        value=lambda each, _: json_instant(each.attempt.started_at),
-        text=lambda each, context: context.shown(
-            each.attempt.started_at, each.execution.snapshot.grid
-        ),
-    ),
-    Field(
-        key="finished_at",
-        column="TOOK",
-        value=lambda each, _: json_instant(each.attempt.finished_at),
-        text=lambda each, _: format_duration(each.attempt.finished_at - each.attempt.started_at),
-    ),
-    Field(
-        key="state",
-        column="STATE",
-        value=lambda each, _: str(each.attempt.state),
-        text=lambda each, _: f"{each.attempt.state}{' (late)' if each.attempt.late else ''}",
-    ),
-    Field(key="late", value=lambda each, _: each.attempt.late),
-    Field(
-        key="result",
-        value=lambda each, redact: shown_result(each.attempt.result, tuple(redact)),
-    ),
-    Field(
-        key="error",
-        column="RESULT",
-        value=lambda each, redact: redacted_text(each.attempt.error, redact) or None,
-        text=lambda each, context: (
-            _last_line(each.attempt, context)
-            or result_in_words(each.attempt.result, context.redact)
-        ),
-        below=True,
-    ),
+ATTEMPT = Fields[NumberedAttempt](
+    Field("", lambda each: each.number, column="TRY"),
+    Field("started_at", lambda each: each.attempt.started_at, column="STARTED"),
+    Field("finished_at", lambda each: each.attempt.finished_at),
+    Field("", lambda each: each.attempt.finished_at - each.attempt.started_at, column="TOOK"),
+    Field("state", lambda each: each.attempt.state),
+    Field("", lambda each: _attempt_state(each.attempt), column="STATE"),
+    Field("late", lambda each: each.attempt.late),
+    Field("result", lambda each: each.attempt.result, mask=lambda v, r: shown_result(v, tuple(r))),
+    Field("error", lambda each: each.attempt.error, mask=lambda v, r: redacted_text(v, r) or None),
+    Field("", lambda each: each.attempt.error, column="RESULT", text=_outcome, below=True),
+    grid=lambda each: each.execution.snapshot.grid,
 )
 
-RANGE: tuple[Field[RangeOf], ...] = (
-    Field(key="schedule", column="NAME", value=lambda each, _: each.schedule.name),
-    Field(
-        key="first",
-        column="FROM",
-        value=lambda each, _: json_instant(each.slots.first),
-        text=lambda each, context: context.shown(each.slots.first, each.schedule.definition.grid),
-    ),
-    Field(
-        key="last",
-        column="TO",
-        value=lambda each, _: json_instant(each.slots.last),
-        text=lambda each, context: context.shown(each.slots.last, each.schedule.definition.grid),
-    ),
-    Field(key="count", column="SLOTS", value=lambda each, _: each.slots.count),
-    Field(key="state", column="STATE", value=lambda each, _: str(each.slots.state)),
-    Field(key="reason", column="WHY", value=lambda each, _: each.slots.reason, below=True),
+RANGE = Fields[RangeOf](
+    Field("schedule", lambda each: each.schedule.name, column="NAME"),
+    Field("first", lambda each: each.slots.first, column="FROM"),
+    Field("last", lambda each: each.slots.last, column="TO"),
+    Field("count", lambda each: each.slots.count, column="SLOTS"),
+    Field("state", lambda each: each.slots.state, column="STATE"),
+    Field("reason", lambda each: each.slots.reason, column="WHY", below=True),
+    grid=lambda each: each.schedule.definition.grid,
 )
 
 
-def _last_line(attempt: Attempt, context: CommandContext) -> str:
-    return redacted_text(attempt.error, context.redact).strip().rpartition("\n")[2]
+def _attempt_state(attempt: Attempt) -> str:
+    return f"{attempt.state} (late)" if attempt.late else str(attempt.state)

@@ -1,66 +1,112 @@
 """Fields: each fact of a thing is declared once, for `--json`, tables and single records."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Generic, TypeVar
 
 from sempre.cli.context import CommandContext
+from sempre.cli.times import format_duration, json_instant
+from sempre.grids.grid import Grid
 
-__all__ = ["Field", "print_table", "record_of", "to_json"]
+__all__ = ["Field", "Fields", "json_value"]
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field(Generic[T]):
     """One fact of a thing.
 
     Attributes:
         key: its name in `--json`; empty if it is absent there.
+        value: returns the value.
         column: its heading in a table; None if it is absent there.
         label: its name in the record of one thing; empty if it is absent there.
-        value: returns the JSON value, given the names whose values are masked.
-        text: returns the text for people; by default the JSON value, with nothing for None and 0.
+        mask: returns the value without the secrets under these names.
+        text: returns the text for people; by default the value in words, nothing for None and 0.
         below: whether it moves to a second line in a narrow terminal.
     """
 
-    key: str = ""
+    key: str
+    value: Callable[[T], Any]
+    _: KW_ONLY
     column: str | None = None
     label: str = ""
-    value: Callable[[T, Sequence[str]], object] = lambda _thing, _redact: None
+    mask: Callable[[Any, Sequence[str]], Any] | None = None
     text: Callable[[T, CommandContext], str] | None = None
     below: bool = False
 
-    def shown(self, thing: T, context: CommandContext) -> str:
-        """Return the text for people."""
-        if self.text is not None:
-            return self.text(thing, context)
-        return str(self.value(thing, context.redact) or "")
+    def masked(self, thing: T, redact: Sequence[str]) -> object:
+        """Return the value without secrets."""
+        value = self.value(thing)
+        return value if self.mask is None else self.mask(value, redact)
 
 
-def to_json(fields: Iterable[Field[T]], thing: T, redact: Sequence[str] = ()) -> dict[str, object]:
-    """Return a thing as `--json` shows it, with the values under the names in `redact` masked."""
-    return {each.key: each.value(thing, redact) for each in fields if each.key}
+class Fields(Generic[T]):
+    """All facts of a thing.
+
+    Args:
+        grid: returns the grid of a thing, in whose zone its times are shown.
+        redact: returns the names whose values are masked in a thing, besides those of the settings.
+    """
+
+    def __init__(
+        self,
+        *fields: Field[T],
+        grid: Callable[[T], Grid | None] = lambda _thing: None,
+        redact: Callable[[T], Sequence[str]] = lambda _thing: (),
+    ) -> None:
+        """Take the fields in their order."""
+        self._fields = fields
+        self._grid = grid
+        self._redact = redact
+
+    def json(self, thing: T, redact: Sequence[str] = ()) -> dict[str, object]:
+        """Return a thing as `--json` shows it."""
+        names = (*redact, *self._redact(thing))
+        return {
+            each.key: json_value(each.masked(thing, names)) for each in self._fields if each.key
+        }
+
+    def record(self, thing: T, context: CommandContext) -> list[tuple[str, str]]:
+        """Return the labels and texts of one thing."""
+        return [
+            (each.label, self._text(each, thing, context)) for each in self._fields if each.label
+        ]
+
+    def print_table(
+        self,
+        context: CommandContext,
+        things: Iterable[T],
+        *,
+        without: Collection[str] = (),
+        further: Iterable[Sequence[str]] = (),
+    ) -> None:
+        """Print things as a table, without the columns of these headings, and further rows."""
+        headings = {each.column: each for each in self._fields if each.column is not None}
+        shown = {column: each for column, each in headings.items() if column not in without}
+        rows = [[self._text(each, thing, context) for each in shown.values()] for thing in things]
+        rows += [[*row, *[""] * (len(shown) - len(row))] for row in further]
+        below = [column for column, each in shown.items() if each.below]
+        context.output.table(list(shown), rows, below=below)
+
+    def _text(self, field: Field[T], thing: T, context: CommandContext) -> str:
+        if field.text is not None:
+            return field.text(thing, context)
+        value = field.masked(thing, (*context.redact, *self._redact(thing)))
+        if isinstance(value, datetime):
+            return context.shown(value, self._grid(thing))
+        return format_duration(value) if isinstance(value, timedelta) else str(value or "")
 
 
-def record_of(
-    fields: Iterable[Field[T]], thing: T, context: CommandContext
-) -> list[tuple[str, str]]:
-    """Return the labels and texts of one thing."""
-    return [(each.label, each.shown(thing, context)) for each in fields if each.label]
-
-
-def print_table(
-    context: CommandContext,
-    fields: Iterable[Field[T]],
-    things: Iterable[T],
-    *,
-    without: Collection[str] = (),
-    further: Iterable[Sequence[str]] = (),
-) -> None:
-    """Print things as a table, without the columns of these headings, and further rows."""
-    shown = [each for each in fields if each.column is not None and each.column not in without]
-    rows = [[each.shown(thing, context) for each in shown] for thing in things]
-    rows += [[*row, *[""] * (len(shown) - len(row))] for row in further]
-    below = [each.column or "" for each in shown if each.below]
-    context.output.table([each.column or "" for each in shown], rows, below=below)
+def json_value(value: object) -> object:
+    """Return a value as `--json` shows it: instants in ISO 8601, lengths of time in seconds."""
+    if isinstance(value, datetime):
+        return json_instant(value)
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Enum):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import execution_json, seconds_of_run
-from sempre.cli.fields import Field
+from sempre.cli.executions import EXECUTION, run_time
+from sempre.cli.fields import Field, Fields
 from sempre.cli.times import format_age, format_duration, json_instant, zone_of
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
@@ -85,11 +85,10 @@ def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iter
 
 def history_bar(history: Sequence[Execution]) -> str:
     """Draw runs, oldest first: height is duration, `x` failed, `>` runs now, `-` did not run."""
-    lengths = [seconds_of_run(row) or 0.0 for row in history]
+    times = [run_time(row) or timedelta(0) for row in history]
     # Runs of milliseconds are drawn flat: their differences are noise.
-    longest = max(1.0, *lengths) if lengths else 1.0
-    pairs = zip(history, lengths, strict=True)
-    marks = [_mark(row, seconds / longest) for row, seconds in pairs]
+    longest = max((timedelta(seconds=1), *times))
+    marks = [_mark(row, time / longest) for row, time in zip(history, times, strict=True)]
     return "".join(reversed(marks))
 
 
@@ -133,21 +132,21 @@ def _pause_json(schedule: Schedule) -> dict[str, object] | None:
     return {"until": json_instant(pause.until), "note": pause.note, "actor": pause.actor}
 
 
-def _runs_next(summary: Summary) -> datetime | None:
+def _next_slot(summary: Summary) -> datetime | None:
     """Return the next slot, unless the schedule is stopped."""
     is_stopped = summary.state in ("paused", "disabled", "broken")
     return None if is_stopped else summary.schedule.next_run_at
 
 
 def _next_text(summary: Summary, context: CommandContext) -> str:
-    slot = _runs_next(summary)
+    slot = _next_slot(summary)
     if slot is None:
         return state_text(summary, context)
     return context.shown(slot, summary.schedule.definition.grid)
 
 
 def _left_text(summary: Summary) -> str:
-    slot, now = _runs_next(summary), summary.now
+    slot, now = _next_slot(summary), summary.now
     if slot is None:
         return ""
     if summary.state == "late":
@@ -155,7 +154,7 @@ def _left_text(summary: Summary) -> str:
     return format_duration(slot - now) if slot > now else "due"
 
 
-def _last_text(summary: Summary) -> str:
+def _last_text(summary: Summary, _context: CommandContext) -> str:
     last = summary.last
     if last is None:
         return ""
@@ -164,42 +163,26 @@ def _last_text(summary: Summary) -> str:
     return f"{word} {format_age(at or last.run_at, summary.now)}"
 
 
-def _took_text(summary: Summary) -> str:
-    seconds = seconds_of_run(summary.last) if summary.last else None
-    return "" if seconds is None else format_duration(seconds)
+def _last_json(last: Execution | None, redact: Sequence[str]) -> dict[str, object] | None:
+    return None if last is None else EXECUTION.json(last, redact)
 
 
-SCHEDULE: tuple[Field[Summary], ...] = (
-    Field(column="", text=lambda each, _: LIGHTS[each.state]),
-    Field(key="name", column="NAME", value=lambda each, _: each.schedule.name),
-    Field(key="state", value=lambda each, _: each.state),
-    Field(key="job", value=lambda each, _: each.schedule.definition.job),
-    Field(
-        key="when",
-        column="WHEN",
-        value=lambda each, _: each.schedule.definition.grid.explain(),
-        below=True,
-    ),
-    Field(key="timezone", value=lambda each, _: zone_of(each.schedule.definition.grid)),
-    Field(key="queue", value=lambda each, _: each.schedule.definition.queue),
-    Field(key="tags", value=lambda each, _: list(each.schedule.definition.tags)),
-    Field(key="enabled", value=lambda each, _: each.schedule.definition.enabled),
-    Field(key="pause", value=lambda each, _: _pause_json(each.schedule)),
-    Field(key="broken", value=lambda each, _: each.schedule.broken or None),
-    Field(
-        key="next_run_at",
-        column="NEXT",
-        value=lambda each, _: json_instant(each.schedule.next_run_at),
-        text=_next_text,
-    ),
-    Field(column="LEFT", text=lambda each, _: _left_text(each)),
-    Field(
-        key="last",
-        column="LAST",
-        value=lambda each, redact: each.last and execution_json(each.last, redact),
-        text=lambda each, _: _last_text(each),
-    ),
-    Field(column="TOOK", text=lambda each, _: _took_text(each)),
-    Field(column="RUNS", text=lambda each, _: history_bar(each.history), below=True),
-    Field(key="revision", value=lambda each, _: each.schedule.revision),
+SCHEDULE = Fields[Summary](
+    Field("", lambda each: LIGHTS[each.state], column=""),
+    Field("name", lambda each: each.schedule.name, column="NAME"),
+    Field("state", lambda each: each.state),
+    Field("job", lambda each: each.schedule.definition.job),
+    Field("when", lambda each: each.schedule.definition.grid.explain(), column="WHEN", below=True),
+    Field("timezone", lambda each: zone_of(each.schedule.definition.grid)),
+    Field("queue", lambda each: each.schedule.definition.queue),
+    Field("tags", lambda each: each.schedule.definition.tags),
+    Field("enabled", lambda each: each.schedule.definition.enabled),
+    Field("pause", lambda each: _pause_json(each.schedule)),
+    Field("broken", lambda each: each.schedule.broken or None),
+    Field("next_run_at", lambda each: each.schedule.next_run_at, column="NEXT", text=_next_text),
+    Field("", _left_text, column="LEFT"),
+    Field("last", lambda each: each.last, column="LAST", mask=_last_json, text=_last_text),
+    Field("", lambda each: run_time(each.last) if each.last else None, column="TOOK"),
+    Field("", lambda each: history_bar(each.history), column="RUNS", below=True),
+    Field("revision", lambda each: each.schedule.revision),
 )

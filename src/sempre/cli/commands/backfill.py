@@ -6,11 +6,10 @@ import click
 
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.executions import execution_json
+from sempre.cli.executions import EXECUTION
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.times import json_instant
-from sempre.domain.execution import Execution
 from sempre.domain.planning import PlanningTime, plan_backfill, slots_before_retention
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
@@ -69,7 +68,7 @@ def backfill(
         raise Failure(message, code=ExitCode.REFUSED, advice=advice)
     rows = context.app.schedule(name).backfill(begin, last, assume_not_run=assume_not_run)
     if context.output.as_json:
-        context.output.json({"executions": [execution_json(row, context.redact) for row in rows]})
+        context.output.json({"executions": [EXECUTION.json(row, context.redact) for row in rows]})
         return
     context.output.lines([f"{row.id}  {context.shown(row.run_at, grid)}" for row in rows])
     inform(f"{len(rows)} slots of {name} will run, one at a time.")
@@ -89,7 +88,8 @@ def _slots(
 ) -> list[datetime]:
     """Return the slots that a backfill would run, from the plan that it would apply."""
     view = context.view(name)
-    rows = {row.id: row for row in (*_past(context, view.schedule.id, start), *view.rows)}
+    past = ExecutionQuery(schedule_id=view.schedule.id, since=start, limit=PAGE)
+    rows = {row.id: row for row in (*context.executions(past), *view.rows)}
     moment = PlanningTime(context.now, context.app.engine.tzdata)
     retention = context.app.settings.retention
     ranges = context.read(context.store.ranges(view.schedule.id, limit=RANGES))
@@ -104,18 +104,6 @@ def _slots(
         assume_not_run=assume_not_run,
     )
     return [draft.run_at for draft in plan.creates]
-
-
-def _past(context: CommandContext, schedule_id: str, start: datetime) -> list[Execution]:
-    rows: list[Execution] = []
-    after = ""
-    while True:
-        query = ExecutionQuery(schedule_id=schedule_id, since=start, limit=PAGE, after=after)
-        page = context.read(context.store.executions(query))
-        rows += page.items
-        after = page.after
-        if not after:
-            return rows
 
 
 def _print_slots(context: CommandContext, slots: list[datetime], grid: Grid, early: int) -> None:

@@ -72,8 +72,7 @@ def status(output: Output, *, store: str | None, app: str | None) -> None:
 def _refuse_alive(store: Store) -> None:
     """Refuse a store with live workers: most likely it is the original."""
     reading = store.sessions()
-    leases = [each.leased_until for each in reading.value]
-    alive = sum(lease is not None and lease > reading.now for lease in leases)
+    alive = sum(each.is_leased_beyond(reading.now) for each in reading.value)
     if alive:
         are = "1 worker is" if alive == 1 else f"{alive} workers are"
         raise Refused(

@@ -1,6 +1,6 @@
 """`sempre drill`: a game day on staging: break it, and count that no slot was lost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from socket import gethostname
@@ -15,6 +15,7 @@ from sempre.cli.drill.kill import kill as kill_process
 from sempre.cli.drill.kill import why_spared
 from sempre.cli.drill.verdict import Verdict
 from sempre.cli.errors import ExitCode, Failure
+from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration, json_instant
@@ -30,18 +31,6 @@ MOST_KILLED = 4
 LONGEST = timedelta(days=1)
 REST = 0.5
 MOST_SLOTS = 5
-COLUMNS = (
-    "",
-    "NAME",
-    "DUE",
-    "RAN",
-    "NOT RUN",
-    "WAITING",
-    "LOST",
-    "RESTARTS",
-    "LATEST",
-    "RECOVERED",
-)
 FLAG = "--yes-this-is-not-production"
 
 
@@ -59,6 +48,46 @@ class _Damage:
     flushed: int | None
     killed: list[int]
     spared: list[_Target]
+
+
+def _not_run(verdict: Verdict) -> str:
+    counts = (f"{count} {reason}" for reason, count in verdict.not_run.items())
+    return verdict.unjudged or ", ".join(counts) or "0"
+
+
+def _recovered(verdict: Verdict) -> str:
+    if verdict.recovered is None:
+        return "not yet"
+    return format_duration(verdict.recovered) if verdict.recovered else "at once"
+
+
+def _column(heading: str, text: Callable[[Verdict], object]) -> Field[Verdict]:
+    """Return a column that is empty for a schedule without a verdict."""
+    return Field("", lambda each: "" if each.unjudged else str(text(each)), column=heading)
+
+
+VERDICT = Fields[Verdict](
+    Field("", lambda each: "-" if each.unjudged else "*" if each.is_well else "x", column=""),
+    Field("name", lambda each: each.name, column="NAME"),
+    Field("due", lambda each: each.due),
+    _column("DUE", lambda each: each.due),
+    Field("ran", lambda each: each.ran),
+    _column("RAN", lambda each: each.ran),
+    Field("not_run", lambda each: dict(each.not_run)),
+    Field("", _not_run, column="NOT RUN"),
+    Field("waiting", lambda each: each.waiting),
+    _column("WAITING", lambda each: each.waiting),
+    Field("behind", lambda each: each.behind),
+    Field("lost", lambda each: [json_instant(slot) for slot in each.lost]),
+    _column("LOST", lambda each: len(each.lost)),
+    Field("again", lambda each: each.again),
+    _column("RESTARTS", lambda each: each.again),
+    Field("latest", lambda each: each.latest),
+    _column("LATEST", lambda each: format_duration(each.latest)),
+    Field("recovered", lambda each: each.recovered),
+    _column("RECOVERED", _recovered),
+    Field("unjudged", lambda each: each.unjudged),
+)
 
 
 @click.command
@@ -188,7 +217,7 @@ def _report(
     if context.output.as_json:
         context.output.json(_answer(baseline, damage, verdicts))
         return
-    context.output.table(COLUMNS, [_row(each) for each in verdicts])
+    VERDICT.print_table(context, verdicts)
     for verdict in verdicts:
         slots = [context.shown(slot) for slot in verdict.lost[:MOST_SLOTS]]
         if slots:
@@ -198,24 +227,6 @@ def _report(
             after = format_duration(session.started_at - baseline.began)
             inform(f"worker {session.pid} replaced a killed worker after {after}")
     context.output.line(_total(verdicts))
-
-
-def _row(verdict: Verdict) -> tuple[str, ...]:
-    if verdict.unjudged:
-        return ("-", verdict.name, "", "", verdict.unjudged, *[""] * 5)
-    not_run = ", ".join(f"{count} {reason}" for reason, count in verdict.not_run.items())
-    counts = verdict.waiting, len(verdict.lost), verdict.again
-    recovered = format_duration(verdict.recovered) if verdict.recovered else "at once"
-    return (
-        "*" if verdict.is_well else "x",
-        verdict.name,
-        str(verdict.due),
-        str(verdict.ran),
-        not_run or "0",
-        *map(str, counts),
-        format_duration(verdict.latest),
-        "not yet" if verdict.recovered is None else recovered,
-    )
 
 
 def _total(verdicts: Sequence[Verdict]) -> str:
@@ -250,5 +261,5 @@ def _answer(baseline: Baseline, damage: _Damage, verdicts: Sequence[Verdict]) ->
         "lost": sum(len(each.lost) for each in verdicts),
         "again": sum(each.again for each in verdicts),
         "recovered": max(known, default=0.0) if None not in recovered else None,
-        "schedules": [each.to_json() for each in verdicts],
+        "schedules": [VERDICT.json(each) for each in verdicts],
     }

@@ -5,8 +5,7 @@ from datetime import datetime
 import click
 
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import ATTEMPT, EXECUTION, NumberedAttempt, execution_json
-from sempre.cli.fields import print_table, record_of, to_json
+from sempre.cli.executions import ATTEMPT, EXECUTION, NumberedAttempt
 from sempre.cli.options import context_options
 from sempre.cli.times import format_age, json_instant
 from sempre.domain.redaction import redacted_text
@@ -35,17 +34,17 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
     reports = context.read(context.store.reports([id]))
     report = next((each for each in reports if each.fence == row.fence), None)
     if context.output.as_json:
-        answer = execution_json(row, context.redact)
+        answer = EXECUTION.json(row, context.redact)
         answer["progress"] = report and _progress_json(report)
-        answer["attempts"] = [to_json(ATTEMPT, each, context.redact) for each in attempts]
+        answer["attempts"] = [ATTEMPT.json(each, context.redact) for each in attempts]
         context.output.json({"execution": answer})
         return
     context.output.line(f"{row.state} {row.snapshot.name}")
-    context.output.facts(record_of(EXECUTION, row, context))
+    context.output.facts(EXECUTION.record(row, context))
     context.output.facts([("progress", _progress_text(report, context.now))] if report else [])
     if attempts:
         context.output.line("")
-        print_table(context, ATTEMPT, attempts)
+        ATTEMPT.print_table(context, attempts)
     errors = [each.attempt.error for each in attempts if each.attempt.error]
     if errors:
         context.output.lines(["", redacted_text(errors[-1], context.redact).rstrip()])

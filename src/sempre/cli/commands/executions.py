@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION, RANGE, RangeOf, execution_json
-from sempre.cli.fields import print_table, to_json
+from sempre.cli.executions import EXECUTION, RANGE, RangeOf
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.execution import SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.grids.relative_instants import read_point
@@ -65,17 +64,19 @@ def executions(
         kinds=frozenset(map(Kind, filters["kinds"])),
         since=_point(context, "since", since),
         until=_point(context, "until", until),
+        limit=min(PAGE, limit),
     )
-    rows, ranges = _rows(context, query, limit), _ranges(context, query, chosen, limit)
+    rows = list(islice(context.executions(query), limit))
+    ranges = _ranges(context, query, chosen, limit)
     if context.output.as_json:
-        answer = [execution_json(row, context.redact) for row in rows]
-        context.output.json({"executions": answer, "ranges": [to_json(RANGE, r) for r in ranges]})
+        answer = [EXECUTION.json(row, context.redact) for row in rows]
+        context.output.json({"executions": answer, "ranges": [RANGE.json(r) for r in ranges]})
         return
     without = ["NAME"] if chosen else []
-    print_table(context, EXECUTION, rows, without=without)
+    EXECUTION.print_table(context, rows, without=without)
     if ranges:
         context.output.line("")
-        print_table(context, RANGE, ranges, without=without)
+        RANGE.print_table(context, ranges, without=without)
 
 
 def _point(context: CommandContext, field: str, text: str | None) -> datetime | None:
@@ -91,20 +92,6 @@ def _states(
 ) -> frozenset[State]:
     short = {State.FAILED: failed, State.RUNNING: running}
     return frozenset(map(State, states)) | {state for state, wanted in short.items() if wanted}
-
-
-def _rows(context: CommandContext, query: ExecutionQuery, limit: int) -> list[Execution]:
-    """Return up to `limit` executions; a page may be short and yet not the last."""
-    rows: list[Execution] = []
-    after = ""
-    while len(rows) < limit:
-        size = {"limit": min(PAGE, limit - len(rows)), "after": after}
-        page = context.read(context.store.executions(ExecutionQuery(**{**vars(query), **size})))
-        rows += page.items
-        after = page.after
-        if not after:
-            break
-    return rows
 
 
 def _ranges(

@@ -5,7 +5,6 @@ from itertools import islice
 import click
 
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import print_table, to_json
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.schedules import SCHEDULE, Summary, summaries_of
@@ -42,12 +41,12 @@ def list_schedules(
     shown = summaries[:limit]
     unread = [each for each in context.unread if each.table == "schedules"]
     if context.output.as_json:
-        answer = [to_json(SCHEDULE, each, context.redact) for each in shown]
+        answer = [SCHEDULE.json(each, context.redact) for each in shown]
         left_out = [{"name": each.name, "id": each.id, "reason": each.reason} for each in unread]
         context.output.json({"schedules": answer, "unreadable": left_out})
         return
     left_out_rows = [("?", each.name, "unreadable", each.reason) for each in unread]
-    print_table(context, SCHEDULE, shown, further=left_out_rows)
+    SCHEDULE.print_table(context, shown, further=left_out_rows)
     inform(_footer(shown, is_more=len(summaries) > limit))
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import click
 
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, print_table, to_json
+from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.schedules import summaries_of
 from sempre.cli.slots import TICK, upcoming
-from sempre.cli.times import format_age, json_instant
+from sempre.cli.times import format_age
 from sempre.domain.schedule import Schedule
 from sempre.errors import SempreError
 from sempre.ports.messages import View
@@ -31,15 +31,11 @@ class _Slot(NamedTuple):
     schedule: Schedule
 
 
-SLOT: tuple[Field[_Slot], ...] = (
-    Field(
-        key="run_at",
-        column="SLOT",
-        value=lambda each, _: json_instant(each.at),
-        text=lambda each, context: context.shown(each.at, each.schedule.definition.grid),
-    ),
-    Field(column="LEFT", text=lambda each, context: format_age(each.at, context.now)),
-    Field(key="name", column="NAME", value=lambda each, _: each.schedule.name),
+SLOT = Fields[_Slot](
+    Field("run_at", lambda each: each.at, column="SLOT"),
+    Field("", lambda each: each.at, column="LEFT", text=lambda e, c: format_age(e.at, c.now)),
+    Field("name", lambda each: each.schedule.name, column="NAME"),
+    grid=lambda each: each.schedule.definition.grid,
 )
 
 
@@ -68,9 +64,9 @@ def next_slots(
     merged = merge(*lists, key=lambda each: (each.at, each.schedule.name))
     found = list(islice(takewhile(lambda each: until is None or each.at <= until, merged), count))
     if context.output.as_json:
-        context.output.json({"next": [to_json(SLOT, each) for each in found]})
+        context.output.json({"next": [SLOT.json(each) for each in found]})
         return
-    print_table(context, SLOT, found)
+    SLOT.print_table(context, found)
     if name and not found:
         [summary] = summaries_of(context, [views[0].schedule])
         inform(f"{name} will not run: {summary.state}.")

@@ -1,15 +1,16 @@
 """`sempre pairs`: what the queries of pairs found in the user's tables."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import click
 
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, print_table, to_json
+from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.pair_health import PairHealth, pairs_of
-from sempre.cli.times import format_duration, json_instant
+from sempre.cli.times import format_duration
 from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted_text
 
@@ -26,9 +27,9 @@ def pairs(context: CommandContext) -> None:
     """
     found = list(pairs_of(context))
     if context.output.as_json:
-        context.output.json({"pairs": [to_json(PAIR, each) for each in found]})
+        context.output.json({"pairs": [PAIR.json(each) for each in found]})
         return
-    print_table(context, PAIR, found)
+    PAIR.print_table(context, found)
     if not found:
         inform("there are no pairs.")
 
@@ -45,9 +46,13 @@ def _scan(pair: PairHealth) -> Scan:
     return pair.scan or Scan()
 
 
-def _oldest_text(pair: PairHealth) -> str:
+def _scanned(pair: PairHealth) -> str:
+    return f"{format_duration(pair.age)} ago" if pair.scanned_at else "never"
+
+
+def _oldest(pair: PairHealth) -> timedelta | None:
     oldest = _scan(pair).oldest_s
-    return format_duration(oldest) if oldest else ""
+    return timedelta(seconds=oldest) if oldest else None
 
 
 def _problems(pair: PairHealth) -> Iterator[str]:
@@ -69,29 +74,20 @@ def _problems(pair: PairHealth) -> Iterator[str]:
         yield f"reads all of {', '.join(scan.full_scans)}: an index is missing"
 
 
-PAIR: tuple[Field[PairHealth], ...] = (
-    Field(column="", text=lambda pair, _: _light(pair)),
-    Field(key="name", column="NAME", value=lambda pair, _: pair.name),
-    Field(
-        key="cadence_s",
-        column="EVERY",
-        value=lambda pair, _: pair.cadence.total_seconds(),
-        text=lambda pair, _: format_duration(pair.cadence),
-    ),
-    Field(
-        key="looked_at",
-        column="SCANNED",
-        value=lambda pair, _: json_instant(pair.scanned_at),
-        text=lambda pair, _: f"{format_duration(pair.age)} ago" if pair.scanned_at else "never",
-    ),
-    Field(key="age_s", value=lambda pair, _: round(pair.age.total_seconds(), 3)),
-    Field(key="stale", value=lambda pair, _: pair.is_stale),
-    Field(key="failing", value=lambda pair, _: pair.failing or None),
-    Field(key="scan", value=lambda pair, _: pair.scan.shown() if pair.scan else None),
-    Field(column="FOUND", text=lambda pair, _: str(_scan(pair).found)),
-    Field(column="NEW", text=lambda pair, _: str(_scan(pair).enqueued)),
-    Field(column="LIVE", text=lambda pair, _: str(_scan(pair).already_live)),
-    Field(column="OLDEST", text=lambda pair, _: _oldest_text(pair)),
-    Field(column="TOOK", text=lambda pair, _: format_duration(_scan(pair).seconds)),
-    Field(column="PROBLEMS", text=lambda pair, _: "; ".join(_problems(pair)), below=True),
+PAIR = Fields[PairHealth](
+    Field("", _light, column=""),
+    Field("name", lambda pair: pair.name, column="NAME"),
+    Field("cadence_s", lambda pair: pair.cadence, column="EVERY"),
+    Field("looked_at", lambda pair: pair.scanned_at),
+    Field("", _scanned, column="SCANNED"),
+    Field("age_s", lambda pair: round(pair.age.total_seconds(), 3)),
+    Field("stale", lambda pair: pair.is_stale),
+    Field("failing", lambda pair: pair.failing or None),
+    Field("scan", lambda pair: pair.scan.shown() if pair.scan else None),
+    Field("", lambda pair: str(_scan(pair).found), column="FOUND"),
+    Field("", lambda pair: str(_scan(pair).enqueued), column="NEW"),
+    Field("", lambda pair: str(_scan(pair).already_live), column="LIVE"),
+    Field("", _oldest, column="OLDEST"),
+    Field("", lambda pair: timedelta(seconds=_scan(pair).seconds), column="TOOK"),
+    Field("", lambda pair: "; ".join(_problems(pair)), column="PROBLEMS", below=True),
 )

@@ -8,7 +8,7 @@ import click
 
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.executions import execution_json, has_ended, seconds_of_run
+from sempre.cli.executions import EXECUTION, has_ended, run_time
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration
@@ -82,7 +82,7 @@ def _wait_until_ended(
 
 def _report_triggered(context: CommandContext, row: Execution) -> None:
     if context.output.as_json:
-        context.output.json({"execution": execution_json(row, context.redact)})
+        context.output.json({"execution": EXECUTION.json(row, context.redact)})
         return
     context.output.line(row.id)
     inform(f"{row.snapshot.name} starts as soon as a worker is free: sempre execution {row.id}")
@@ -93,11 +93,11 @@ def _report_ended(context: CommandContext, row: Execution, attempts: Sequence[At
     error = redacted_text(last.error, context.redact) if last else ""
     if context.output.as_json:
         result = shown_result(last.result, context.redact) if last else None
-        answer = execution_json(row, context.redact) | {"result": result, "error": error or None}
+        answer = EXECUTION.json(row, context.redact) | {"result": result, "error": error or None}
         context.output.json({"execution": answer})
         return
-    seconds = seconds_of_run(row)
-    took = "" if seconds is None else f" in {format_duration(seconds)}"
+    time = run_time(row)
+    took = "" if time is None else f" in {format_duration(time)}"
     result_text = result_in_words(last.result, context.redact) if last else ""
     shown = f": {result_text}" if result_text else ""
     context.output.line(f"{row.state} {row.snapshot.name}{took}{shown}")
@@ -106,6 +106,5 @@ def _report_ended(context: CommandContext, row: Execution, attempts: Sequence[At
 
 
 def _warn_without_workers(context: CommandContext) -> None:
-    sessions = context.read(context.store.sessions())
-    if not any(each.leased_until and each.leased_until > context.now for each in sessions):
+    if not context.live_sessions():
         inform("warning: no worker is alive; the run waits until one starts.")

@@ -6,8 +6,7 @@ import click
 
 from sempre.cli.context import CommandContext
 from sempre.cli.definitions import definition_json, definition_lines
-from sempre.cli.executions import EXECUTION, RANGE, RangeOf, execution_json
-from sempre.cli.fields import print_table, to_json
+from sempre.cli.executions import EXECUTION, RANGE, RangeOf
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.schedules import LIGHTS, SCHEDULE, Summary, state_text, summaries_of
@@ -40,13 +39,13 @@ def show(context: CommandContext, *, name: str, count: int) -> None:
     [summary] = summaries_of(context, [schedule])
     if context.output.as_json:
         answer = {
-            **to_json(SCHEDULE, summary, context.redact),
+            **SCHEDULE.json(summary, context.redact),
             "declared": bool(schedule.declared),
             "definition": definition_json(schedule.definition, context.redact),
             "notes": list(schedule.definition.grid.notes()),
             "next": [json_instant(slot) for slot in slots],
-            "executions": [execution_json(row, context.redact) for row in rows],
-            "ranges": [to_json(RANGE, each) for each in ranges],
+            "executions": [EXECUTION.json(row, context.redact) for row in rows],
+            "ranges": [RANGE.json(each) for each in ranges],
         }
         context.output.json({"schedule": answer})
         return
@@ -69,10 +68,10 @@ def _print_history(
 ) -> None:
     if rows:
         context.output.line("")
-        print_table(context, EXECUTION, rows, without=["NAME"])
+        EXECUTION.print_table(context, rows, without=["NAME"])
     if ranges:
         context.output.line("")
-        print_table(context, RANGE, ranges, without=["NAME"])
+        RANGE.print_table(context, ranges, without=["NAME"])
 
 
 def _slots(view: View, after: datetime) -> list[datetime]:

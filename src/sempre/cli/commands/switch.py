@@ -6,10 +6,10 @@ import click
 
 from sempre.app.switches import StoredSwitch, target_of
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, print_table, to_json
+from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.times import format_age, json_instant
+from sempre.cli.times import format_age
 from sempre.domain.switch import Switch
 
 __all__ = ["kill", "list_switches", "off", "on", "revive", "switch", "switches"]
@@ -57,9 +57,9 @@ def list_switches(context: CommandContext) -> None:
     """List the switches that are off, with reason and end."""
     found = context.read(context.store.switches())
     if context.output.as_json:
-        context.output.json({"switches": [to_json(SWITCH, each) for each in found]})
+        context.output.json({"switches": [SWITCH.json(each) for each in found]})
         return
-    print_table(context, SWITCH, found)
+    SWITCH.print_table(context, found)
     if not found:
         inform("no switch is off.")
 
@@ -69,19 +69,14 @@ def _until_text(each: Switch, context: CommandContext) -> str:
     return f"{context.shown(until)} ({format_age(until, context.now)})" if until else ""
 
 
-SWITCH: tuple[Field[Switch], ...] = (
-    Field(key="name", column="NAME", value=lambda each, _: each.name),
-    Field(key="target", value=lambda each, _: each.target),
-    Field(key="mode", column="MODE", value=lambda each, _: each.mode),
-    Field(
-        key="until",
-        column="UNTIL",
-        value=lambda each, _: json_instant(each.until),
-        text=_until_text,
-    ),
-    Field(key="rejected", column="REJECTED", value=lambda each, _: each.rejected),
-    Field(key="actor", column="BY", value=lambda each, _: each.actor),
-    Field(key="reason", column="REASON", value=lambda each, _: each.reason, below=True),
+SWITCH = Fields[Switch](
+    Field("name", lambda each: each.name, column="NAME"),
+    Field("target", lambda each: each.target),
+    Field("mode", lambda each: each.mode, column="MODE"),
+    Field("until", lambda each: each.until, column="UNTIL", text=_until_text),
+    Field("rejected", lambda each: each.rejected, column="REJECTED"),
+    Field("actor", lambda each: each.actor, column="BY"),
+    Field("reason", lambda each: each.reason, column="REASON", below=True),
 )
 
 
@@ -99,7 +94,7 @@ def _stored_switch(context: CommandContext, name: str) -> StoredSwitch:
 def _report(context: CommandContext, stored: StoredSwitch, did: str) -> None:
     if context.output.as_json:
         state = stored.state
-        shown = None if state is None else to_json(SWITCH, state)
+        shown = None if state is None else SWITCH.json(state)
         context.output.json({"target": stored.target, "did": did, "switch": shown})
     else:
         context.output.line(f"ok {stored.target} {did}")

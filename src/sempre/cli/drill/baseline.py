@@ -1,7 +1,6 @@
 """The baseline of a drill: the store before the damage, to compare the store with afterwards."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from socket import gethostname
@@ -13,7 +12,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.engine.tickets import SCHEDULER_QUEUE
 from sempre.errors import BrokenGrid, UnknownGrid
-from sempre.ports.messages import ExecutionQuery, Reading, Session
+from sempre.ports.messages import ExecutionQuery, Session
 
 __all__ = ["OTHER", "Baseline"]
 
@@ -37,13 +36,12 @@ class Baseline:
 
     def __init__(self, context: CommandContext) -> None:
         """Read the sessions, schedules and open executions of the store."""
-        self._desk = context
-        reading = context.store.sessions()
-        self.began = reading.now
-        self.sessions = _alive(context, reading)
+        self._context = context
+        self.sessions = context.live_sessions()
+        self.began = context.now
         self.schedules = {each.id: each for each in context.app.schedules}
         states = LIVE | {State.RUNNING}
-        rows = _rows(context, ExecutionQuery(states=states, until=self.began, limit=PAGE))
+        rows = context.executions(ExecutionQuery(states=states, until=self.began, limit=PAGE))
         self.under_way = {row.id: row for row in islice(rows, MOST)}
 
     @property
@@ -53,7 +51,7 @@ class Baseline:
         queues |= {queue for session in self.sessions for queue in session.queues}
         queues |= {each.definition.queue for each in self.schedules.values()}
         queues |= {row.snapshot.queue for row in self.under_way.values()}
-        return [self._desk.app.engine.bell.lane(queue) for queue in sorted(queues)]
+        return [self._context.app.engine.bell.lane(queue) for queue in sorted(queues)]
 
     def runs_of(self, session: Session) -> int:
         """Return the number of executions that a worker was running."""
@@ -61,7 +59,7 @@ class Baseline:
 
     def replaced(self) -> list[Session]:
         """Return the sessions on this host that began after the drill, oldest first."""
-        sessions, host = self._desk.read(self._desk.store.sessions()), gethostname()
+        sessions, host = self._context.read(self._context.store.sessions()), gethostname()
         ages = {each.id: each.started_at or self.began for each in sessions if each.host == host}
         young = [each for each in sessions if ages.get(each.id, self.began) > self.began]
         return sorted(young, key=lambda each: ages[each.id])
@@ -69,12 +67,11 @@ class Baseline:
     def verdicts(self, until: datetime) -> list[Verdict]:
         """Return the verdict for each schedule, over the slots up to a past instant."""
         # Schedules before rows, as the verdict needs; sessions last, so that each is known.
-        after = {each.id: each for each in self._desk.app.schedules}
+        after = {each.id: each for each in self._context.app.schedules}
         slots = {each.id: self._slots(each, until) for each in self.schedules.values()}
         rows = self._rows(until)
-        sessions = self._desk.store.sessions()
-        alive = frozenset(each.id for each in _alive(self._desk, sessions))
-        observed = Observation(self.began, sessions.now, alive)
+        alive = frozenset(each.id for each in self._context.live_sessions())
+        observed = Observation(self.began, self._context.now, alive)
         found = []
         for schedule in self.schedules.values():
             reason = why_unjudged(schedule, after.get(schedule.id), self.began)
@@ -114,10 +111,10 @@ class Baseline:
         since = min(map(self._start, self.schedules.values()), default=self.began)
         kinds = frozenset({Kind.SCHEDULED})
         query = ExecutionQuery(kinds=kinds, since=since, until=until, limit=PAGE)
-        rows = {row.id: row for row in _rows(self._desk, query)}
+        rows = {row.id: row for row in self._context.executions(query)}
         ids = list(self.under_way)
         for start in range(0, len(ids), PAGE):
-            found = self._desk.read(self._desk.store.candidates(ids[start : start + PAGE]))
+            found = self._context.read(self._context.store.candidates(ids[start : start + PAGE]))
             rows |= {each.execution.id: each.execution for each in found}
         by_schedule = defaultdict[str | None, list[Execution]](list)
         for row in rows.values():
@@ -130,7 +127,9 @@ class Baseline:
     ) -> Evidence:
         taken = {row.run_at for row in rows if row.occupies_slot}
         bare = any(slot not in taken for slot in slots)
-        ranges = self._desk.read(self._desk.store.ranges(schedule.id, limit=PAGE)) if bare else []
+        ranges = (
+            self._context.read(self._context.store.ranges(schedule.id, limit=PAGE)) if bare else []
+        )
         return Evidence(
             name=schedule.name,
             schedule=schedule,
@@ -139,17 +138,3 @@ class Baseline:
             ranges=ranges,
             under_way=self.under_way,
         )
-
-
-def _alive(context: CommandContext, reading: Reading[list[Session]]) -> list[Session]:
-    sessions = context.read(reading)
-    return [each for each in sessions if each.leased_until and each.leased_until > reading.now]
-
-
-def _rows(context: CommandContext, query: ExecutionQuery) -> Iterator[Execution]:
-    while True:
-        page = context.read(context.store.executions(query))
-        yield from page.items
-        if not page.after:
-            return
-        query = ExecutionQuery(**{**vars(query), "after": page.after})

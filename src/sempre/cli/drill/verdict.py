@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
-from sempre.cli.times import json_instant
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
@@ -91,17 +89,6 @@ class Verdict:
     def is_well(self) -> bool:
         """Whether no slot was lost and none waits for a worker."""
         return not self.lost and not self.behind
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the verdict as `--json` shows it."""
-        recovered = None if self.recovered is None else self.recovered.total_seconds()
-        return {
-            **vars(self),
-            "not_run": dict(self.not_run),
-            "lost": [json_instant(slot) for slot in self.lost],
-            "latest": self.latest.total_seconds(),
-            "recovered": recovered,
-        }
 
 
 def why_unjudged(before: Schedule, after: Schedule | None, began: datetime) -> str:

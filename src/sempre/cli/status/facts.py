@@ -96,8 +96,7 @@ class Facts:
     @property
     def alive(self) -> int:
         """The number of workers that hold their lease."""
-        leases = (each.leased_until for each in self.sessions)
-        return sum(lease is not None and lease > self.now for lease in leases)
+        return sum(each.is_leased_beyond(self.now) for each in self.sessions)
 
     @property
     def watchdog_age(self) -> timedelta | None:
