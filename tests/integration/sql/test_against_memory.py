@@ -36,6 +36,19 @@ def test_postgresql_answers_as_the_memory_store_does(first: int, server: str) ->
     )
 
 
+def test_postgresql_without_prepared_statements_answers_as_the_memory_store_does(
+    server: str,
+) -> None:
+    """As behind a pooler: each statement waits for its answer, and nothing is kept."""
+
+    def opened(seed: int, _: object) -> Postgresql:
+        dialect = Postgresql(server, schema=f"plain_{seed}")
+        dialect._keeps = False  # noqa: SLF001 - what a pooler makes of it
+        return dialect
+
+    lead(opened, range(100, 100 + LIVES))
+
+
 @pytest.mark.parametrize("first", range(200, 208, LIVES))
 def test_mariadb_answers_as_the_memory_store_does(first: int, mariadb: str) -> None:
     lead(lambda _, __: Mariadb(new_database(mariadb)), range(first, first + LIVES))

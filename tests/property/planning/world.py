@@ -12,7 +12,11 @@ from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning import Claim, Plan, PlanningTime, Verdict, plan_claim, plan_reconcile
 from sempre.domain.planning.claim import plan_claim_general
-from sempre.domain.planning.fast_path import plan_plain_birth, plan_plain_start
+from sempre.domain.planning.fast_path import (
+    find_plain_start,
+    plan_plain_birth,
+    plan_plain_start,
+)
 from sempre.domain.planning.verbs import plan_start_general
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, TRANSITIONS, Kind, State
@@ -96,7 +100,16 @@ class World:
         if plain is not None:
             weighed = plan_claim_general(self.schedule, row, [], self.moment)
             assert Claim(Verdict.START, plain) == weighed
+        self._check_planned_ahead(row)
         return plan_claim(self.schedule, row, self.all_rows(), self.moment, stopped_by=stopped_by)
+
+    def _check_planned_ahead(self, row: Execution) -> None:
+        """Check that a start which is planned before it is due is planned so when it is."""
+        at_due = self.moment._replace(now=row.due_at)
+        ahead = find_plain_start(self.schedule, row, at_due)
+        if ahead is not None and ahead.is_right_at(self.now):
+            weighed = plan_claim_general(self.schedule, row, [], self.moment)
+            assert Claim(Verdict.START, ahead.plan(self.now)) == weighed
 
     def _stopping(self, row: Execution) -> Switch | None:
         return stopping([self.switch] if self.switch else [], row)

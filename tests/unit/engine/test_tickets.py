@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sempre.engine.tickets import Sentinel, Ticket, WatchdogCall, lane_of, read_ticket
+from sempre.engine.tickets import (
+    Sentinel,
+    Ticket,
+    WatchdogCall,
+    lane_of,
+    read_ticket,
+    ticket_text,
+)
 
 UUID = "0e5b7c1e-8d0a-4f6b-9a51-2f1f5b0c9f11"
 
@@ -14,6 +21,13 @@ UUID = "0e5b7c1e-8d0a-4f6b-9a51-2f1f5b0c9f11"
 )
 def test_what_is_written_is_read_back(ticket: Ticket | WatchdogCall | Sentinel) -> None:
     assert read_ticket(ticket.to_text()) == ticket
+
+
+@given(st.text(), st.text(), st.integers())
+def test_a_ticket_is_written_as_json_would_be(store: str, execution: str, ring: int) -> None:
+    plain = json.dumps([store, execution, ring], separators=(",", ":"))
+
+    assert ticket_text(store, execution, ring) == plain
 
 
 def test_the_watchdog_message_is_that_of_the_seed() -> None:

@@ -62,6 +62,35 @@ def test_a_job_knows_its_execution() -> None:
     assert seen.slot.tzinfo is UTC
 
 
+@pytest.mark.parametrize("timeout", [None, 9])
+def test_a_run_is_seen_as_the_constructor_would_make_it(timeout: int | None) -> None:
+    run = run_of(test_a_job_knows_its_execution, args={"region": "eu"}, timeout=timeout)
+    execution, snapshot, clock, link = run.execution, run.execution.snapshot, StillClock(), Link()
+
+    seen = Current.of(run, began=clock.elapsed(), clock=clock, link=link)
+
+    made = Current(
+        name=snapshot.name,
+        job=run.task.name,
+        slot=execution.run_at,
+        due_at=execution.due_at,
+        attempt=execution.attempt,
+        fence=execution.fence,
+        id=execution.id,
+        kind=execution.kind,
+        args=snapshot.args,
+        timeout=run.timeout,
+        clock=clock,
+        link=link,
+        opener=None,
+        redact=run.task.redact,
+    )
+    effects = [vars(each).pop("effects") for each in (seen, made)]
+    assert vars(seen) == vars(made)
+    slots = [name for name in effects[0].__slots__ if name != "_lock"]
+    assert len({tuple(getattr(each, name) for name in slots) for each in effects}) == 1
+
+
 def test_tasks_of_a_job_belong_to_its_run() -> None:
     def name() -> str:
         return current().name
