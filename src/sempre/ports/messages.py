@@ -277,7 +277,6 @@ class Tick:
         pass_due_at: when the next maintenance pass is due.
         cancelled: which of the executions it runs somebody wants to end, in this very attempt.
         held: the fences of what the session runs; no two claims ever have the same one.
-        switches: the switches that are off.
         has_expired: whether anything, of any session, runs though its session is gone or expired.
         store: the identity of the store that tells so; another one has taken its place if it is
             not the one that was.
@@ -288,7 +287,6 @@ class Tick:
     pass_due_at: datetime | None = None
     cancelled: tuple[str, ...] = ()
     held: frozenset[int] = frozenset()
-    switches: tuple[Switch, ...] = ()
     has_expired: bool = False
     store: str = ""
 

@@ -73,7 +73,6 @@ def everything(store: Store) -> dict[str, object]:
     schedules = store.schedules(ScheduleQuery(limit=10_000)).value.items
     rows = store.executions(ExecutionQuery(limit=10_000)).value.items
     last = store.last_pass().value
-    nobody = store.tick("nobody", wanted(), lease=LEASE).value
     return {
         "schedules": schedules,
         "rows": [without_lease(row) for row in rows],
@@ -82,7 +81,7 @@ def everything(store: Store) -> dict[str, object]:
         "rollups": [store.rollups(each.id).value for each in schedules],
         "sessions": sorted(each.id for each in store.sessions().value),
         "pass": (last.due_at if last.holder else None, last.holder, last.report),
-        "switches": nobody.switches,
+        "switches": store.switches().value,
         "cancelled": [
             store.tick(each.id, wanted(), lease=LEASE).value.cancelled
             for each in store.sessions().value

@@ -14,7 +14,9 @@ __all__ = ["expired", "shorten", "tick"]
 
 
 def tick(tables: Tables, session: str, wanted: Wanted, until: datetime, now: datetime) -> Tick:
-    """Renew a session that is known, and tell it what it has to know."""
+    """Renew a session that is known, and return what its worker has to know."""
+    # Frees what a switch held whose time is over.
+    active_switches(tables, now)
     known = tables.sessions.get(session)
     if known:
         tables.sessions[session] = copy_with(known, leased_until=until)
@@ -26,7 +28,6 @@ def tick(tables: Tables, session: str, wanted: Wanted, until: datetime, now: dat
         pass_due_at=history.maintenance(tables, now).due_at,
         cancelled=tuple(sorted(asked)),
         held=frozenset(row.fence for row in running),
-        switches=active_switches(tables, now),
         # Its own lease is good from here on, whatever it is given.
         has_expired=any(row.session != session or not known for row in expired(tables, now)),
     )

@@ -165,14 +165,13 @@ def read_receipt(found: Sequence[Any]) -> Enqueued:
 
 def read_tick(found: Sequence[Any]) -> Tick:
     """Return what a worker has to know."""
-    alive, next_due_at, pass_due_at, cancelled, held, switches, has_expired, store = found
+    alive, next_due_at, pass_due_at, cancelled, held, has_expired, store = found
     return Tick(
         alive=alive == 1,
         next_due_at=instant(next_due_at) if next_due_at else None,
         pass_due_at=instant(pass_due_at),
         cancelled=tuple(sorted(cancelled)),
         held=frozenset(map(int, held)),
-        switches=tuple(map(read_switch, switches)),
         has_expired=has_expired == 1,
         store=store,
     )

@@ -637,23 +637,23 @@ WHERE id IN {list:ids} ORDER BY id {lock}
 UPDATE {sessions} SET leased_until = :until WHERE leased_until > :until
 
 -- name: tick
--- What a session is told each time it shows life.
+-- The answer to a heartbeat of a session.
 WITH RECURSIVE {lanes}, clock (now) AS (SELECT :now)
-{told}
+{tick_facts}
 
--- name: told
--- The same, where the lanes and the clock are known: rows of a word, a number and texts.
-SELECT 'switch', until_at, name, target, mode, reason, actor FROM {switches}
+-- name: tick_facts
+-- The facts of that answer, where the lanes and the clock are known: a word, a number and a text.
+SELECT 'switch over', s.until_at, '' FROM {switches} AS s, clock WHERE s.until_at <= clock.now
 UNION ALL
-SELECT 'held', claim.fence, claim.execution_id, '', '', '', '' FROM ({held_claims}) AS claim
+SELECT 'held', claim.fence, claim.execution_id FROM ({held_claims}) AS claim
 UNION ALL
-SELECT 'due', {first_due}, '', '', '', '', ''
+SELECT 'due', {first_due}, ''
 UNION ALL
-SELECT 'pass', due_at, '', '', '', '', '' FROM {passes}
+SELECT 'pass', due_at, '' FROM {passes}
 UNION ALL
-SELECT 'store', 0, uuid, '', '', '', '' FROM {meta}
+SELECT 'store', 0, uuid FROM {meta}
 UNION ALL
-SELECT 'expired', clock.now, '', '', '', '', '' FROM clock WHERE EXISTS ({expired_run})
+SELECT 'expired', clock.now, '' FROM clock WHERE EXISTS ({expired_run})
 
 -- name: expired_run
 -- A running execution whose session is gone, or another one that has lost its lease by the clock.

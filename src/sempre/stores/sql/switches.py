@@ -18,7 +18,7 @@ from sempre.stores.sql.records import read_switch, write_switch
 __all__ = [
     "Decisions",
     "Stops",
-    "check_in_time",
+    "TimeIsOver",
     "count_rejections",
     "switches_in_force",
     "switches_off",
@@ -29,7 +29,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-class _TimeIsOver(Exception):
+class TimeIsOver(Exception):
     """A switch has to go on again before the work can be done."""
 
 
@@ -126,13 +126,13 @@ def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
     if lock:
         transaction.send("lock_switches")
     switches = list(map(read_switch, transaction.rows("all_switches")))
-    return Stops(check_in_time(switches, transaction.now))
+    return Stops(_check_in_time(switches, transaction.now))
 
 
-def check_in_time(switches: Sequence[Switch], now: datetime) -> tuple[Switch, ...]:
+def _check_in_time(switches: Sequence[Switch], now: datetime) -> tuple[Switch, ...]:
     """Return switches of whom no one's time is over; only within `with_switches`."""
     if _over(switches, now):
-        raise _TimeIsOver
+        raise TimeIsOver
     return tuple(switches)
 
 
@@ -153,7 +153,7 @@ def with_switches(run: Callable[[], T], dialect: Dialect) -> T:
     while True:
         try:
             return run()
-        except _TimeIsOver:
+        except TimeIsOver:
             dialect.write(_end_those_over)
 
 

@@ -1,4 +1,4 @@
-"""The tick: a session shows life, and is told what it has to know."""
+"""The tick: the heartbeat of a session, and the store's answer."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Reading, Tick, Wanted
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.reading import asked_for_next
-from sempre.stores.sql.records import read_switch
-from sempre.stores.sql.switches import check_in_time
+from sempre.stores.sql.switches import TimeIsOver
 
 __all__ = ["tick"]
 
@@ -21,10 +20,16 @@ Row = Sequence[Any]
 def tick(
     transaction: Transaction, session: str, wanted: Wanted, lease: timedelta, *, at_once: bool
 ) -> Reading[Tick]:
-    """Renew a session that is known and tell it what it has to know.
+    """Renew a session that is known, and return what its worker has to know.
 
-    Only within `with_switches`. Where all is done at once, one statement reads, renews and tells
-    the store's now.
+    Only within `with_switches`: a switch whose time is over goes on first.
+
+    Args:
+        transaction: of the store.
+        session: the id of the session.
+        wanted: the work of its worker.
+        lease: for how long the session is renewed.
+        at_once: whether one statement reads, renews and returns the store's now.
     """
     asked = {"session": session, **asked_for_next(wanted)}
     if at_once:
@@ -32,26 +37,28 @@ def tick(
     now = microseconds_of(transaction.now)
     until = now + lease // MICROSECOND
     alive = transaction.run("renew_session", id=session, until=until) > 0
-    own: list[Row] = [("now", now), ("alive", now)] if alive else [("now", now)]
+    own: list[Row] = [("now", now, "")]
+    if alive:
+        own.append(("alive", now, ""))
     return _read([*own, *transaction.rows("tick", now=now, **asked)])
 
 
 def _read(rows: Sequence[Row]) -> Reading[Tick]:
-    told: dict[str, list[Row]] = defaultdict(list)
-    for word, *rest in rows:
-        told[word].append(rest)
-    now = instant_of(told["now"][0][0])
-    due, passes = (told[word][0][0] if told[word] else None for word in ("due", "pass"))
-    switches = (read_switch((*texts, until)) for until, *texts in told["switch"])
+    facts: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for word, number, text in rows:
+        facts[word].append((number, text))
+    if facts["switch over"]:
+        raise TimeIsOver
+    now = instant_of(facts["now"][0][0])
+    due, passes = (facts[word][0][0] if facts[word] else None for word in ("due", "pass"))
     found = Tick(
-        alive=bool(told["alive"]),
-        switches=check_in_time(sorted(switches, key=lambda each: each.name), now),
+        alive=bool(facts["alive"]),
         next_due_at=None if due is None else instant_of(due),
         # A new store is due for a pass at once.
         pass_due_at=now if passes is None else instant_of(passes),
-        cancelled=tuple(sorted(asked for _, asked, *_ in told["held"] if asked)),
-        held=frozenset(fence for fence, *_ in told["held"]),
-        has_expired=bool(told["expired"]),
-        store=told["store"][0][1] if told["store"] else "",
+        cancelled=tuple(sorted(asked for _, asked in facts["held"] if asked)),
+        held=frozenset(fence for fence, _ in facts["held"]),
+        has_expired=bool(facts["expired"]),
+        store=facts["store"][0][1] if facts["store"] else "",
     )
     return Reading(now, found)

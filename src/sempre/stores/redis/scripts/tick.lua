@@ -1,7 +1,9 @@
 -- needs: base known rows switches lanes
--- Renew a session that is known and tell it what it has to know.
+-- Renew a session that is known, and return what its worker has to know.
 local session, lease, wanted = argument(), later(number()), wanted_work()
-local switches, alive = switches_off(), redis.call("HEXISTS", key("leases"), session) == 1
+-- Frees what a switch held whose time is over.
+switches_off()
+local alive = redis.call("HEXISTS", key("leases"), session) == 1
 if alive then
     redis.call("HSET", key("leases"), session, lease)
 end
@@ -21,5 +23,4 @@ for _, holder in ipairs(redis.call("SMEMBERS", key("holders"))) do
 end
 local due_at = next_due_at(wanted, "")
 local store = redis.call("HGET", key("meta"), "uuid")
-local told = { alive and 1 or 0, due_at, pass_due_at, cancelled, held, switches, has_expired, store }
-return { now, told }
+return { now, { alive and 1 or 0, due_at, pass_due_at, cancelled, held, has_expired, store } }

@@ -350,7 +350,7 @@ SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS bigint)
 SELECT pg_notify(:channel, :word)
 
 -- name: tick
--- Renew a session, and what it is told then: all in one statement, as of one moment.
+-- Renew a session, and answer its heartbeat: one statement, as of one moment.
 WITH RECURSIVE {lanes},
 clock AS MATERIALIZED ({now} AS now),
 renewed AS (
@@ -358,11 +358,11 @@ renewed AS (
     FROM clock WHERE s.id = :session
     RETURNING s.leased_until
 )
-SELECT 'now', now, '', '', '', '', '' FROM clock
+SELECT 'now', now, '' FROM clock
 UNION ALL
-SELECT 'alive', leased_until, '', '', '', '', '' FROM renewed
+SELECT 'alive', leased_until, '' FROM renewed
 UNION ALL
-{told}
+{tick_facts}
 
 -- name: lock_schema
 -- One process at a time changes the schema.
