@@ -1,8 +1,8 @@
-"""Audits: when the watchdog last looked at each schedule, known without a write for each of them.
+"""Audits: when the watchdog last checked each schedule, without a write for each of them.
 
-A pass checks schedules in the order of their ids, from where the one before it ended. So what it
-has looked at is one stretch of ids, and the report of the pass keeps one mark for each stretch: the
-last id in it, and when. The report is kept only if the pass came to its end; so is the mark.
+A pass checks schedules in the order of their ids, from where the pass before ended. So a pass
+checks one stretch of ids, and its report keeps one mark for each stretch: the last id in it, and
+when. The report, and with it the mark, is kept only if the pass came to its end.
 """
 
 from bisect import bisect_left
@@ -22,24 +22,24 @@ Mark = tuple[str, datetime | None]
 
 
 class Audits:
-    """What the last finished pass knows of itself and of those before it."""
+    """The marks of the last finished pass and of those before it."""
 
     def __init__(self, report: Mapping[str, Json]) -> None:
-        """Read the marks of a report; one of an older version has none."""
+        """Read the marks of a report; a report of an older version has none."""
         self._marks = _read(report.get("audits"))
 
     def last(self, schedule: Schedule) -> datetime | None:
-        """Return when a schedule was last looked at; None if it never was."""
+        """Return when a schedule was last checked; None if it never was."""
         place = bisect_left(self._marks, schedule.id, key=lambda mark: mark[0])
         at = self._marks[place][1] if place < len(self._marks) else None
-        # Whatever is new has a later id, and so lies in a stretch that was looked at before it was.
+        # A new schedule has a later id, so its stretch may have been checked before it existed.
         return at if at is not None and at >= schedule.created_at else None
 
 
 def marked(known: object, *, after: str, upto: str, at: datetime) -> list[Json]:
-    """Return the marks, in their stored form, with a stretch of ids that was looked at now.
+    """Return the marks, in their stored form, with a stretch of ids that was checked now.
 
-    Of too many every two become one, with the earlier of their instants.
+    Beyond `MOST_MARKS` every two become one, with the earlier of their instants.
     """
     marks = _read(known)
     before = [mark for mark in marks if mark[0] <= after]

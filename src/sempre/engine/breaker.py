@@ -1,4 +1,4 @@
-"""A breaker: after a failure, leave the other side alone for a while, longer each time."""
+"""A breaker: after a failure the broker is left alone for a while, longer each time."""
 
 from threading import Lock
 
@@ -8,7 +8,7 @@ __all__ = ["Breaker"]
 
 
 class Breaker:
-    """Tells whether it is worth trying; open after a failure, closed again by a success."""
+    """Decides whether to try a call: open after a failure, closed again by a success."""
 
     def __init__(self, clock: Clock, *, first: float = 1.0, longest: float = 30.0) -> None:
         """Begin closed; the rest after a failure doubles from `first` to `longest` seconds."""
@@ -22,7 +22,7 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last try failed, be the rest over or not."""
+        """Whether the last try failed, during its rest and after."""
         return self._failures > 0
 
     @property
@@ -31,14 +31,14 @@ class Breaker:
         return max(0.0, self._until - self._clock.elapsed()) if self._failures else 0.0
 
     def hurry(self) -> None:
-        """Let the next try be now; for what comes seldom and must not miss its moment."""
+        """Allow a try now; for calls that are rare and must not miss their moment."""
         with self._lock:
             self._until = 0.0
 
     def admits(self) -> bool:
-        """Tell whether to try now: always while closed, once after each rest while open.
+        """Return whether to try now: always while closed, once after each rest while open.
 
-        Others rest for as long again as the one that tries, however long it waits for an answer.
+        Other threads rest again for as long, however long the try waits for its answer.
         """
         with self._lock:
             if self.rest:
@@ -48,7 +48,7 @@ class Breaker:
             return True
 
     def failed(self) -> float:
-        """Open, or stay open for longer; return for how many seconds."""
+        """Open the breaker, or keep it open for longer; return for how many seconds."""
         with self._lock:
             self._failures += 1
             rest, self._failed_at = self._pause(), self._clock.elapsed()
@@ -56,10 +56,10 @@ class Breaker:
             return rest
 
     def succeeded(self, *, since: float | None = None) -> bool:
-        """Close; True if it was open.
+        """Close the breaker; True if it was open.
 
         Args:
-            since: when the try began; one that began before the last failure says nothing.
+            since: when the try began; a try from before the last failure does not count.
         """
         with self._lock:
             if since is not None and self._failures and since < self._failed_at:

@@ -1,13 +1,13 @@
-"""Capacity: how many executions a worker runs, and how many more it may ask for.
+"""Capacity: how many executions a worker runs, and how many more it claims.
 
-A worker with very short jobs asks for more than it has hands for, as many as are likely to be
-done within a second, so that it need not ask the store for each. It asks again when half of them
-are done: a question costs as much for one as for a hundred. It asks for few at first, and then for
-twice what came: nobody should wait until thousands are claimed. What then waits longer than a
-second, because a job turned out long, is given back.
+A worker with very short jobs claims more than it has hands for, as many as are likely to end within
+a second, so that it need not query the store for each. It claims again when half of them have
+ended: a claim of one costs as much as a claim of a hundred. The first claim is small, and each
+further one up to twice as large as the last: no run should wait until thousands are claimed. A run
+that is parked for longer than a second, because a job turned out long, is given back.
 
-It asks for nothing while too much that has ended waits to be recorded: if it died now, all of that
-would be run once more.
+A worker claims nothing while too many ends wait to be recorded: if the worker died now, all those
+executions would run once more.
 """
 
 from collections import deque
@@ -27,14 +27,14 @@ WEIGHT = 0.2
 
 
 class Capacity:
-    """The runs of one worker: those in hand, and those parked for a moment.
+    """The runs of one worker: those under way, and those parked for a moment.
 
-    They go by their fence: a run that outlived its lease may still be in hand when the same
-    execution is begun again.
+    Runs are kept by their fence: a run that outlived its lease may still be under way when its
+    execution is claimed again.
     """
 
     def __init__(self, size: int, clock: Clock) -> None:
-        """Have `size` hands."""
+        """Run at most `size` executions at a time."""
         self._size = size
         self._clock = clock
         # The lock itself is quicker to take than the condition that goes with it.
@@ -51,12 +51,12 @@ class Capacity:
 
     @property
     def free(self) -> int:
-        """How many more could be run at once."""
+        """How many more executions could run at once."""
         return max(0, self._size - len(self._running) - self._stuck)
 
     @property
     def appetite(self) -> int:
-        """How many to ask for: free hands, and what is likely to be done within a second."""
+        """How many to claim: free hands, and as many as are likely to end within a second."""
         return min(self._wish, max(0, MOST_UNRECORDED - self._unrecorded))
 
     @property
@@ -69,18 +69,18 @@ class Capacity:
 
     @property
     def is_hungry(self) -> bool:
-        """Whether to ask now: not for one or two, as long as no hand is free for them."""
+        """Whether to claim now: not one or two, as long as no hand is free for them."""
         appetite = self.appetite
         return appetite > 0 and (not self._parked or appetite >= len(self._parked))
 
     @property
     def _may_be_hungry(self) -> bool:
-        """Whether to ask is worth a thought: where runs are short, nobody has time to be woken."""
+        """Whether the fetcher is worth waking: where runs are short, each wake-up costs a run."""
         return not self._parked or len(self._parked) <= MOST_UNRECORDED - self._unrecorded
 
     @property
     def _nimble(self) -> int:
-        """How many hands are likely to be free soon: not stuck, nor taken for so long already."""
+        """How many hands are likely to be free soon: neither stuck nor busy for a second."""
         since = self._clock.elapsed() - PARKED_SECONDS
         slow = sum(at <= since for at, _ in list(self._running.values()))
         return max(0, self._size - slow - self._stuck)
@@ -91,36 +91,36 @@ class Capacity:
         return not self._running and not self._parked
 
     def running(self, *, since: float | None = None) -> list[Run]:
-        """Return what is in hand, or what has been so since before a point of the clock."""
+        """Return runs under way; if `since` is given, those that began before that point."""
         with self._lock:
             runs = self._running.values()
             return [run for at, run in runs if since is None or at < since]
 
     def held(self) -> list[Run]:
-        """Return what is in hand or parked."""
+        """Return runs under way and parked runs."""
         with self._lock:
             held = [*self._running.values(), *self._parked]
             return [run for _, run in held]
 
     def has_later(self, run: Run) -> bool:
-        """Tell whether the same execution is in hand once more, by a later claim."""
+        """Return whether the execution of a run is under way once more, by a later claim."""
         this = run.execution
         runs = (each.execution for each in self.running())
         return any(each.id == this.id and each.fence > this.fence for each in runs)
 
     def admit(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """Take executions in hand, and park those that are too many; return the others, to run."""
+        """Add runs, and park those beyond the free hands; return the others, to be started."""
         with self._lock:
             at, free = self._clock.elapsed(), self.free
             now, later = runs[:free], runs[free:]
-            # What came alone, since it had waited longest, says little about what comes next.
+            # A row that was claimed alone, since it had waited longest, says little about the rest.
             self._recent = max(len(runs), self._recent // 2)
             self._running.update({each.execution.fence: (at, each) for each in now})
             self._parked.extend([(at, each) for each in later])
             return now
 
     def finish(self, fence: int, seconds: float) -> tuple[Run | None, Run | None]:
-        """Let go of a run; return it, and a parked one that is now in hand."""
+        """Remove a run; return it, and a parked run that is now to be started."""
         with self._lock:
             _, done = self._running.pop(fence, (0.0, None))
             self._unrecorded += done is not None
@@ -135,7 +135,7 @@ class Capacity:
             return done, following
 
     def overstayed(self, *, everything: bool = False) -> list[Run]:
-        """Take out what was parked for more than a second, or all of it."""
+        """Remove and return runs that were parked for more than a second, or all parked runs."""
         with self._lock:
             oldest = self._clock.elapsed() - PARKED_SECONDS
             out = []
@@ -144,28 +144,28 @@ class Capacity:
             return out
 
     def set_stuck(self, count: int) -> None:
-        """Note how many hands are held by runs that are over but do not let go."""
+        """Note how many hands are held by runs that are over but do not end."""
         with self._lock:
             self._stuck = count
             self._changed.notify_all()
 
     def recorded(self, count: int) -> None:
-        """Note that so many of what has ended are recorded."""
+        """Note that so many ends are recorded."""
         with self._lock:
             self._unrecorded -= count
             self._changed.notify_all()
 
     def wait_for_hand(self, seconds: float) -> int:
-        """Wait until there is reason to ask for more; return how many, 0 if the time is over.
+        """Wait until there is reason to claim more; return how many, 0 if the time is over.
 
-        Told at once, for a moment later it may be none: nobody should wait for none of anything.
+        Read under the lock: the number may drop to 0 right after.
         """
         with self._lock:
             hungry = self._wait_for(lambda: self.is_hungry, seconds)
             return self.appetite if hungry else 0
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Wait until nothing runs; False if the time is over, or somebody is in a hurry."""
+        """Wait until nothing runs; False if the time is over, or after `give_up`."""
         with self._lock:
             self._wait_for(lambda: self.is_idle or self._hurried, seconds)
             return self.is_idle
@@ -178,12 +178,12 @@ class Capacity:
             self._waiting -= 1
 
     def give_up(self) -> None:
-        """Let nobody wait for what still runs."""
+        """End every wait for runs that are still under way."""
         with self._lock:
             self._hurried = True
             self._changed.notify_all()
 
     def wake(self) -> None:
-        """Let whoever waits look again."""
+        """Let waiting threads check their condition again."""
         with self._lock:
             self._changed.notify_all()

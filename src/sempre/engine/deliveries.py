@@ -1,7 +1,8 @@
-"""Deliveries: what becomes of the tickets that a broker has delivered, once their rows were read.
+"""Deliveries: what becomes of delivered tickets, once the claims of their rows are decided.
 
-A ticket whose row was claimed, or is gone, is acknowledged. One that came early, or whose claim was
-refused, is kept in hand for a moment or put back. One of an unknown job is left to other workers.
+A ticket whose row was claimed, or is gone, is acknowledged. A ticket that came early, or whose
+claim was refused, is kept for a moment or put back. A ticket of an unknown job is left to other
+workers.
 """
 
 from collections.abc import Mapping
@@ -12,27 +13,27 @@ from sempre.engine.core import Engine
 from sempre.engine.early_tickets import EarlyTickets
 from sempre.ports.broker import Delivery
 
-__all__ = ["REFUSED_LOOK", "Deliveries", "seconds_until"]
+__all__ = ["REFUSED_RETRY", "Deliveries", "seconds_until"]
 
 FOREIGN_DELAY = 5.0
 REFUSED_DELAY = 1.0
-REFUSED_LOOK = 0.1
-"""After how many seconds a claim that others have refused is tried again."""
+REFUSED_RETRY = 0.1
+"""Seconds after which a refused claim is tried again."""
 
 
 class Deliveries:
     """The tickets of one worker.
 
     Attributes:
-        early: those in hand, to be claimed in a moment.
+        early: tickets that are kept, to be claimed in a moment.
     """
 
     def __init__(self, engine: Engine) -> None:
-        """Begin with none."""
+        """Begin without a ticket."""
         self._engine = engine
         self._patience = engine.bell.broker.capabilities.precision * 2
         self.early = EarlyTickets()
-        # The executions whose claim was refused, and whose tickets are in hand for that reason.
+        # Executions whose claim was refused once, and whose tickets are kept for that reason.
         self._refused: set[str] = set()
 
     def give_back(
@@ -43,7 +44,7 @@ class Deliveries:
         Args:
             tickets: by the id of their execution.
             result: what became of the executions.
-            finished: other deliveries, which are acknowledged.
+            finished: other deliveries, to be acknowledged.
         """
         now = self._engine.time.now()
         for key, delivery in tickets.items():
@@ -60,21 +61,21 @@ class Deliveries:
             self._engine.bell.attempt(lambda broker: broker.acknowledge(finished))
 
     def put_back(self, delivery: Delivery, delay: float) -> None:
-        """Let the broker deliver a message again after so many seconds."""
+        """Let the broker deliver a message again after a delay in seconds."""
         self._engine.bell.attempt(lambda broker: broker.put_back([delivery], delay=delay))
 
     def _try_again(self, key: str, delivery: Delivery) -> None:
         """Keep a ticket whose claim was refused; the second time, let the broker deliver it again.
 
-        In hand at first: a broker may count in whole seconds, and the row is late already. Then by
-        the broker: the session may be the one that is refused, and another worker has its own.
+        Kept at first: a broker may count in whole seconds, and the row is late already. Then put
+        back: the store may refuse this session, and another worker has another session.
         """
         if key in self._refused:
             self._refused.discard(key)
             self.put_back(delivery, REFUSED_DELAY)
         else:
             self._refused.add(key)
-            self.early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_LOOK)
+            self.early.keep(key, delivery, until=self._engine.clock.elapsed() + REFUSED_RETRY)
 
     def _keep_or_put_back(self, key: str, delivery: Delivery, wait: float) -> None:
         if wait <= self._patience:
@@ -84,5 +85,5 @@ class Deliveries:
 
 
 def seconds_until(instant: datetime, now: datetime) -> float:
-    """Return how many seconds are left until an instant; 0 once it has passed."""
+    """Return the seconds left until an instant; 0 once it has passed."""
     return max(0.0, (instant - now) / timedelta(seconds=1))

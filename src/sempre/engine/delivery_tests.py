@@ -1,12 +1,12 @@
-"""Hearing: whether the broker delivers what it takes.
+"""Delivery tests: whether the broker delivers the messages that it takes.
 
-A broker may take tickets and deliver none: a tube is paused, or somebody empties a lane again and
-again. A sweep suspects that when it finds work that has been due for longer than grace, while this
-worker listened with a free hand. Then a probe is put into the lane of that work, which is due at
-once and goes before all tickets, and beside it a witness that is due much later. After grace the
-broker is asked for both. The probe is still there, or both are gone: the broker is deaf in this
-lane, and the store serves until a probe comes through. Only the probe is gone: a worker has
-received it, so that single tickets were lost, and the broker is well.
+A broker may take tickets and deliver none: a tube is paused, or a person empties a lane again and
+again. A scan raises that suspicion when it finds work that has been due for longer than grace,
+while this worker listened with a free hand. Then a probe is put into the lane of that work, which
+is due at once and goes before all tickets, and beside it a witness that is due much later. After
+grace the broker is asked for both. If the probe is still there, or both are gone, the broker is
+deaf in this lane, and workers scan the store until a probe arrives. If only the probe is gone, a
+worker has received it: single tickets were lost, and the broker is well.
 """
 
 from collections.abc import Iterable
@@ -22,15 +22,15 @@ from sempre.ports.broker import Message
 
 __all__ = ["DeliveryTests"]
 
-# A worker that does not listen for so long may not have heard what there was.
+# Seconds without listening after which a worker may have missed tickets.
 ABSENCE = 1.0
-# After how many seconds a witness is due; nobody needs it then.
+# Seconds after which a witness is due; it is not needed any more then.
 WITNESS = 600.0
 
 
 @dataclass
 class _Test:
-    """A probe and its witness, which are asked for at a point of the steady clock."""
+    """A probe and its witness; the broker is asked for both at a point of the steady clock."""
 
     probe: str
     handle: str
@@ -40,7 +40,7 @@ class _Test:
 
 
 class DeliveryTests:
-    """Finds out for one worker in which lanes its broker is deaf."""
+    """Finds out for one worker which lanes its broker does not deliver."""
 
     def __init__(self, engine: Engine) -> None:
         """Begin without a suspicion."""
@@ -53,11 +53,11 @@ class DeliveryTests:
 
     @property
     def next(self) -> float:
-        """When to check next."""
+        """When to check next, by the steady clock."""
         return min((test.ask_at for test in self._tests.values()), default=NEVER)
 
     def attend(self) -> None:
-        """Note that this worker has a free hand and is about to look or to listen."""
+        """Note that this worker has a free hand and is about to scan or to listen."""
         elapsed = self._engine.clock.elapsed()
         if elapsed > self._until + ABSENCE:
             self._since = elapsed
@@ -72,24 +72,24 @@ class DeliveryTests:
         self._until = -NEVER
 
     def suspect(self, found: Iterable[Execution]) -> None:
-        """Put a probe into the lanes of work that a sweep found and a ticket should have."""
+        """Put a probe into the lanes of work that a scan found before its ticket arrived."""
         bell = self._engine.bell
         if not bell.carries or bell.breaker.is_open:
             return
         now = self._engine.time.now()
-        late = {row.snapshot.queue for row in found if self._should_have_been_heard(row, now)}
+        late = {row.snapshot.queue for row in found if self._should_have_arrived(row, now)}
         for lane in sorted({bell.lane(queue) for queue in late} - self._tests.keys()):
             self._put(lane, ask_in=self._grace)
 
-    def hear(self, lane: str, nonce: str) -> None:
-        """Take in that a probe has come, of this worker or of another one."""
+    def note_probe(self, lane: str, nonce: str) -> None:
+        """Note that a probe has arrived, of this worker or of another one."""
         test = self._tests.get(lane)
         if test is not None and test.probe == nonce:
             del self._tests[lane]
             self._engine.bell.mark_heard(lane)
 
     def check(self) -> bool:
-        """Ask for the probes whose time is over, right after having listened.
+        """Ask the broker for probes whose time is over; call right after having listened.
 
         Returns:
             Whether the broker has turned out to be deaf in a lane.
@@ -100,7 +100,7 @@ class DeliveryTests:
                 self._judge(lane, test, elapsed)
         return bool(self._engine.bell.deaf - deaf)
 
-    def _should_have_been_heard(self, row: Execution, now: datetime) -> bool:
+    def _should_have_arrived(self, row: Execution, now: datetime) -> bool:
         late, age = (now - row.due_at).total_seconds(), (now - row.created_at).total_seconds()
         listening = self._engine.clock.elapsed() - self._since
         return self._grace < min(late, age) and late < listening
@@ -108,7 +108,7 @@ class DeliveryTests:
     def _judge(self, lane: str, test: _Test, elapsed: float) -> None:
         bell = self._engine.bell
         if self._since > test.put_at:
-            # Nobody may have been there to hear it.
+            # This worker did not listen all the time, and may have missed the probe.
             test.put_at, test.ask_at = elapsed, elapsed + self._grace
             return
         is_there = self._holds(lane, test.handle, test.probe)
@@ -118,7 +118,7 @@ class DeliveryTests:
             return
         is_witnessed = self._holds(lane, test.witness, _witness(test.probe))
         if is_there is None or is_witnessed is None:
-            # It is down, which the breaker knows; what is heard after that is heard.
+            # The broker is down, which the breaker handles; the test goes on after that.
             test.ask_at = elapsed + self._sweep
         elif is_witnessed:
             del self._tests[lane]
@@ -140,7 +140,7 @@ class DeliveryTests:
             "",
         )
         if (first and second) or lane in self._engine.bell.deaf:
-            # One that is known to be deaf is asked again, also if it takes no probe.
+            # A lane that is known to be deaf is tested again, even if it takes no probe.
             self._tests[lane] = _Test(nonce, first, second, elapsed, elapsed + ask_in)
 
 

@@ -1,8 +1,8 @@
-"""Events: what the engine tells whoever listens (logs, metrics, alerts, the user's own code).
+"""Events: what the engine reports to listeners (logs, metrics, alerts, the user's own code).
 
-A listener is called in the thread where the thing happened and outside of every store operation.
-One that raises is logged and stays registered: telling about work never harms the work, and a
-chat service that once timed out is asked again.
+A listener is called in the thread of the event and outside of every store operation. An error of a
+listener is logged and the listener stays registered: reports about work never harm the work, and a
+chat service that once timed out is called again.
 """
 
 import logging
@@ -18,32 +18,32 @@ from sempre.clock import Clock, SystemClock
 __all__ = ["Event", "Events", "Happened", "Listener"]
 
 logger = logging.getLogger("sempre")
-# A listener that raises at every event is logged so often, in seconds.
+# Seconds between two log lines about a listener that raises at every event.
 QUIET_FOR = 60.0
 
 
 class Happened(StrEnum):
-    """What can happen; the facts that come with it are named beside it."""
+    """The names of events; the facts of each are listed beside it."""
 
     STARTED = "execution.started"
-    """execution, late (seconds after it was due)"""
+    """execution, late (seconds after its due_at)"""
     SUCCEEDED = "execution.succeeded"
     """execution, seconds, result"""
     FAILED = "execution.failed"
-    """execution, seconds, error, traceback, retry_at (None: it is over)"""
+    """execution, seconds, error, traceback, retry_at (None: no retry follows)"""
     CANCELLED = "execution.cancelled"
     """execution, reason"""
     SKIPPED = "execution.skipped"
     """execution, verdict, reason"""
     RESULT_NOT_STORED = "result.not_stored"
-    """execution, job, found (`NotJson` or `TooLarge`): the run succeeded, but what it returned is
-    not JSON or over the limit; once per job and process"""
+    """execution, job, found (`NotJson` or `TooLarge`): the run succeeded, but its result is not
+    JSON or over the limit; once per job and process"""
     LATE_RESULT = "execution.late_result"
-    """execution: it ended after its lease was taken away; its result was kept beside it"""
+    """execution: a run ended after its claim was lost; its result was kept as a late attempt"""
     RESCUED = "execution.rescued"
     """execution, session: its worker is gone"""
     RELEASED = "execution.released"
-    """execution: given back unfinished by a worker that stops"""
+    """execution: a worker gave the claim back before the run began"""
     UNROUTABLE = "execution.unroutable"
     """execution: its job is not known to this worker"""
     UNSERVED = "work.unserved"
@@ -52,18 +52,18 @@ class Happened(StrEnum):
     UNKNOWN_GRID = "schedule.unknown_grid"
     """schedule, error"""
     FAULTY = "schedule.faulty"
-    """schedule, error: one that planning could not deal with; all others go on"""
+    """schedule, error: planning raised for this schedule; all other schedules go on"""
     SCHEDULE_BROKEN = "schedule.broken"
-    """schedule, error: its grid gives no answer; the row it has still runs, and no other follows"""
+    """schedule, error: its grid raised; its next row still runs, and no other row follows"""
     SCHEDULE_MENDED = "schedule.mended"
-    """schedule, next_run_at: its grid answers again, after it was broken"""
+    """schedule, next_run_at: its grid works again, after it was broken"""
     UNREADABLE = "row.unreadable"
-    """row (an `Unreadable`), schedule (its name), error: a row that this process leaves alone,
-    since it cannot read it; told once for each row and process"""
+    """row (an `Unreadable`), schedule (its name), error: a row that this process cannot
+    read and leaves alone; once per row and process"""
     PRUNED = "schedule.pruned"
-    """schedule, reason, remedy: a deploy disabled it, as its owner's code declares it no more"""
+    """schedule, reason, remedy: a deploy disabled it, since its owner's code declares it no more"""
     REENABLED = "schedule.enabled"
-    """schedule, reason: a deploy enabled what an earlier deploy had disabled"""
+    """schedule, reason: a deploy enabled it again, after an earlier deploy had disabled it"""
     ORPHANED = "schedule.orphaned"
     """schedule, reason, remedy: no code declares it now, or no worker knows its job; left alone"""
     WITHHELD = "schedule.withheld"
@@ -73,15 +73,15 @@ class Happened(StrEnum):
     OUTDATED = "schedule.outdated"
     """schedule, reason, remedy: a newer release took it over from the owner that this code has"""
     PAIR_SCANNED = "pair.scanned"
-    """pair (its schedule), scan (a `Scan`): a pair has derived which runs should exist"""
+    """pair (its schedule), scan (a `Scan`): the query of a pair listed which runs should exist"""
     PAIR_UNCOVERED = "pair.uncovered"
-    """pair, scan: the contract of a pair found unfinished work that its query did not"""
+    """pair, scan: the contract of a pair found unfinished work that its query did not list"""
     PAIR_FULL_SCAN = "pair.full_scan"
     """pair, scan: the query of a pair reads big tables as a whole"""
     PAIR_BEHIND = "pair.behind"
     """pair, scan: a run of a pair took longer than the time to its next one"""
     SWITCHED_OFF = "switch.off"
-    """switch: it is off, told once in every pass of the watchdog"""
+    """switch: it is off; once in every pass of the watchdog"""
     WATCHDOG_ENQUEUED = "watchdog.enqueued"
     """id, interval, runs_at, lane, priority: a message of the watchdog is on the broker"""
     PERFORM_STARTED = "perform_start"
@@ -93,30 +93,30 @@ class Happened(StrEnum):
     """error, retry_in"""
     BROKER_UP = "broker.available"
     BROKER_DEAF = "broker.deaf"
-    """lane: it takes tickets there and delivers none; the store serves until it is heard"""
+    """lane: the broker takes its tickets and delivers none; workers scan the store until it does"""
     BROKER_HEARD = "broker.heard"
-    """lane: it delivers again"""
+    """lane: the broker delivers its tickets again"""
     STORE_REPLACED = "store.replaced"
-    """store, found: the store of that identity is gone; in its place is another one, or none if
-    `found` is empty. It is set up again and told what the code declares"""
+    """store, found: the store of that identity is gone; in its place is the store `found`, or none
+    if that is empty. It is set up again, with the schedules that the code declares"""
     STORE_DOWN = "store.unavailable"
     """error: the store is down, full, read-only or refuses a right; reported at the first failure,
     and then once in a minute"""
     STORE_UP = "store.available"
     """seconds, for which the store had failed this process"""
     SESSION_LOST = "session.lost"
-    """session, executions (the ids of those that are stopped): it showed no life for a lease;
-    others may have its work"""
+    """session, executions (the ids of its runs, which are cancelled): it was not renewed for a
+    lease; other workers may have claimed its executions"""
     CLOCK_JUMPED = "clock.jumped"
     """seconds, by which the store's clock has moved against the time that passed here"""
     CAME_BACK = "schedule.came_back"
-    """schedule, seconds, by which it was ahead of the store's clock, which had jumped"""
-    BLUNDER = "engine.error"
-    """error, where: a defect of ours; the loop that met it goes on"""
+    """schedule, seconds, by which its cursor was ahead of the store's clock, after a jump"""
+    INTERNAL_ERROR = "engine.error"
+    """error, where: a defect of Sempre; the loop that met it goes on"""
 
 
 class Event(NamedTuple):
-    """One thing that happened, with its facts."""
+    """One event, with its facts."""
 
     name: Happened
     facts: Mapping[str, Any] = MappingProxyType({})
@@ -134,7 +134,7 @@ class _Complaint:
 
 
 class Events:
-    """Whom to tell what."""
+    """The listeners of one process, by event."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         """Begin with no listener; the clock times the log lines of listeners that raise."""
@@ -148,7 +148,7 @@ class Events:
             self._listeners[name].append(listener)
 
     def emit(self, name: Happened, **facts: object) -> None:
-        """Tell everybody who listens; never raises."""
+        """Call every listener of an event; never raises."""
         event = Event(name, facts)
         for key in (name, None):
             if listeners := self._listeners.get(key):
@@ -156,10 +156,10 @@ class Events:
                     self._call(listener, event)
 
     def has_listener(self, name: Happened) -> bool:
-        """Tell whether anybody wants to hear of such a thing at the moment.
+        """Return whether a listener wants this event at the moment.
 
-        A listener is asked by its method `hears`, if it has one. Who has very many things to tell
-        need not put them into words for nobody.
+        A listener is asked by its method `hears`, if it has one. Callers with very many events need
+        not make them in vain.
         """
         listeners = (*self._listeners.get(name, ()), *self._listeners.get(None, ()))
         return any(getattr(each, "hears", _everything)(name) for each in listeners)
@@ -180,8 +180,8 @@ class Events:
         more = f" ({before.more} more since the last such line)" if before and before.more else ""
         self._complaints[id(listener)] = _Complaint(now)
         name = getattr(listener, "__qualname__", type(listener).__qualname__)
-        told = "the listener %s raised at %s and stays registered%s"
-        logger.error(told, name, event.name, more, exc_info=error)
+        text = "the listener %s raised at %s and stays registered%s"
+        logger.error(text, name, event.name, more, exc_info=error)
 
 
 def _everything(_name: Happened) -> bool:

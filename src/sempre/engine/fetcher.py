@@ -1,9 +1,17 @@
-"""The fetcher: from a ticket, or from the store itself, to an execution in hand.
+"""The fetcher: from a ticket, or from the store itself, to a run.
 
 Work comes from two sources, which know nothing of each other: the broker (`ticket_source`) and the
-store (`store_source`). Each says when it is to be stepped next. The fetcher steps the one whose
-time has come, and otherwise waits for tickets and wake-ups until the sooner of both times. While
-the broker delivers, tickets are read once between two scans: a backlog must not hold them up.
+store (`store_source`). Each says when its next step is due. One step of the fetcher:
+
+| state | step |
+|---|---|
+| `store.next` has come, and the broker is silent or was listened to since the last scan | scan |
+| `tickets.next_early` has come | claim the executions of kept tickets |
+| slots are due soon, and the broker is silent | prefetch a page of them |
+| otherwise | listen for tickets and wake-ups until the sooner of both sources' next steps |
+
+While the broker delivers, tickets are read once between two scans: a backlog in the store must not
+hold them up.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +41,7 @@ class Fetcher:
         begin: Callable[[Sequence[Run]], None],
         called: Callable[[], None],
     ) -> None:
-        """Hand what was claimed to `begin`, and calls of the watchdog to `called`."""
+        """Hand claimed runs to `begin`; `called` is called for messages of the watchdog."""
         self._engine = engine
         self._begin_runs = begin
         wanted, self._claims = spec.wanted, Claims(engine, spec)
@@ -46,7 +54,7 @@ class Fetcher:
     # Reports of other parts, from any thread
 
     def expect(self, due_at: datetime | None) -> None:
-        """Scan the store no later than an instant, where the store serves."""
+        """Scan the store no later than an instant, if the broker is silent."""
         if due_at is not None and self._engine.bell.is_silent and self.store.expect(due_at):
             self._engine.bell.broker.wake()
 
@@ -71,16 +79,16 @@ class Fetcher:
             self._engine.bell.broker.wake()
 
     def expects_start_within(self, seconds: float) -> bool:
-        """Tell whether another execution is known to start soon."""
+        """Return whether another execution is known to start soon."""
         return self.store.next_start - self._engine.clock.elapsed() <= seconds
 
     # Steps
 
     def step(self, *, session: str, limit: int) -> float:
-        """Wait for work and begin it, at most `limit`; return how long to rest before the next."""
+        """Wait for work and begin at most `limit` runs; return seconds to rest."""
         self.tickets.tests.attend()
-        now, dumb = self._engine.clock.elapsed(), self._engine.bell.is_silent
-        if self.store.next <= now and (dumb or self._has_listened):
+        now, silent = self._engine.clock.elapsed(), self._engine.bell.is_silent
+        if self.store.next <= now and (silent or self._has_listened):
             self._has_listened = False
             self.store.step(session=session, limit=limit)
             return 0.0
@@ -93,11 +101,11 @@ class Fetcher:
         return self._listen(session, limit, self.store.rest(max(0.0, min(LONGEST_WAIT, wait))))
 
     def scan(self, *, session: str, limit: int) -> int:
-        """Begin what is due in the store, at most `limit`, without waiting; return how many."""
+        """Begin due work of the store, at most `limit` runs, without waiting; return how many."""
         return self.store.scan(session=session, limit=limit)
 
     def drain_wake_ups(self) -> None:
-        """Take in wake-ups without waiting: they must not pile up while every hand is busy."""
+        """Read wake-ups without waiting: they must not pile up while every hand is busy."""
         bell = self._engine.bell
         if not bell.carries and bell.broker.capabilities.shared:
             self._listen("", 0, 0.0)
@@ -115,10 +123,10 @@ class Fetcher:
             self.store.scan_now()
         return 0.0
 
-    # What was claimed
+    # Claim results
 
     def _begin(self, result: ClaimResult) -> int:
-        """Begin what was claimed, then ring for its successors; return how many have begun."""
+        """Begin claimed runs, then ring their successors; return how many runs have begun."""
         if result.started:
             self._begin_runs(result.started)
         self.store.expect_starts(result.coming)
@@ -127,7 +135,7 @@ class Fetcher:
         return len(result.started)
 
     def _begin_found(self, result: ClaimResult) -> int:
-        """Begin what was found in the store; a broker that should have delivered it is suspect."""
+        """Begin runs that a scan found; test a broker that should have delivered their tickets."""
         begun = self._begin(result)
         self.tickets.tests.suspect(each.execution for each in result.started)
         return begun

@@ -1,7 +1,7 @@
-"""Identity: which store a worker has told what its code declares; another one it tells anew.
+"""Identity: the store in which the code's schedules are declared; a new store needs them again.
 
-Somebody may empty a store under its workers, delete its file or drop its tables, and perhaps set
-it up again. Whatever it held is gone. What the code declares is not.
+A person may empty a store under its workers, delete its file or drop its tables, and perhaps set it
+up again. The rows are gone, but the schedules that the code declares can be created again.
 """
 
 from collections.abc import Callable
@@ -18,35 +18,35 @@ class Identity:
     """The store of one worker, by its identity.
 
     Attributes:
-        in_doubt: whether an operation has met a store that is gone, or a part of it.
-        restore: sets the store up again, so that fences go on above the given one, and declares
-            what the code declares.
+        in_doubt: whether an operation found the store, or a part of it, gone.
+        restore: sets the store up again, so that fences go on above the given one, and creates the
+            schedules that the code declares.
     """
 
     def __init__(self, engine: Engine) -> None:
-        """Begin with the store as it is, which knows what the code declares."""
+        """Begin with the store as it is, with the schedules that the code declares."""
         self._engine = engine
         self._uuid = engine.store.uuid
-        self._is_told = False
+        self._is_reported = False
         self.in_doubt = False
         self.restore: Restore = self._upgrade
 
     def is_lost(self, found: str) -> bool:
-        """Tell whether a store of this identity, or of none, is another one."""
+        """Return whether a store of this identity, or of none, is another one."""
         return found != self._uuid
 
     def renew(self, found: str, *, fence: int) -> None:
-        """Make a store in place of the one that is gone, or tell the one that is there.
+        """Set up a store in place of the one that is gone, and create the declared schedules.
 
         Raises:
-            StoreError: it cannot be set up now; the next try tells nothing more.
+            StoreError: the store cannot be set up now; the next try emits no further event.
         """
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_reported:
+            self._is_reported = True
             facts = {"store": self._uuid, "found": found}
             self._engine.events.emit(Happened.STORE_REPLACED, **facts)
         self.restore(fence)
-        self._uuid, self._is_told, self.in_doubt = self._engine.store.uuid, False, False
+        self._uuid, self._is_reported, self.in_doubt = self._engine.store.uuid, False, False
 
     def _upgrade(self, fence: int) -> None:
         self._engine.store.upgrade(fence=fence)

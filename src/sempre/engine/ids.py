@@ -16,7 +16,7 @@ TOGETHER = 512
 
 
 class _Order:
-    """Numbers that grow with the time, and from one call to the next though no time has passed.
+    """Numbers that grow with the time, and from one call to the next within a millisecond.
 
     A number is a millisecond and twelve bits that count within it. A clock that was set back by
     more than a second begins a new order.
@@ -27,7 +27,7 @@ class _Order:
         self._last = 0
 
     def next(self, microseconds: int, count: int) -> range:
-        """Return so many numbers in a row."""
+        """Return `count` consecutive numbers."""
         number = (microseconds << 12) // 1000
         with self._lock:
             if number <= self._last < number + SECOND:
@@ -37,9 +37,9 @@ class _Order:
 
 
 class _Chance:
-    """Random bits of the system's, many at a time: to ask is to let every other thread go first.
+    """Random bits of the system, read many at a time: each read releases the interpreter.
 
-    A forked child begins with none: it would have the same as its parent.
+    A forked child drops those of its parent: its ids would be the parent's.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class _Chance:
         os.register_at_fork(after_in_child=self._numbers.clear)
 
     def next(self) -> int:
-        """Return 64 of them."""
+        """Return 64 random bits."""
         try:
             return self._numbers.pop()
         except IndexError:
@@ -61,17 +61,17 @@ _CHANCE = _Chance()
 
 
 def randbits(count: int) -> int:
-    """Return so many random bits, at most 64; a simulation has others here."""
+    """Return `count` random bits, at most 64; a simulation replaces this function."""
     return _CHANCE.next() >> 64 - count
 
 
 def new_id(now: datetime) -> str:
-    """Return an id that nobody else has and that sorts after those made before in this process."""
+    """Return a unique id, which sorts after all earlier ids of this process."""
     return new_ids(now, 1)[0]
 
 
 def new_ids(now: datetime, count: int) -> list[str]:
-    """Return so many such ids, in order."""
+    """Return `count` unique ids, in order."""
     return list(map(_written, _ORDER.next(microseconds_of(now), count)))
 
 
@@ -81,5 +81,5 @@ def _written(number: int) -> str:
 
 
 def made_at(identity: str) -> datetime:
-    """Return when an id was made, to the millisecond; ValueError for one that is not ours."""
+    """Return when an id was made, to the millisecond; ValueError if it is no UUID."""
     return datetime.fromtimestamp((UUID(identity).int >> 80) / 1000, UTC)

@@ -1,7 +1,7 @@
 """Outages: reports that the store fails this process, at intervals, and that the store is back.
 
 A store that is down, full, read-only or refuses a right is met by every loop of a worker again and
-again. Listeners and logs hear of the first failure, and then once in `EVERY` seconds.
+again. The first failure is reported, and then one in `EVERY` seconds.
 """
 
 from threading import Lock
@@ -20,7 +20,7 @@ class Outage:
     """Whether the store fails this process; safe to be used by many threads."""
 
     def __init__(self, clock: Clock, events: Events) -> None:
-        """Begin with a store that is well."""
+        """Begin with a store that answers."""
         self._clock = clock
         self._events = events
         self._began_at: float | None = None

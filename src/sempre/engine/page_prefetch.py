@@ -1,7 +1,7 @@
-"""Reading ahead: while one page is worked on, the next one is read.
+"""Prefetch of pages: while the caller handles one page, the next page is read.
 
-Only where the store is a server, which then works beside us; elsewhere everything stays in one
-thread, as the simulator has it.
+Only where the store is a server, which works beside this process; elsewhere everything stays in one
+thread, as the simulator needs it.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,11 +17,11 @@ Read = Callable[[str], Reading[Page[T]]]
 
 
 def pages(read: Read[T], *, ahead: bool) -> Iterator[Reading[Page[T]]]:
-    """Yield every page of a list, from the first to the last; what reading raises comes through.
+    """Yield every page of a list, from the first to the last; an error of `read` is raised.
 
     Args:
-        read: returns the page after a place; the first one after an empty text.
-        ahead: whether to read the next page, in another thread, before it is asked for.
+        read: returns the page after a place; the first page after an empty text.
+        ahead: whether another thread reads the next page before the caller wants it.
     """
     return _read_ahead(read) if ahead else _read_in_turn(read)
 

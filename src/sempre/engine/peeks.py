@@ -19,7 +19,7 @@ LATELY = timedelta(seconds=5)
 
 
 class Peeks:
-    """When one worker asks for what others have placed, and what it is told."""
+    """When one worker asks for the first due row, and the answer."""
 
     def __init__(self, engine: Engine, wanted: Wanted) -> None:
         """Begin with short pauses."""
@@ -30,24 +30,24 @@ class Peeks:
 
     @property
     def are_needed(self) -> bool:
-        """Whether others can place work of which this worker would not hear."""
+        """Whether other processes can enqueue work without waking this worker."""
         bell = self._engine.bell
         is_deaf = not bell.carries and not bell.broker.capabilities.shared
         return is_deaf and self._engine.store.capabilities.shared
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time for the next one."""
+        """Whether the next peek is due."""
         return self.are_needed and self._next <= self._engine.clock.elapsed()
 
     def rest(self, wait: float) -> float:
-        """Return how long to wait, at most, before the next one; else the wait itself."""
+        """Return the wait, cut to the next peek if peeks are needed."""
         if not self.are_needed:
             return wait
         return min(wait, max(0.0, self._next - self._engine.clock.elapsed()))
 
     def put_off(self, *, found: bool) -> None:
-        """Let a pause pass: the worker has queried the store in full, and found work or none."""
+        """Put the next peek off: the worker has scanned the store, and found work or none."""
         self._pause = SHORTEST if found else min(LONGEST, self._pause * GROWTH)
         self._next = self._engine.clock.elapsed() + self._pause
 

@@ -155,11 +155,11 @@ class Prefetch:
         return {each.start.row.id: each.order(now) for each in right}, ids
 
     def doubt(self) -> None:
-        """Ask the store again before anything else is returned: other workers claim as well."""
+        """Query the store again before another id is returned: other workers claim as well."""
         self._due, self._is_all = [], True
 
     def _ask(self) -> None:
-        """Ask which slots come, and forget planned starts that are not among them."""
+        """Query which slots come soon, and forget planned starts that are not among them."""
         wanted = copy_with(self._wanted, limit=MOST)
         within = timedelta(seconds=2 * AHEAD)
         reading = self._engine.store.due_ids(wanted, within=within)

@@ -13,20 +13,20 @@ from sempre.engine.pass_report import PassReport
 __all__ = ["Retention"]
 
 PURGED_AT_ONCE = 1000
-# Of a sweep: for how long a pass purges, and how soon the next one is due if rows are left.
+# Parts of a sweep: how long a pass purges, and when the next pass is due if rows are left.
 SHARE = 0.25
 SOON = 0.25
 
 
 class Retention:
-    """Purges what ended longer ago than history is kept."""
+    """Purges executions that ended longer ago than the retention."""
 
     def __init__(self, engine: Engine) -> None:
         """Work on the store of an engine."""
         self._engine = engine
 
     def purge(self, report: PassReport) -> None:
-        """Purge until nothing old is left or the time is over, and report both."""
+        """Purge until no old row is left or the time is over; note both in the report."""
         clock, now = self._engine.clock, self._engine.time.now()
         before: datetime = now - self._engine.settings.retention
         until = clock.elapsed() + SHARE * self._engine.settings.sweep.total_seconds()
@@ -41,6 +41,6 @@ class Retention:
                 return
 
     def next_pass_in(self, report: PassReport, *, every: timedelta) -> timedelta | None:
-        """Return after how long the next pass is due if rows are left; None if at its own time."""
+        """Return when the next pass is due if old rows are left; None for the usual time."""
         soon = SOON * self._engine.settings.sweep
         return min(soon, every) if report.purging_since else None

@@ -26,7 +26,7 @@ from datetime import datetime, timedelta
 
 from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
-from sempre.engine.deliveries import REFUSED_LOOK, seconds_until
+from sempre.engine.deliveries import REFUSED_RETRY, seconds_until
 from sempre.engine.kind_turns import WorkKind
 from sempre.engine.peeks import Peeks
 from sempre.engine.scan import Scan
@@ -188,8 +188,8 @@ class StoreSource:
         """Scan again soon for slots that were refused, or that wait for others."""
         if self._scan.is_refused:
             # After a pause: if the store refuses this session, only the next heartbeat reports it.
-            self._times.add_scan(REFUSED_LOOK)
-            self._sweep_at = min(self._sweep_at, self._engine.clock.elapsed() + REFUSED_LOOK)
+            self._times.add_scan(REFUSED_RETRY)
+            self._sweep_at = min(self._sweep_at, self._engine.clock.elapsed() + REFUSED_RETRY)
         elif self._scan.blocked:
             self._times.add_scan(BLOCKED_SCAN)
 

@@ -1,16 +1,16 @@
-"""Supervising: workers in child processes, started again when they crash.
+"""The supervisor: starts worker processes, and starts them again when they crash.
 
-The parent has no threads, no connections and runs nothing of the user's: it only forks, waits and
-passes signals on, so that there is always somebody to start a worker again. If it is killed all the
-same, its children see the end of a pipe that only it could write to, and end too: workers that
-nobody can stop or restart would be found by accident.
+The supervisor has no threads and no connections, and runs no code of the user: it only forks, waits
+and passes signals on, so that a crashed worker is always replaced. If the supervisor itself is
+killed, its children see the end of a pipe that only it could write to, and end too: workers that
+cannot be stopped or restarted would be found by accident.
 
 A worker process that dies after it has begun a run is always replaced: the job may be the reason,
-and one job must not end the others. One that dies before it has begun any will not do better the
-next time; several of those end the command. A byte of memory that parent and child share says which
-of the two it was, however the child died. A worker that a store or a setting refuses before its
-first run ends the command at once: it leaves the reason in the shared memory, and the supervisor
-raises it.
+and one job must not end the others. A worker process that dies before its first run will not do
+better the next time; several of those end the command. A byte of memory that parent and child share
+says which of the two it was, however the child died. A worker that a store or a setting refuses
+before its first run ends the command at once: it leaves the reason in the shared memory, and the
+supervisor raises it.
 """
 
 import logging
@@ -31,7 +31,7 @@ MOST_CRASHES = 5
 WITHIN = 60.0
 LONGEST_REST = 30.0
 LONGEST_REASON = 8192
-# What another worker would meet again.
+# Errors that every worker would meet.
 REFUSALS = (StoreRefused, InvalidInput, MissingExtra, Refused)
 Mask = set[signal.Signals | int]
 logger = logging.getLogger("sempre")
@@ -44,13 +44,12 @@ class CrashLoop(SempreError):
 
 @dataclass
 class Supervisor:
-    """Keeps a number of children running until it is asked to stop.
+    """Keeps a number of child processes running until a signal stops it.
 
     Attributes:
-        run: what a child does; its return value is the child's exit code. It is given a descriptor
-            whose end can be read when the supervisor is gone, and what to call when it begins a
-            run.
-        processes: how many children.
+        run: called in a child; returns the child's exit code. Its arguments are a descriptor that
+            reaches its end when the supervisor is gone, and a function to call before a run.
+        processes: how many child processes.
     """
 
     run: Callable[[int, Callable[[], None]], int]
@@ -61,10 +60,10 @@ class Supervisor:
     _fruitless: deque[float] = field(default_factory=deque)
     _stopping: bool = False
     _refusal: SempreError | None = None
-    _leash: tuple[int, int] = (-1, -1)
+    _parent_pipe: tuple[int, int] = (-1, -1)
 
     def run_until_stopped(self) -> None:
-        """Start the children and stay until they have ended because somebody asked them to.
+        """Start the children, and return when they have ended after a signal.
 
         Raises:
             CrashLoop: five crashes within a minute, each before a run had begun.
@@ -72,38 +71,38 @@ class Supervisor:
                 every worker would meet, such as InvalidInput.
         """
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-        self._leash = os.pipe()
+        self._parent_pipe = os.pipe()
         try:
             for _ in range(self.processes):
                 self._fork(mask)
             while self._children or not self._stopping:
-                self._hear(signal.sigwait(WATCHED), mask)
+                self._handle(signal.sigwait(WATCHED), mask)
         finally:
             for pid in self._children:
                 logger.error("worker process %d is killed, as its supervisor ends", pid)
             self._signal(signal.SIGKILL)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            # Of somebody impatient: what was asked for has just been done.
+            # Signals that were sent again: the stop has just been carried out.
             while pending := signal.sigpending().intersection(WATCHED):
                 signal.sigwait(pending)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            for end in self._leash:
+            for end in self._parent_pipe:
                 os.close(end)
         if self._refusal is not None:
             raise self._refusal
 
-    def _hear(self, heard: int, mask: Mask) -> None:
-        if heard == signal.SIGCHLD:
-            self._bury(mask)
-        elif heard == signal.SIGALRM:
+    def _handle(self, received: int, mask: Mask) -> None:
+        if received == signal.SIGCHLD:
+            self._reap(mask)
+        elif received == signal.SIGALRM:
             self._fill(mask)
         else:
             self._stopping = True
-            # A terminal that is closed is no reason to drop what runs.
-            self._signal(signal.SIGTERM if heard == signal.SIGHUP else heard)
+            # A terminal that is closed is no reason to cut runs off.
+            self._signal(signal.SIGTERM if received == signal.SIGHUP else received)
 
-    def _bury(self, mask: Mask) -> None:
-        """Take note of children that have ended, and start others after a rest."""
+    def _reap(self, mask: Mask) -> None:
+        """Note children that have ended, and start others after a rest."""
         crashed = []
         for pid in list(self._children):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -128,7 +127,7 @@ class Supervisor:
                 self._fill(mask)
 
     def _give_up(self, refusal: SempreError) -> None:
-        """End the command for a reason that every worker would meet, after those that run."""
+        """End the command for a reason that every worker would meet, after the other children."""
         self._refusal = self._refusal or refusal
         self._stopping = True
         self._signal(signal.SIGTERM)
@@ -147,10 +146,10 @@ class Supervisor:
 
     def _what_next(self, rest: float) -> str:
         if self._stopping:
-            return "no other one starts, as the workers stop"
+            return "no other worker starts, since the workers stop"
         if self._is_looping:
-            return "no other one starts"
-        return f"another one starts in {rest:.1f} s"
+            return "no other worker starts"
+        return f"another worker starts in {rest:.1f} s"
 
     def _fill(self, mask: Mask) -> None:
         while len(self._children) < self.processes and not self._stopping:
@@ -166,17 +165,17 @@ class Supervisor:
             return
         code = 1
         try:
-            # A terminal's Ctrl-C is for the supervisor, which passes it on once.
+            # A terminal's Ctrl-C goes to the supervisor, which passes the signal on once.
             os.setpgid(0, 0)
             self._children.clear()
-            os.close(self._leash[1])
+            os.close(self._parent_pipe[1])
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            code = self.run(self._leash[0], lambda: begun.__setitem__(0, 1))
+            code = self.run(self._parent_pipe[0], lambda: begun.__setitem__(0, 1))
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else 1
         except KeyboardInterrupt:
-            # It came before anybody could listen for it; there is nothing to drain yet.
+            # The signal came before a handler was set; there is nothing to drain yet.
             code = 0
         except REFUSALS as error:
             if begun[0]:
@@ -184,7 +183,7 @@ class Supervisor:
             else:
                 _write_refusal(begun, error)
         except BaseException:
-            # Also what no handler should catch: a child must not return into its parent's code.
+            # Every exception: a child must not return into its parent's code.
             logger.critical("this worker process crashes", exc_info=True)
         finally:
             sys.stdout.flush()
@@ -206,17 +205,17 @@ def _write_refusal(shared: mmap.mmap, error: SempreError) -> None:
 
 
 def _read_refusal(shared: mmap.mmap) -> SempreError | None:
-    """Return what a worker was refused with; None if it was not."""
+    """Return the error that a worker left in shared memory; None if there is none."""
     text = shared[1:].rstrip(b"\0").decode("utf-8", "replace")
     if not text:
         return None
     kind: type[SempreError] = REFUSALS[int(text[0])]
-    # Without its constructor, which would compose the sentence anew.
+    # Without its constructor, which would compose the text anew.
     return kind.__new__(kind, text[1:])
 
 
 def _how(code: int) -> str:
-    """Say how a process ended: by the name of a signal, or by its exit code."""
+    """Return how a process ended: by the name of a signal, or by its exit code."""
     if code >= 0:
         return f"exited with code {code}"
     try:
@@ -226,5 +225,5 @@ def _how(code: int) -> str:
 
 
 def _crash_loop(code: int) -> str:
-    told = f"{MOST_CRASHES} worker processes crashed within a minute before they had begun a run"
-    return f"{told}, and the last one {_how(code)}; see the log above for its reason."
+    what = f"{MOST_CRASHES} worker processes crashed within a minute before they had begun a run"
+    return f"{what}, and the last one {_how(code)}; see the log above for its reason."

@@ -1,4 +1,4 @@
-"""Throttle: something that is done at most once in a while, by one thread of a process."""
+"""Throttle: a call that is made at most once in a while, by one thread of a process."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -9,7 +9,7 @@ __all__ = ["Throttle"]
 
 
 class Throttle:
-    """Lets a call through if the last one began long enough ago, whatever came of it."""
+    """Lets a call through if the last one began long enough ago, whether or not it raised."""
 
     def __init__(self, clock: Clock, *, seconds: float) -> None:
         """Let the first call through."""
@@ -19,7 +19,7 @@ class Throttle:
         self._busy = Lock()
 
     def run(self, call: Callable[[], object]) -> None:
-        """Make the call, unless it is too soon or another thread is at it; never wait for that."""
+        """Make the call, unless it is too soon or another thread makes it; never wait."""
         if not self._busy.acquire(blocking=False):
             return
         try:

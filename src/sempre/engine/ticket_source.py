@@ -47,7 +47,7 @@ class TicketSource:
         begin: Callable[[ClaimResult], int],
         call_watchdog: Callable[[], None],
     ) -> None:
-        """Hand what was claimed to `begin`, and pass calls of the watchdog on."""
+        """Hand claim results to `begin`; `call_watchdog` is called for its messages."""
         self._engine = engine
         self._claims = claims
         self._begin = begin
@@ -80,7 +80,7 @@ class TicketSource:
     def listen(self, *, session: str, limit: int, wait: float) -> bool:
         """Wait for tickets and open them; False if the broker cannot be asked."""
         bell, began = self._engine.bell, self._engine.clock.elapsed()
-        # By the store's present identity: one that is set up again has lanes of its own.
+        # By the store's present identity: a store that is set up again has other lanes.
         lanes = [bell.lane(queue) for queue in self._queues]
         # A broker that has failed is tried without waiting.
         patience = 0.0 if bell.breaker.is_open else wait
@@ -97,7 +97,7 @@ class TicketSource:
         return True
 
     def _open(self, deliveries: Sequence[Delivery], session: str) -> None:
-        """Do what tickets say."""
+        """Claim the executions of tickets, and handle messages of other kinds."""
         by_id: dict[str, Delivery] = {}
         finished: list[Delivery] = []
         for delivery in deliveries:
@@ -109,7 +109,7 @@ class TicketSource:
             elif isinstance(ticket, Sentinel):
                 self._deliveries.put_back(delivery, self._engine.bell.horizon.total_seconds())
             elif isinstance(ticket, Probe):
-                self.tests.hear(delivery.message.lane, ticket.nonce)
+                self.tests.note_probe(delivery.message.lane, ticket.nonce)
                 finished.append(delivery)
             else:
                 finished.append(delivery)
@@ -122,6 +122,6 @@ class TicketSource:
         self._deliveries.give_back(tickets, result, finished)
 
     def _answer_watchdog(self, delivery: Delivery, call: WatchdogCall) -> None:
-        """See to the message first: it must outlive the pass."""
+        """Put the message back first: it must outlive the pass."""
         self._watchdog.answer(delivery, call)
         self._call_watchdog()

@@ -1,4 +1,4 @@
-"""Rows that this process cannot read are told of once each, however often they are met."""
+"""Unreadable rows: each is reported once by a process, however often it is read."""
 
 from collections.abc import Iterable
 from threading import Lock
@@ -12,16 +12,16 @@ MOST = 10_000
 
 
 class UnreadRows:
-    """Which rows were told of; of very many the oldest are forgotten, and told of again."""
+    """The rows that were reported; beyond `MOST` the oldest is forgotten, and reported again."""
 
     def __init__(self, events: Events) -> None:
-        """Begin with none."""
+        """Begin without a row."""
         self._events = events
-        self._told: dict[tuple[str, str], None] = {}
+        self._reported: dict[tuple[str, str], None] = {}
         self._lock = Lock()
 
     def report(self, rows: Iterable[Unreadable]) -> None:
-        """Tell of those that are new to this process; callable from any thread."""
+        """Report rows that are new to this process; callable from any thread."""
         for row in rows:
             if self._is_new((row.table, row.id)):
                 facts = {"row": row, "schedule": row.name, "error": str(row)}
@@ -29,9 +29,9 @@ class UnreadRows:
 
     def _is_new(self, key: tuple[str, str]) -> bool:
         with self._lock:
-            if key in self._told:
+            if key in self._reported:
                 return False
-            if len(self._told) >= MOST:
-                del self._told[next(iter(self._told))]
-            self._told[key] = None
+            if len(self._reported) >= MOST:
+                del self._reported[next(iter(self._reported))]
+            self._reported[key] = None
             return True

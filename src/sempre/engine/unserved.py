@@ -1,7 +1,7 @@
 """Unserved work: due executions that no live worker can run, by their queue or their job.
 
 A queue that no worker serves and a job that no worker knows look alike from outside: nothing
-happens. The report is a warning and no repair: the worker that serves them may be on its way.
+happens. The report is a warning and no repair: a worker that serves them may be about to start.
 """
 
 from collections import defaultdict
@@ -16,11 +16,11 @@ from sempre.engine.loops import Loop
 from sempre.errors import StoreError
 from sempre.ports.messages import Session
 
-__all__ = ["Lookout", "Unserved"]
+__all__ = ["Unserved", "UnservedWatch"]
 
 # Rows of one scan; the next scan goes on behind them.
 PAGE = 100
-# The same queue or job is reported again after so many seconds.
+# Seconds after which a queue or job is reported again.
 AGAIN = 600.0
 SWEEPS = 4
 
@@ -32,10 +32,10 @@ class Unserved:
         """Scan the store of an engine."""
         self._engine = engine
         self._after = ""
-        self._told: dict[tuple[str, str], float] = {}
+        self._reported_at: dict[tuple[str, str], float] = {}
 
     def step(self) -> float:
-        """Report unserved work of one page; return how long to rest before the next."""
+        """Report unserved work of one page; return seconds to rest."""
         store, rest = self._engine.store, SWEEPS * self._engine.settings.sweep.total_seconds()
         reading = store.waiting(None, horizon=timedelta(0), after=self._after, limit=PAGE)
         page = self._engine.read(reading)
@@ -54,9 +54,9 @@ class Unserved:
 
     def _report(self, subject: str, reason: str, rows: Sequence[Execution]) -> None:
         now, key = self._engine.clock.elapsed(), (subject, reason)
-        if key in self._told and now - self._told[key] < AGAIN:
+        if key in self._reported_at and now - self._reported_at[key] < AGAIN:
             return
-        self._told[key] = now
+        self._reported_at[key] = now
         first = rows[0].snapshot
         remedy = f"sempre worker APP -q {first.queue}"
         if subject == "job":
@@ -66,23 +66,23 @@ class Unserved:
         self._engine.events.emit(Happened.UNSERVED, **facts, reason=reason, remedy=remedy)
 
 
-class Lookout:
+class UnservedWatch:
     """Scans for unserved work in a thread of its own, from one sweep after `start` on."""
 
     def __init__(self, engine: Engine) -> None:
-        """Be ready; nothing runs before `start`."""
+        """Prepare the thread; nothing runs before `start`."""
         self._engine = engine
         self._unserved = Unserved(engine)
         self._end = Event()
         self._is_first = True
-        self._loop = Loop("lookout", self._step, end=self._end, failed=self._failed)
+        self._loop = Loop("unserved", self._step, end=self._end, failed=self._failed)
 
     def start(self) -> None:
-        """Begin; workers that start at the same time have a sweep to register."""
+        """Start the thread; workers that start at the same time have a sweep to register."""
         self._loop.start()
 
     def stop(self) -> None:
-        """End, without waiting for a scan that is under way."""
+        """End the thread, without waiting for a scan that is under way."""
         self._end.set()
         self._loop.call()
 
@@ -95,7 +95,7 @@ class Lookout:
     def _failed(self, name: str, error: Exception) -> None:
         # A store that is down is reported by the worker.
         if not isinstance(error, StoreError):
-            self._engine.events.emit(Happened.BLUNDER, error=repr(error), where=name)
+            self._engine.events.emit(Happened.INTERNAL_ERROR, error=repr(error), where=name)
 
 
 def _grouped(

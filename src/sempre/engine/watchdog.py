@@ -1,9 +1,9 @@
 """The watchdog: the pass that its message, or the clock of any worker, calls for.
 
-A pass is due when the store's pass row says so, and whoever wins that row runs it: messages that
-are lost, doubled or late change nothing but when somebody looks. Its cost grows with what is
-wrong, plus two rounds that trust no index: the store checks every schedule once a day by the rows
-that there are, and a slice of the same size each time is looked at in full.
+A pass is due when the store's pass row says so, and the worker that wins that row runs it: messages
+that are lost, doubled or late change only when a worker tries. The cost of a pass grows with what
+is wrong, plus two rounds that trust no index: the store checks every schedule once a day by its
+rows, and a slice of fixed size is checked in full at each pass.
 """
 
 from dataclasses import asdict
@@ -30,7 +30,7 @@ BATCH = 500
 MOST_BATCHES = 200
 CHECKED_AT_ONCE = 1000
 DAY = timedelta(hours=24)
-# A lease that is longer than so many of ours was given by a clock that was ahead.
+# A lease longer than this many leases of this process was given by a clock that was ahead.
 LEASES = 10
 
 
@@ -63,24 +63,24 @@ class Watchdog:
         return self._message.enqueue(interval=interval, priority=priority)
 
     def exists(self) -> bool:
-        """Tell whether a message is waiting; one that a worker has reserved does not count."""
+        """Return whether a message is waiting; one that a worker has reserved does not count."""
         return self._message.exists()
 
     def ensure(self) -> None:
-        """Put a message on the broker if there is none; a process looks at most once a minute."""
+        """Put a message on the broker if there is none; a process checks at most once a minute."""
         self._message.ensure()
 
     # The pass
 
     def note_renewal(self) -> None:
-        """Keep in the next report that the store was set up again, since it had been emptied."""
+        """Note in the next report that the store had been emptied and was set up again."""
         self._renewed_at = self._engine.present().isoformat()
 
     def perform(self, *, interval: int | None = None) -> PassReport:
-        """Run the pass if it is due; tell what it did.
+        """Run the pass if it is due; return its report.
 
-        A store that cannot be reached, or whose connections are all in use, ends it early; the
-        next interval tries again.
+        A store that cannot be reached, or whose connections are all in use, ends the pass early;
+        the next interval tries again.
         """
         every = timedelta(seconds=interval) if interval else self._engine.settings.watchdog_interval
         seconds = int(every.total_seconds())
@@ -98,13 +98,13 @@ class Watchdog:
         return report
 
     def force(self) -> PassReport:
-        """Run a pass now, due or not, that looks at every schedule; tell what it did.
+        """Run a pass now, due or not, that checks every schedule in full; return its report.
 
-        If none was due nobody's turn is taken: it goes on beside any other, and only what it
-        healed is kept of it.
+        If no pass was due, the next one stays due at its time: the forced pass goes on beside any
+        other, and its report is not stored.
 
         Raises:
-            StoreUnavailable: what was healed before stays so.
+            StoreUnavailable: repairs that were made before stay.
         """
         report = self.perform()
         if not report.lock_acquired:
@@ -130,7 +130,7 @@ class Watchdog:
         upto = report.slice_after or LAST
         report.audits = marked(report.audits, after=after, upto=upto, at=at)
         self._check_slice(report)
-        # Another process may have met the end of an outage that this one still remembers.
+        # The outage of the broker that this process remembers may be over.
         self._engine.bell.breaker.hurry()
         self._ring_lost(report)
         report.orphans_enqueued = ring_orphans(self._engine)
@@ -152,9 +152,9 @@ class Watchdog:
         self._engine.store.shorten_leases(longest=LEASES * self._engine.settings.lease)
 
     def _repair_astray(self, report: PassReport) -> None:
-        """Start, place and replace next rows until nothing more is found by index.
+        """Start schedules, create and replace next rows, until the index lists no more.
 
-        What stays as it is, since it cannot be read or planned here, is looked past.
+        The next query reads past schedules that cannot be read or planned here.
         """
         past = 0
         for _ in range(MOST_BATCHES):
@@ -170,7 +170,7 @@ class Watchdog:
     def _check_stretch(self, report: PassReport, every: timedelta) -> None:
         """Let the store check some schedules, so many that each has its turn once in 24 hours.
 
-        Only what is not plainly in order is looked at here.
+        Only schedules that are not plainly in order are checked in full.
         """
         passes_a_day = max(1, DAY // every)
         left = max(BATCH, -(-report.last_round * 5 // (passes_a_day * 4)))
@@ -190,9 +190,9 @@ class Watchdog:
             report.slice_after = stretch.last
 
     def _check_slice(self, report: PassReport) -> None:
-        """Look at the next few schedules in full, grids included, whatever the store says of them.
+        """Check the next few schedules in full, grids included, whatever the store says of them.
 
-        So many and no more, however many there are: this round takes as long as it takes.
+        A fixed number: this round over all schedules takes as long as it takes.
         """
         reading = self._engine.store.slice(after=report.looked_after, limit=BATCH)
         done = self._reconciler.reconcile(reading)
@@ -218,11 +218,11 @@ class Watchdog:
         gone = [queue for queue in sorted(self._queues) if not self._stands(report, queue)]
         if not gone:
             return
-        # Posted before anything is rung, so that a loss while we ring is noticed too.
+        # Posted before anything is rung, so that a loss during the rings is noticed too.
         posted = {queue: self._post_sentinel(queue) for queue in gone}
         bell.has_unrung = False
         report.rung_again = ring_all(self._engine, frozenset(gone))
-        # One that is not noted down counts as gone: the next pass rings again.
+        # A sentinel that is not noted counts as gone: the next pass rings again.
         if not bell.has_unrung:
             report.sentinels |= {queue: sent for queue, sent in posted.items() if sent}
 
@@ -236,7 +236,7 @@ class Watchdog:
         return answer is not False
 
     def _post_sentinel(self, queue: str) -> Json:
-        """Put a sentinel into a lane; return how to find it again, None if nobody took it."""
+        """Put a sentinel into a lane; return its handle and nonce, None if the broker failed."""
         bell, nonce = self._engine.bell, token_hex(8)
         delay = bell.broker.capabilities.horizon.total_seconds()
         message = Message(bell.lane(queue), Sentinel(nonce).to_text(), delay, LARGEST_PRIORITY)

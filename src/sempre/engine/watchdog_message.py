@@ -1,8 +1,8 @@
 """The watchdog's message: a call for a pass that any worker answers, and that decides nothing.
 
 The settings of the worker that answers count: a message that differs from them is replaced, and an
-extra one, which finds another waiting, ends. A worker looks before it puts a message back: of any
-messages that are answered at once, the last one to be looked at finds another waiting or stays.
+extra message, beside one that waits, is acknowledged. A worker checks for others before it puts a
+message back: of several messages that are answered at once, the last one that is checked stays.
 """
 
 from datetime import timedelta
@@ -16,10 +16,10 @@ __all__ = ["WatchdogMessage"]
 
 
 class WatchdogMessage:
-    """Puts the message on the broker, sees that it exists, and answers it."""
+    """Puts the message on the broker, checks that the message exists, and answers it."""
 
     def __init__(self, engine: Engine) -> None:
-        """Speak to the broker of an engine."""
+        """Use the broker of an engine."""
         self._engine = engine
 
     @property
@@ -57,19 +57,20 @@ class WatchdogMessage:
         return handle
 
     def exists(self) -> bool:
-        """Tell whether a message is waiting; one that a worker has reserved does not count."""
+        """Return whether a message is waiting; one that a worker has reserved does not count."""
         bell, lane = self._engine.bell, self.queue_name
         return not bell.carries or bool(bell.attempt(lambda broker: broker.has_any(lane)))
 
     def ensure(self) -> None:
-        """Put a message on the broker if there is none; a process looks at most once a minute."""
+        """Put a message on the broker if there is none; a process checks at most once a minute."""
         if self._engine.bell.carries:
             self._engine.watchdog_checks.run(self._enqueue_missing)
 
     def answer(self, delivery: Delivery, call: WatchdogCall) -> None:
-        """Let the message come again by our own settings; an extra one, which finds another, ends.
+        """Let the message come again by the settings of this process; end an extra message.
 
-        Whatever takes its place is there before it goes: a crash in between leaves one too many.
+        A replacement is put before the message is acknowledged: a crash in between leaves one
+        message too many.
         """
         bell = self._engine.bell
         agrees = (call.interval, delivery.message.priority) == (self.interval, self.priority)

@@ -221,7 +221,7 @@ class Worker:
             self.identity.in_doubt |= isinstance(error, StoreGone)
             self.engine.outage.failed(error)
         else:
-            self.engine.events.emit(Happened.BLUNDER, error=repr(error), where=name)
+            self.engine.events.emit(Happened.INTERNAL_ERROR, error=repr(error), where=name)
 
     def _wake_all(self) -> None:
         self._loops.call_all()

@@ -83,7 +83,7 @@ def test_a_vandal_reaches_its_own_stream_and_files_of_the_user_and_nothing_else(
         assert [each for each in found if each != "null"] == ["socket", "user.log"]
     lines = "\n".join(worker.lines)
     assert "its process sent a malformed report" in lines
-    assert "another one starts" not in lines
+    assert "another worker starts" not in lines
 
 
 def test_a_child_of_an_embedded_worker_has_no_descriptor_of_a_store_that_was_open_before(

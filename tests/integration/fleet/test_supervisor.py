@@ -85,7 +85,7 @@ def test_five_crashes_before_any_run_end_it_with_the_reason() -> None:
 
     assert done.returncode == 1
     assert "5 worker processes crashed within a minute before they had begun a run" in done.stderr
-    assert "exited with code 1; another one starts in" in done.stderr
+    assert "exited with code 1; another worker starts in" in done.stderr
     assert done.stderr.count("ZeroDivisionError: integer division") == 5
 
 
@@ -103,7 +103,7 @@ def test_a_store_that_refuses_ends_it_at_once_with_the_reason(tmp_path: Path) ->
         assert member.wait() == 1
         assert member.output.count("the store has version 999 of the schema") == 1
         assert "StoreRefused" in member.output
-        assert "another one starts" not in member.output
+        assert "another worker starts" not in member.output
 
 
 def test_a_worker_whose_store_is_away_waits_for_it(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_worker_process_that_crashes_is_logged_with_what_happens_next(tmp_path
 
         send(worker, SIGKILL)
 
-        told = f"worker process {worker} was killed by SIGKILL; another one starts in 0.2 s"
+        told = f"worker process {worker} was killed by SIGKILL; another worker starts in 0.2 s"
         eventually(lambda: told in member.output, otherwise=fleet.outputs)
 
 

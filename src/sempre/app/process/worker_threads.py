@@ -11,7 +11,7 @@ from sempre.app.transactions.join import begin_effects
 from sempre.engine.heartbeat import LocalHeartbeat
 from sempre.engine.heartbeat_line import WorkerEnd
 from sempre.engine.heartbeat_process import RemoteHeartbeat, fork_heartbeat_process
-from sempre.engine.unserved import Lookout
+from sempre.engine.unserved import UnservedWatch
 from sempre.engine.worker import Worker
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors.wording import counted
@@ -76,7 +76,7 @@ class Running:
         )
         served = app.queues if queues is None else frozenset(queues)
         self.spec = WorkerSpec(tasks, served, concurrency)
-        self._lookout: Lookout | None = None
+        self._unserved_watch: UnservedWatch | None = None
         self.worker: Worker | None = None
         self._ending: Worker | None = None
 
@@ -100,8 +100,8 @@ class Running:
         elif self.worker is not None:
             self.worker.start(burst=self._burst)
             if not self._burst:
-                self._lookout = Lookout(self._app.engine)
-                self._lookout.start()
+                self._unserved_watch = UnservedWatch(self._app.engine)
+                self._unserved_watch.start()
             logger.info("working on %s", self._described())
         return self
 
@@ -180,7 +180,7 @@ class Running:
     def end(self, *, drain: float | None = None) -> None:
         """Stop claiming, wait for runs in flight, release the rest. A second call does nothing."""
         worker, self.worker = self.worker, None
-        lookout, self._lookout = self._lookout, None
+        lookout, self._unserved_watch = self._unserved_watch, None
         if lookout is not None:
             lookout.stop()
         if worker is not None:

@@ -27,7 +27,7 @@ REST = 1.0
 MOST_SPINS = 100
 # Stamps of time zones, which differ from process to process; the zones themselves are the same.
 ZONES = ("2026.1", "2026.1", "2025.2")
-DEFECTS = (Happened.BLUNDER, Happened.FAULTY, Happened.UNKNOWN_GRID)
+DEFECTS = (Happened.INTERNAL_ERROR, Happened.FAULTY, Happened.UNKNOWN_GRID)
 
 
 class Premises:

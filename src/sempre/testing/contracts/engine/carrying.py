@@ -169,7 +169,7 @@ def test_a_message_that_is_none_of_ours_is_dropped(store: Store) -> None:
     assert worker.turn() == []
 
     assert broker.bodies(lane) == []
-    assert worker.heard(Happened.BLUNDER) == []
+    assert worker.heard(Happened.INTERNAL_ERROR) == []
 
 
 def test_a_slot_that_waited_is_rung_when_the_earlier_one_ends(store: Store) -> None:

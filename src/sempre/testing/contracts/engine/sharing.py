@@ -33,7 +33,7 @@ def test_a_worker_leaves_jobs_alone_that_it_does_not_know(store: Store) -> None:
     assert read(store, mail).is_untried
 
     assert [row.id for row in mailer.work_off()] == [mail]
-    assert biller.heard(Happened.BLUNDER) == []
+    assert biller.heard(Happened.INTERNAL_ERROR) == []
 
 
 def test_a_worker_leaves_queues_alone_that_it_does_not_watch(store: Store) -> None:

@@ -161,7 +161,7 @@ def test_a_broken_grid_is_told_and_harms_no_other_schedule(store: Store) -> None
     assert shop.row("stuck").next_run_at is None
     assert shop.minutes_of(shop.rows("fine")) == [-30]
     assert [each.schedule.name for each in store.astray(tzdata=TZDATA, limit=10).value] == ["stuck"]
-    assert worker.heard(Happened.BLUNDER) == []
+    assert worker.heard(Happened.INTERNAL_ERROR) == []
 
 
 def test_a_due_row_of_a_broken_grid_still_runs(store: Store) -> None:
