@@ -1,30 +1,24 @@
-"""What only MariaDB does: a pool of its own, races between the server's clients, its failures."""
+"""What only MariaDB does: a pool of its own, how its locks and names work, its settings."""
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pymysql  # type: ignore[import-untyped]
 import pytest
 
-from sempre.domain.execution import Execution
-from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import Kind
 from sempre.errors import PolicyError, StoreError, StoreRefused, StoreUnavailable
-from sempre.ports.messages import Cancelled, ExecutionQuery, Session, UniqueKey, Wanted, Work
+from sempre.ports.messages import Cancelled, ExecutionQuery, Session, UniqueKey
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.mariadb.pool import check_server
+from sempre.testing.contracts.store.builders import at_once
 from tests.integration.sql.mariadb_server import ask, new_database
+from tests.integration.sql.pieces import LEASE, NOW, WANTED, piece
 
-LEASE = timedelta(minutes=5)
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-WANTED = Wanted(frozenset({"default"}), frozenset({"bill"}), 7)
 GOOD = {
     "version": "10.6.4-MariaDB-log",
     "read_only": "OFF",
@@ -46,51 +40,6 @@ def dialect(url: str) -> Iterator[Mariadb]:
     opened = Mariadb(url, wait=lambda _: None)
     yield opened
     opened.close()
-
-
-def piece(number: int, unique: UniqueKey | None = None) -> Work:
-    row = Execution(
-        id=f"p{number}",
-        kind=Kind.ENQUEUED,
-        snapshot=Snapshot(name="piece", job="bill"),
-        run_at=NOW,
-        due_at=NOW,
-        created_at=NOW,
-    )
-    return Work(row, unique)
-
-
-def at_once(*deeds: Any) -> None:  # noqa: ANN401 - functions without arguments
-    """Run each in a thread of its own; raise what any of them raised."""
-    errors: list[BaseException] = []
-
-    def run(deed: Any) -> None:  # noqa: ANN401
-        try:
-            deed()
-        except BaseException as error:  # noqa: BLE001 - handed on
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(deed,)) for deed in deeds]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not errors, errors
-
-
-def test_those_who_take_at_once_get_different_rows(store: SqlStore) -> None:
-    store.enqueue([piece(number) for number in range(100)])
-    taken: list[Execution] = []
-
-    def take(name: str) -> None:
-        store.register(Session(name), lease=LEASE)
-        while rows := store.take(WANTED, session=name).value:
-            taken.extend(rows)
-
-    at_once(*[lambda name=f"w{number}": take(name) for number in range(4)])
-
-    assert sorted(row.id for row in taken) == sorted(f"p{number}" for number in range(100))
-    assert len({row.fence for row in taken}) == 100
 
 
 def test_rows_that_another_transaction_holds_are_passed_over(
@@ -123,19 +72,6 @@ def test_work_by_id_waits_for_no_other_row_though_the_table_is_small(
     assert dialect.write(holding) == [True]
 
 
-def test_of_those_who_want_one_unique_key_one_has_it(store: SqlStore) -> None:
-    receipts = []
-
-    def enqueue(number: int) -> None:
-        receipts.extend(store.enqueue([piece(number, UniqueKey("key"))]))
-
-    at_once(*[lambda number=number: enqueue(number) for number in range(8)])
-
-    assert sum(receipt.created for receipt in receipts) == 1
-    assert len({receipt.id for receipt in receipts}) == 1
-    assert len(store.executions(ExecutionQuery()).value.items) == 1
-
-
 def test_keys_differ_by_case_accents_and_spaces_at_their_end(store: SqlStore) -> None:
     keys = ["key", "KEY", "kéy", "key ", "k" * 499 + "😀", "k" * 100_000]
 
@@ -144,14 +80,6 @@ def test_keys_differ_by_case_accents_and_spaces_at_their_end(store: SqlStore) ->
     )
 
     assert [receipt.created for receipt in receipts] == [True] * 6 + [False] * 6
-
-
-def test_several_may_set_the_store_up_at_once(dialect: Mariadb) -> None:
-    stores = [SqlStore(dialect) for _ in range(4)]
-
-    at_once(*[store.upgrade for store in stores])
-
-    assert len({store.uuid for store in stores}) == 1
 
 
 def test_a_set_up_that_was_interrupted_begins_again(
@@ -208,21 +136,6 @@ def test_a_text_of_sql_and_escapes_is_only_a_text(store: SqlStore) -> None:
     assert row.actor == actor
 
 
-@pytest.mark.parametrize("code", [1213, 1205, 1020, 1062])
-def test_a_race_that_the_server_settled_is_run_again(dialect: Mariadb, code: int) -> None:
-    dialect.statements["lose"] = f"SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = {code}"
-    tries = []
-
-    def work(transaction: Transaction) -> str:
-        tries.append(1)
-        if len(tries) < 4:
-            transaction.run("lose")
-        return "done"
-
-    assert dialect.write(work) == "done"
-    assert len(tries) == 4
-
-
 def test_a_race_that_is_always_lost_is_given_up(dialect: Mariadb) -> None:
     dialect.statements["lose"] = "SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1213"
     tries = []
@@ -247,17 +160,6 @@ def test_connections_that_were_lost_are_replaced(store: SqlStore, mariadb: str) 
         ask(mariadb, f"KILL SOFT CONNECTION {identity}")
 
     assert store.sessions().value == []
-
-
-def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
-    address = "mariadb://ann:s3cret@127.0.0.1:1/jobs"
-    store = SqlStore(Mariadb(address, connect_after=0.2, wait=lambda _: None))
-
-    with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:1/jobs") as raised:
-        store.upgrade()
-
-    assert "s3cret" not in str(raised.value)
-    store.close()
 
 
 def test_a_user_who_is_refused_is_told_without_the_password(mariadb: str) -> None:
@@ -315,22 +217,6 @@ def test_an_address_that_cannot_be_read_is_told_without_the_password(url: str) -
     assert "s3cret" not in str(raised.value)
 
 
-def test_a_store_that_was_not_set_up_says_so(dialect: Mariadb) -> None:
-    with pytest.raises(StoreRefused, match=r"upgrade\(\)"):
-        SqlStore(dialect).sessions()
-
-
-def test_a_statement_that_takes_too_long_is_given_up(url: str) -> None:
-    # The client gives up a quarter later, and must not be the first.
-    dialect = Mariadb(url, statement_after=1.0)
-    dialect.statements["dream"] = "SELECT COUNT(*) FROM seq_1_to_10000000000 WHERE seq % 7 = 3"
-    dialect.statements["dream"] = dialect.statements["dream"].replace("%", "%%")
-
-    with pytest.raises(StoreUnavailable, match="too long"):
-        dialect.read(lambda transaction: transaction.rows("dream"))
-    dialect.close()
-
-
 def test_when_all_connections_are_in_use_that_is_told(url: str) -> None:
     dialect = Mariadb(url, connections=1, connect_after=0.05)
 
@@ -352,14 +238,6 @@ def test_a_write_that_breaks_a_rule_is_told_and_undone(store: SqlStore, dialect:
     with pytest.raises(StoreError, match="breaks its rules"):
         dialect.write(breaking)
     assert [each.id for each in store.sessions().value] == ["worker"]
-
-
-def test_a_closed_store_is_of_no_use(store: SqlStore) -> None:
-    store.close()
-    store.close()
-
-    with pytest.raises(StoreRefused, match="closed"):
-        store.sessions()
 
 
 @pytest.mark.parametrize("prefix", ["", "Sempre", "a.b", "a;b"])
@@ -448,22 +326,3 @@ def test_whoever_is_interrupted_before_a_transaction_leaves_nothing_to_the_next_
     monkeypatch.undo()
 
     assert dialect.write(level) == "READ COMMITTED"
-
-
-# Newer versions of Python warn of a fork beside threads.
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_has_connections_of_its_own(store: SqlStore) -> None:
-    store.enqueue([piece(0)])
-
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            store.enqueue([piece(1)])
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert len(store.executions(ExecutionQuery()).value.items) == 2

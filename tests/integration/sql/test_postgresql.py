@@ -1,22 +1,18 @@
-"""What only PostgreSQL does: a pooler in between, races between servers' clients, its failures."""
+"""What only PostgreSQL does: claims in one statement, prepared statements, lost connections."""
 
-import os
-import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import psycopg
 import pytest
 
-from sempre.domain.execution import Execution
 from sempre.domain.planning import PlanningTime, plan_claim
-from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import Kind, State
+from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.errors import PolicyError, StoreRefused, StoreUnavailable
-from sempre.ports.messages import ExecutionQuery, Order, Session, UniqueKey, Wanted, Work
+from sempre.ports.messages import Order, Session
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.postgresql import Postgresql
@@ -36,13 +32,11 @@ from sempre.testing.contracts.store.builders import (
     view_of,
     wanted,
 )
+from tests.integration.sql.pieces import LEASE, WANTED
 from tests.unit.engine.test_breaker import Steady
 
 NUMBERS = count()
-LEASE = timedelta(minutes=5)
 DAY = timedelta(days=1)
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-WANTED = Wanted(frozenset({"default"}), frozenset({"bill"}), 7)
 
 
 @pytest.fixture
@@ -144,36 +138,6 @@ def test_a_beat_is_one_statement_in_one_transaction(
     assert asked == ["BEGIN", "SET", "WITH", "COMMIT"]
 
 
-def piece(number: int, unique: UniqueKey | None = None) -> Work:
-    row = Execution(
-        id=f"p{number}",
-        kind=Kind.ENQUEUED,
-        snapshot=Snapshot(name="piece", job="bill"),
-        run_at=NOW,
-        due_at=NOW,
-        created_at=NOW,
-    )
-    return Work(row, unique)
-
-
-def at_once(*deeds: Any) -> None:  # noqa: ANN401 - functions without arguments
-    """Run each in a thread of its own; raise what any of them raised."""
-    errors: list[BaseException] = []
-
-    def run(deed: Any) -> None:  # noqa: ANN401
-        try:
-            deed()
-        except BaseException as error:  # noqa: BLE001 - handed on
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(deed,)) for deed in deeds]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not errors, errors
-
-
 def test_now_goes_on_within_a_transaction(dialect: Postgresql) -> None:
     def twice(transaction: Transaction) -> list[int]:
         first = transaction.rows("now")[0][0]
@@ -185,56 +149,6 @@ def test_now_goes_on_within_a_transaction(dialect: Postgresql) -> None:
     first, second = dialect.write(twice)
 
     assert second - first >= 2_000
-
-
-def test_those_who_take_at_once_get_different_rows(store: SqlStore) -> None:
-    store.enqueue([piece(number) for number in range(100)])
-    taken: list[Execution] = []
-
-    def take(name: str) -> None:
-        store.register(Session(name), lease=LEASE)
-        while rows := store.take(WANTED, session=name).value:
-            taken.extend(rows)
-
-    at_once(*[lambda name=f"w{number}": take(name) for number in range(4)])
-
-    assert sorted(row.id for row in taken) == sorted(f"p{number}" for number in range(100))
-    assert len({row.fence for row in taken}) == 100
-
-
-def test_of_those_who_want_one_unique_key_one_has_it(store: SqlStore) -> None:
-    receipts = []
-
-    def enqueue(number: int) -> None:
-        receipts.extend(store.enqueue([piece(number, UniqueKey("key"))]))
-
-    at_once(*[lambda number=number: enqueue(number) for number in range(8)])
-
-    assert sum(receipt.created for receipt in receipts) == 1
-    assert len({receipt.id for receipt in receipts}) == 1
-    assert len(store.executions(ExecutionQuery()).value.items) == 1
-
-
-def test_several_may_set_the_store_up_at_once(dialect: Postgresql) -> None:
-    stores = [SqlStore(dialect) for _ in range(4)]
-
-    at_once(*[store.upgrade for store in stores])
-
-    assert len({store.uuid for store in stores}) == 1
-
-
-def test_a_race_that_the_server_settled_is_run_again(dialect: Postgresql) -> None:
-    dialect.statements["lose"] = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$"
-    tries = []
-
-    def work(transaction: Transaction) -> str:
-        tries.append(1)
-        if len(tries) < 4:
-            transaction.run("lose")
-        return "done"
-
-    assert dialect.write(work) == "done"
-    assert len(tries) == 4
 
 
 def test_a_connection_that_was_lost_is_replaced(store: SqlStore, server: str) -> None:
@@ -322,17 +236,6 @@ def test_after_a_change_of_the_schema_statements_are_prepared_anew(
     assert store.sessions().value == []
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
-    conninfo = "postgresql://ann:s3cret@127.0.0.1:1/jobs"
-    store = SqlStore(Postgresql(conninfo, connect_after=0.2, wait=lambda _: None))
-
-    with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:1/jobs") as raised:
-        store.upgrade()
-
-    assert "s3cret" not in str(raised.value)
-    store.close()
-
-
 def test_an_address_that_cannot_be_read_is_told_without_the_password() -> None:
     with pytest.raises(StoreRefused, match="spelling") as raised:
         Postgresql("postgres//ann:s3cret@server/jobs")
@@ -340,49 +243,7 @@ def test_an_address_that_cannot_be_read_is_told_without_the_password() -> None:
     assert "s3cret" not in str(raised.value)
 
 
-def test_a_store_that_was_not_set_up_says_so(dialect: Postgresql) -> None:
-    with pytest.raises(StoreRefused, match=r"upgrade\(\)"):
-        SqlStore(dialect).sessions()
-
-
-def test_a_statement_that_takes_too_long_is_given_up(server: str) -> None:
-    # The client gives up a quarter later, and must not be the first.
-    dialect = Postgresql(server, statement_after=1.0)
-    dialect.statements["dream"] = "SELECT pg_sleep(5)"
-
-    with pytest.raises(StoreUnavailable, match="too long"):
-        dialect.read(lambda transaction: transaction.rows("dream"))
-    dialect.close()
-
-
-def test_a_closed_store_is_of_no_use(store: SqlStore) -> None:
-    store.close()
-    store.close()
-
-    with pytest.raises(StoreRefused, match="closed"):
-        store.sessions()
-
-
 @pytest.mark.parametrize("schema", ["", "Sempre", "a.b", "a;b"])
 def test_a_schema_that_is_no_plain_word_is_refused(schema: str) -> None:
     with pytest.raises(PolicyError, match="schema"):
         Postgresql("dbname=jobs", schema=schema)
-
-
-# Newer versions of Python warn of a fork beside threads, which the pool has.
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_has_connections_of_its_own(store: SqlStore) -> None:
-    store.enqueue([piece(0)])
-
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            store.enqueue([piece(1)])
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert len(store.executions(ExecutionQuery()).value.items) == 2
