@@ -15,7 +15,7 @@ from sempre.brokers.beanstalkd import BeanstalkdBroker
 from sempre.brokers.beanstalkd_wire import Address, Wire
 from tools.servers import environment, locate
 
-__all__ = ["BeanstalkdServer", "beanstalkd_server"]
+__all__ = ["BeanstalkdServer", "beanstalkd_server", "waiting_connections"]
 
 PATIENCE = 10.0
 PAUSE = 0.01
@@ -97,6 +97,13 @@ class BeanstalkdServer:
             except OSError:
                 Event().wait(PAUSE)
         pytest.fail((self.folder / "log").read_text())
+
+
+def waiting_connections(server: BeanstalkdServer) -> int:
+    """Return how many connections wait for a message."""
+    with server.wire() as wire:
+        [stats] = wire.ask([b"stats\r\n"])
+    return int(stats.fields()["current-waiting"])
 
 
 @contextmanager

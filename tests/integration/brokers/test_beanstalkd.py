@@ -22,8 +22,11 @@ from sempre.testing.contracts.broker.builders import (
     reserved,
 )
 from sempre.testing.polling import eventually
-from tests.integration.brokers.beanstalkd_server import BeanstalkdServer, beanstalkd_server
-from tests.integration.brokers.waiting import healed
+from tests.integration.brokers.beanstalkd_server import (
+    BeanstalkdServer,
+    beanstalkd_server,
+    waiting_connections,
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +53,6 @@ def own_broker(own_server: BeanstalkdServer) -> Iterator[BeanstalkdBroker]:
     opened = own_server.broker()
     yield opened
     opened.close()
-
-
-def waiting_connections(server: BeanstalkdServer) -> int:
-    with server.wire() as wire:
-        [stats] = wire.ask([b"stats\r\n"])
-    return int(stats.fields()["current-waiting"])
 
 
 def test_each_of_very_many_messages_has_its_own_handle(broker: BeanstalkdBroker) -> None:
@@ -87,51 +84,6 @@ def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
                 use()
         broker.acknowledge([Delivery(Message(lane, "ring"), "1", "1")])
         broker.close()
-
-
-def test_a_wait_ends_when_the_server_is_killed_and_the_next_one_heals(
-    own_server: BeanstalkdServer, own_broker: BeanstalkdBroker
-) -> None:
-    lane = new_lane()
-    answer = ended(lambda: own_broker.reserve([lane], limit=1, wait=FOREVER))
-    eventually(lambda: waiting_connections(own_server))
-
-    own_server.kill()
-    with pytest.raises(BrokerUnavailable):
-        answer()
-    own_server.start()
-    put_one(own_broker, lane)
-
-    assert bodies_of([only(own_broker, lane)]) == ["ring"]
-
-
-def test_messages_go_on_while_the_server_dies_again_and_again(
-    own_server: BeanstalkdServer, own_broker: BeanstalkdBroker
-) -> None:
-    """Each call fails or succeeds as a whole, and whatever was put after a restart is there."""
-    lane = new_lane()
-    stop: list[bool] = []
-
-    def put_all_the_time() -> int:
-        failures = 0
-        while not stop:
-            try:
-                own_broker.put([Message(lane, str(number)) for number in range(50)])
-            except BrokerUnavailable:
-                failures += 1
-        return failures
-
-    answer = ended(put_all_the_time)
-    for _ in range(3):
-        found, _ = healed(own_broker, lane)
-        own_server.restart()
-        assert set(bodies_of(found)) <= {str(number) for number in range(50)}
-    stop.append(True)
-
-    assert answer() > 0
-    marker = new_lane()
-    put_one(own_broker, marker, "last")
-    assert bodies_of([only(own_broker, marker)]) == ["last"]
 
 
 def test_an_idle_connection_that_was_lost_is_not_noticed(

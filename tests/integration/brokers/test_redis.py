@@ -21,8 +21,7 @@ from sempre.testing.contracts.broker.builders import (
     reserved,
 )
 from sempre.testing.polling import eventually
-from tests.integration.brokers.waiting import healed
-from tests.integration.redis.redis_server import RedisServer, redis_server
+from tests.integration.redis.redis_server import RedisServer, listeners, redis_server
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +48,6 @@ def own_broker(own_server: RedisServer) -> Iterator[RedisBroker]:
     opened = RedisBroker(own_server.url)
     yield opened
     opened.close()
-
-
-def listeners(server: RedisServer, lane: str) -> int:
-    with server.client() as client:
-        [(_, count)] = client.pubsub_numsub(f"{{sempre-bell}}:lane:{lane}")
-    return int(count)
 
 
 def keys(server: RedisServer) -> set[str]:
@@ -93,52 +86,6 @@ def test_a_wrong_password_is_unavailable_and_not_shown() -> None:
 def test_a_prefix_that_could_meet_other_keys_is_refused(prefix: str) -> None:
     with pytest.raises(BrokerError, match="prefix"):
         RedisBroker("redis://127.0.0.1:1/0", prefix=prefix)
-
-
-def test_a_wait_ends_when_the_server_is_killed_and_the_next_one_heals(
-    own_server: RedisServer, own_broker: RedisBroker
-) -> None:
-    lane = new_lane()
-    answer = ended(lambda: own_broker.reserve([lane], limit=1, wait=FOREVER))
-    eventually(lambda: listeners(own_server, lane))
-
-    own_server.kill()
-    with pytest.raises(BrokerUnavailable):
-        answer()
-    own_server.start()
-    put_one(own_broker, lane)
-
-    assert bodies_of([only(own_broker, lane)]) == ["ring"]
-
-
-def test_messages_go_on_while_the_server_dies_again_and_again(
-    own_server: RedisServer, own_broker: RedisBroker
-) -> None:
-    """Each call fails or succeeds as a whole, and whatever was put after a restart is there."""
-    lane = new_lane()
-    stop: list[bool] = []
-
-    def put_all_the_time() -> int:
-        failures = 0
-        while not stop:
-            try:
-                own_broker.put([Message(lane, str(number)) for number in range(50)])
-            except BrokerUnavailable:
-                failures += 1
-        return failures
-
-    answer = ended(put_all_the_time)
-    for _ in range(3):
-        found, _ = healed(own_broker, lane)
-        own_server.kill()
-        own_server.start()
-        assert set(bodies_of(found)) <= {str(number) for number in range(50)}
-    stop.append(True)
-
-    assert answer() > 0
-    marker = new_lane()
-    put_one(own_broker, marker, "last")
-    assert bodies_of([only(own_broker, marker)]) == ["last"]
 
 
 def test_a_lost_subscription_is_made_again_in_mid_wait(

@@ -14,7 +14,7 @@ from redis.retry import Retry
 from tools.guardian import Guarded
 from tools.servers import environment, locate
 
-__all__ = ["RedisServer", "redis_server"]
+__all__ = ["RedisServer", "listeners", "redis_server"]
 
 SAFE = {"appendonly": "yes", "maxmemory-policy": "noeviction"}
 PATIENCE = 10.0
@@ -80,6 +80,13 @@ class RedisServer:
             else:
                 return
         pytest.fail((self.folder / "log").read_text())
+
+
+def listeners(server: RedisServer, lane: str) -> int:
+    """Return how many connections are subscribed to a lane."""
+    with server.client() as client:
+        [(_, count)] = client.pubsub_numsub(f"{{sempre-bell}}:lane:{lane}")
+    return int(count)
 
 
 @contextmanager
