@@ -50,7 +50,7 @@ def check_json(path: str, value: Json) -> Json:
 
 
 def _are_small(checked: Mapping[str, Json]) -> bool:
-    """Tell whether arguments are so few and so short that nobody has to count their bytes."""
+    """Whether arguments are certainly below the limit, without counting their bytes."""
     return len(checked) <= FEW and all(
         len(key) <= SHORT and (type(item) in _BRIEF or (type(item) is str and len(item) <= SHORT))
         for key, item in checked.items()
@@ -58,14 +58,14 @@ def _are_small(checked: Mapping[str, Json]) -> bool:
 
 
 def are_same_json(one: object, other: object) -> bool:
-    """Tell whether two values are the same JSON; to Python 1, 1.0 and true would be equal."""
+    """Whether two values are equal as JSON; Python alone takes 1, 1.0 and True for equal."""
     if one is other or one == other == {}:
         return True
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _checked(path: str, value: object, depth: int, room: list[int]) -> Json:
-    # Counted on the way: a value that shares its parts unfolds to far more than it holds.
+    # Counted while it is read: a value with shared parts grows when it is written as JSON.
     room[0] -= 1
     if room[0] < 0:
         allowed = f"at most {LARGEST_BYTES:,} bytes of JSON"
@@ -109,7 +109,7 @@ def _text(path: str, value: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise ArgumentsError(path, value, allowed="text without lone surrogates") from None
-    # A plain str: a subclass would come back from the store as something else.
+    # A plain str: a store would return the value of a subclass as a plain str.
     return str.__str__(value)
 
 

@@ -1,9 +1,9 @@
-"""Declarations: what code says a schedule is, kept beside what operators made of it since.
+"""Declarations: the definition of a schedule in code, stored beside what operators changed since.
 
-A deploy changes the fields whose declared value has changed, and no other: an operator's edit of
-the rest stays. Code of an older release changes nothing. A schedule that its owner's code declares
-no more is disabled, and enabled again by a deploy that declares it; an operator's disable stays.
-A name belongs to one owner: code of another one is refused, unless it adopts the schedule.
+A deploy changes only the fields whose declared value has changed: an operator's edits of the other
+fields stay. Code of an older release changes nothing. A schedule that the code of its owner no
+longer declares is disabled, and a deploy that declares it again enables it; an operator's disable
+stays. A name belongs to one owner: code of another owner is refused, unless it adopts the schedule.
 """
 
 import json
@@ -40,12 +40,12 @@ from sempre.errors.owners import OwnedByAnother, OwnedName
 
 __all__ = ["declaration_of", "plan_declare", "plan_prune", "plan_refuse"]
 
-# A worker that is started again and again is refused each time, and noted once in this time.
+# A worker that restarts in a loop is refused each time; the refusal is recorded once an hour.
 NOTED_AGAIN_AFTER = timedelta(hours=1)
 
 
 def declaration_of(definition: Definition, release: int) -> str:
-    """Return a declaration as text; equal ones are equal texts."""
+    """Return a declaration as text; equal declarations give equal texts."""
     rules = json.loads(write_rules(definition))
     return write_declaration({**rules, "args": definition.args, "release": release})
 
@@ -59,13 +59,13 @@ def plan_declare(
     release: int = 0,
     adopt: bool = False,
 ) -> Plan:
-    """Bring a schedule to what the code declares, where that has changed since it last did.
+    """Edit a schedule where its declaration has changed since the last deploy.
 
-    A schedule that an earlier deploy disabled because its code had dropped the schedule is enabled
-    again. Code below the newest release that declared or dropped the schedule changes nothing.
+    A schedule that an earlier deploy disabled because the code had dropped it is enabled again.
+    Code of a release below the newest that declared or dropped the schedule changes nothing.
 
     Raises:
-        OwnedByAnother: the schedule belongs to another owner, and `adopt` does not take it over.
+        OwnedByAnother: the schedule belongs to another owner, and `adopt` is False.
     """
     standing = standing_of(schedule, owner=to.owner, release=release)
     if standing is Standing.TAKEN and not adopt:
@@ -89,7 +89,7 @@ def _edited(schedule: Schedule, to: Definition, text: str) -> Definition:
     before = json.loads(schedule.declared) if schedule.declared else {}
     after = json.loads(text)
     names = {name for name in after if name not in MARKS and not _is_same(name, before, after)}
-    # Also where an operator has given the schedule to another owner since.
+    # The owner too, if an operator has changed it since.
     names.add("owner")
     if is_pruned(schedule.declared):
         names.add("enabled")
@@ -99,10 +99,10 @@ def _edited(schedule: Schedule, to: Definition, text: str) -> Definition:
 def plan_refuse(
     schedule: Schedule, _rows: Iterable[Execution], moment: PlanningTime, *, owner: str | None
 ) -> Plan:
-    """Note beside a schedule that code of another owner declared it and was refused.
+    """Record in a schedule that code of another owner declared it and was refused.
 
-    Its definition and its rows stay as they are. The same refusal is noted once an hour, and not
-    beside a schedule that was made at run time: that one has no declaration.
+    Definition and rows stay. A repeated refusal is recorded once an hour. A schedule that was made
+    at run time has no declaration, so that no refusal is recorded in it.
     """
     known = refused_deploy(schedule.declared)
     is_noted = known and known.owner == owner and moment.now - known.at < NOTED_AGAIN_AFTER
@@ -115,9 +115,9 @@ def plan_refuse(
 def plan_prune(
     schedule: Schedule, rows: Iterable[Execution], moment: PlanningTime, *, release: int
 ) -> Plan:
-    """Disable a schedule that the code of its owner declares no more, and note by which release.
+    """Disable a schedule that the code of its owner no longer declares, and record the release.
 
-    Once only: what an operator decides afterwards stays. A release below the newest one that
+    This happens once: a later decision of an operator stays. A release below the newest that
     declared or dropped the schedule changes nothing.
     """
     plan = Plan(schedule, schedule)
@@ -131,9 +131,10 @@ def plan_prune(
 
 
 def _declaring(schedule: Schedule, plan: Plan, text: str) -> Plan:
-    """Return a plan that stores a declaration too.
+    """Return a plan that also stores a declaration.
 
-    With a revision even if nothing else changes: a plan from before would write the old one back.
+    The revision rises even if nothing else changes, so that the store refuses older plans: they
+    would restore the old declaration.
     """
     after = plan.schedule or schedule
     declared = copy_with(after, declared=text, revision=schedule.revision + 1)

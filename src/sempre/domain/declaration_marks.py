@@ -1,11 +1,11 @@
-"""Marks in a stored declaration: the release that declared a schedule, and the one that dropped it.
+"""Marks in a stored declaration: the releases that declared and dropped a schedule, its owners.
 
 The stored declaration is JSON: the fields that code declared, and marks beside them. `release` is
 the release that last declared the schedule. `gone` is the newest release of the same owner that no
 longer declares the schedule. `pruned` says that a deploy disabled the schedule for that reason, so
 that a later deploy may enable it again: an operator's own disable has no mark. `former` is the
-owner that had the schedule before the present one. `refused` tells of the last deploy of another
-owner that declared the name and was refused.
+owner before the present owner. `refused` is the last deploy of another owner that declared the name
+and was refused.
 """
 
 import json
@@ -35,7 +35,7 @@ MARKS = frozenset({RELEASE, GONE, PRUNED, FORMER, REFUSED})
 
 
 class FormerOwner(NamedTuple):
-    """The owner that had a schedule before the present one; None if it had none."""
+    """The owner of a schedule before the present owner; None if the schedule had no owner."""
 
     owner: str | None
 
@@ -44,8 +44,8 @@ class RefusedDeploy(NamedTuple):
     """A deploy that declared a schedule of another owner, and was refused.
 
     Attributes:
-        owner: of the code that was refused; None if it has none.
-        at: when it last was, by the store's clock, to the hour at least.
+        owner: the owner of the refused code; None if the code has no owner.
+        at: when the code was refused, by the store's clock; up to an hour old.
     """
 
     owner: str | None
@@ -53,26 +53,26 @@ class RefusedDeploy(NamedTuple):
 
 
 def write_declaration(said: dict[str, Any]) -> str:
-    """Return a declaration as text; equal ones are equal texts."""
+    """Return a declaration as text; equal declarations give equal texts."""
     return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 
 def newest_release(declared: str) -> int | None:
     """Return the newest release that declared or dropped a schedule; None if no code declares it.
 
-    A release below this one changes nothing of the schedule.
+    A release below it must not change the schedule.
     """
     said = _read(declared)
     return max(said[RELEASE], said.get(GONE, said[RELEASE])) if RELEASE in said else None
 
 
 def is_gone(declared: str) -> bool:
-    """Tell whether the newest code of the owner no longer declares the schedule."""
+    """Whether the newest code of the owner no longer declares the schedule."""
     return GONE in _read(declared)
 
 
 def is_dropped_since(declared: str, release: int) -> bool:
-    """Tell whether a release that no longer declares a schedule is the first to find that out."""
+    """Whether a release that does not declare a schedule is the first that drops it."""
     newest = newest_release(declared)
     if newest is None or newest > release:
         return False
@@ -80,18 +80,18 @@ def is_dropped_since(declared: str, release: int) -> bool:
 
 
 def is_pruned(declared: str) -> bool:
-    """Tell whether a deploy disabled the schedule, and no operator has decided since."""
+    """Whether a deploy disabled the schedule, and no operator has decided since."""
     return PRUNED in _read(declared)
 
 
 def marked_as_gone(declared: str, release: int, *, pruned: bool) -> str:
-    """Return a declaration that a release no longer makes; an earlier `pruned` mark stays."""
+    """Return a declaration marked as dropped by a release; an earlier `pruned` mark stays."""
     said = {**_read(declared), GONE: release}
     return write_declaration({**said, PRUNED: True} if pruned else said)
 
 
 def unpruned(declared: str) -> str:
-    """Return a declaration of a schedule about whose `enabled` an operator has decided."""
+    """Return a declaration without the `pruned` mark: an operator has decided on `enabled`."""
     return _without(declared, PRUNED)
 
 
@@ -102,7 +102,7 @@ def former_owner(declared: str) -> FormerOwner | None:
 
 
 def with_former_owner(declared: str, former: FormerOwner | None) -> str:
-    """Return a declaration that says who had the schedule before, if anybody had."""
+    """Return a declaration with the mark of the former owner, if there is a former owner."""
     if former is None:
         return declared
     return write_declaration({**_read(declared), FORMER: former.owner})

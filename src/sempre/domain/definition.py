@@ -1,7 +1,6 @@
-"""What a user declares about a schedule: job, grid, arguments and policies.
+"""Definitions: what a user declares about a schedule: job, grid, arguments and policies.
 
-Owns reading and checking those values. A definition says nothing about what has happened so
-far; that is the schedule's.
+This module reads and checks those values. The state of a schedule is in `Schedule`.
 """
 
 from collections.abc import Mapping
@@ -14,46 +13,44 @@ from sempre.domain.names import check_name, check_note, check_word
 from sempre.domain.policies import OnUnknown, Overlap, Retry, check_choice, check_count
 from sempre.domain.redaction import read_redact
 from sempre.errors import GridError, PolicyError, nearest
-from sempre.grids.cron import Cron
-from sempre.grids.every import Every
 from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 
-__all__ = ["Definition", "define", "grid_of", "read_fields"]
+__all__ = ["Definition", "define", "read_fields"]
 
 SECOND = timedelta(seconds=1)
-# Of the settings' defaults: one lease of 30 s and two sweeps of 15 s.
+# The sum of default settings: one lease of 30 s and two sweeps of 15 s.
 TOLERANCE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """A schedule as declared. Build it with `define`, which reads what people write.
+    """A schedule as declared. Use `define`, which reads the values that people write.
 
     Attributes:
         job: the registered name of the function to run.
         grid: when to run it.
         args: its keyword arguments.
-        queue: the lane on the broker.
-        priority: lower is sooner.
-        enabled: whether it runs at all.
-        catch_up: run every slot that a downtime left behind, rather than the waiting one only.
+        queue: the queue of its executions.
+        priority: a lower number starts first.
+        enabled: whether the schedule runs.
+        catch_up: after a downtime, run every slot that passed, and not only the one that waits.
         catch_up_within: how old a slot may be to be caught up.
         catch_up_max: how many slots, the newest ones, are caught up at most.
         tolerance: how late a start may be without counting as downtime.
         deadline: how late a start may be at all.
         overlap: what to do with a slot while an earlier execution runs.
-        jitter: spread of the starts, below the distance of two slots.
-        until: the last instant at which a slot may lie.
+        jitter: the spread of the starts, below the distance between two slots.
+        until: the last instant of a slot.
         limit: the number of first starts after which the schedule has ended.
         retry: what follows a failure.
         timeout: how long an execution may run.
         on_unknown: what follows a lease that expired.
-        tags: words to find it by.
-        redact: names whose values are masked where its arguments are shown.
-        owner: which code base declares it.
-        note: anything a person should know.
+        tags: words to find the schedule by.
+        redact: names whose values are masked where arguments are shown.
+        owner: the code base that declares the schedule.
+        note: a text for people.
     """
 
     job: str
@@ -80,47 +77,23 @@ class Definition:
     note: str = ""
 
     def is_same_as(self, other: "Definition") -> bool:
-        """Tell whether both declare the same, also in the types of their arguments."""
+        """Whether both definitions are equal, also in the types of their arguments."""
         return self == other and are_same_json(self.args, other.args)
 
     def edited(self, **changes: object) -> "Definition":
-        """Return the definition with some fields set to what a user wrote."""
+        """Return the definition with some fields read from what a user wrote."""
         return replace(self, **read_fields(changes))
 
 
 def define(*, job: str, grid: Grid, **given: object) -> Definition:
     """Return a definition from what a user wrote; InvalidInput names the field and the remedy.
 
+    >>> from sempre.grids import Cron
     >>> nightly = define(job="report", grid=Cron("0 2 * * *"), jitter="30s", retry=3)
     >>> nightly.jitter
     datetime.timedelta(seconds=30)
     """
     return Definition(**read_fields({"job": job, "grid": grid, **given}))
-
-
-def grid_of(
-    *,
-    cron: str | None = None,
-    interval: object = None,
-    unit: object = None,
-    anchor: datetime | str | None = None,
-    **zone: str,
-) -> Grid:
-    """Return the grid of a schedule that is given as a cron text or as an interval.
-
-    Raises:
-        GridError: none or both are given, or an anchor or unit goes with a cron text.
-    """
-    if (cron is None) == (interval is None):
-        given = "none" if cron is None else "cron and interval"
-        raise GridError("grid", given, allowed="either cron or interval, not both")
-    if cron is not None:
-        if anchor is not None or unit is not None:
-            extra = "anchor" if anchor is not None else "unit"
-            value = unit if anchor is None else anchor
-            raise GridError(extra, value, allowed="no anchor or unit with a cron text")
-        return Cron(cron, **zone)
-    return Every(interval, unit, anchor=anchor, **zone)
 
 
 def read_fields(given: Mapping[str, object]) -> dict[str, Any]:

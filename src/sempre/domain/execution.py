@@ -1,4 +1,4 @@
-"""An execution: one intended run, from birth to end; and the slots that never became one."""
+"""Executions: one row per intended run, and ranges of slots that passed without a row."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,25 +20,25 @@ __all__ = [
 
 
 def key_of(name: str, run_at: datetime, kind: Kind, identity: str) -> str:
-    """Return the idempotency key: the same for every attempt at the same piece of work."""
+    """Return the idempotency key of a piece of work: equal for each of its attempts."""
     slot = f"{name}:{run_at.isoformat()}"
     return slot if kind in (Kind.SCHEDULED, Kind.BACKFILL) else f"{slot}:{kind}:{identity}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """An execution that should exist; the caller gives it an id and the store its place.
+    """An execution to create, still without an id.
 
     Attributes:
-        kind: why it exists.
-        run_at: its slot, which never moves.
-        due_at: when it may start.
-        snapshot: what it runs.
-        schedule_id: the schedule it belongs to, or None for one-off work.
-        state: pending, or skipped for a slot that was taken out in advance.
-        reason: why it is in that state.
-        actor: who caused it.
-        tzdata: the version of the zones by which its slot was computed.
+        kind: why the execution exists.
+        run_at: the slot, which never moves.
+        due_at: when the execution may start.
+        snapshot: the job, arguments and policies to run with.
+        schedule_id: the schedule of the execution; None for one-off work.
+        state: pending, or skipped for a slot that was skipped in advance.
+        reason: why the execution is in that state.
+        actor: who caused the execution.
+        tzdata: the version of the time zones by which the slot was computed.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ class Draft:
     tzdata: str = ""
 
     def born(self, identity: str, now: datetime) -> "Execution":
-        """Return the execution with an id and a time of birth."""
+        """Return the execution with an id and its time of creation."""
         return build_execution(id=identity, created_at=now, **vars(self))
 
 
@@ -83,17 +83,17 @@ class Execution(Draft):
 
     Attributes:
         id: made by the caller, so that a write can be repeated after a lost reply.
-        created_at: when the row was written.
-        attempt: how often it was started, releases not counted.
-        failures: how many attempts ended in an error; `retry` bounds them.
-        crashes: how many attempts ended with their lease expired.
-        first_started_at: when it first started; None until then.
-        started_at: when its latest attempt started.
-        finished_at: when its latest attempt, or it as a whole, ended.
+        created_at: when the row was created.
+        attempt: the number of starts, without released ones.
+        failures: the number of attempts that ended in an error; `retry` limits them.
+        crashes: the number of attempts whose lease expired.
+        first_started_at: when the first attempt started; None until then.
+        started_at: when the latest attempt started.
+        finished_at: when the latest attempt, or the whole execution, ended.
         fence: a number above that of every earlier claim of any execution.
-        session: the worker process that holds it while it runs.
-        leased_until: when that worker loses it, unless it renews.
-        held_by: the switch that holds it back, if any.
+        session: the worker process that holds the running execution.
+        leased_until: when the worker loses the execution, unless it renews the lease.
+        held_by: the switch that holds the execution back, if any.
     """
 
     id: str
@@ -111,32 +111,32 @@ class Execution(Draft):
 
     @property
     def is_live(self) -> bool:
-        """Whether it waits to be run."""
+        """Whether the execution waits to be run."""
         return self.state in LIVE
 
     @property
     def is_untried(self) -> bool:
-        """Whether it waits for its very first start."""
+        """Whether the execution waits for its first start."""
         return self.is_live and self.first_started_at is None
 
     @property
     def occupies_slot(self) -> bool:
-        """Whether its slot counts as having a row."""
+        """Whether the slot of the execution counts as having a row."""
         return self.kind is Kind.SCHEDULED and self.state is not State.SUPERSEDED
 
     @property
     def key(self) -> str:
-        """The idempotency key: the same for every attempt at the same piece of work."""
+        """The idempotency key: equal for every attempt at this piece of work."""
         return key_of(self.snapshot.name, self.run_at, self.kind, self.id)
 
     def is_due(self, now: datetime) -> bool:
-        """Tell whether it may start as far as time is concerned."""
+        """Whether the due time has come."""
         return self.due_at <= now
 
     def ran_at(self, instant: datetime) -> bool:
-        """Tell whether an attempt of it was in progress at an instant, by what the row knows.
+        """Whether the latest attempt was running at an instant.
 
-        An attempt whose lease has run out is over, though no worker has taken it back yet.
+        An attempt whose lease has expired is over, even if no worker has rescued it yet.
         """
         if self.started_at is None or self.started_at > instant:
             return False
@@ -146,12 +146,12 @@ class Execution(Draft):
 
     @property
     def lost_at(self) -> datetime | None:
-        """When the lease of a running attempt ends; None if the row does not know it."""
+        """When the lease of a running attempt expires; None if the row has no lease."""
         until, started = self.leased_until, self.started_at
         return until if until and started and until > started else None
 
     def to(self, state: State, **changes: Unpack[ExecutionChanges]) -> "Execution":
-        """Return it in another state; IllegalTransition if the table has no such way."""
+        """Return the execution in another state; IllegalTransition if the table forbids it."""
         check_transition(self.state, state)
         return copy_with(self, state=state, **changes)
 
@@ -161,7 +161,7 @@ build_execution = builder(Execution)
 
 @dataclass(frozen=True, kw_only=True)
 class SlotRange:
-    """An unbroken run of slots that passed without a row of their own, and why."""
+    """Consecutive slots that passed without a row, and the reason."""
 
     schedule_id: str
     first: datetime
@@ -171,11 +171,11 @@ class SlotRange:
 
     @property
     def state(self) -> State:
-        """The state that an execution of these slots would have: skipped, superseded or missed."""
+        """The state that executions of these slots would have: skipped, superseded or missed."""
         return _STATES_OF_RANGES.get(self.reason, State.MISSED)
 
 
-# By reason; every other one is a miss, such as "missed: held by" a switch.
+# By reason; every other reason is a miss, such as "missed: held by" a switch.
 _STATES_OF_RANGES: dict[str, State] = {
     Reason.DISABLED: State.SKIPPED,
     Reason.PAUSED: State.SKIPPED,

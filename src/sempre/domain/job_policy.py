@@ -1,4 +1,4 @@
-"""The policy of a job: how its runs behave, on a schedule or enqueued."""
+"""Job policies: how the runs of a job behave, on a schedule or enqueued."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ __all__ = ["JobPolicy", "read_policy"]
 
 @dataclass(frozen=True, kw_only=True)
 class JobPolicy:
-    """What a job declares for its runs; see `Definition` for the fields.
+    """The policies that a job declares for its runs; see `Definition` for the fields.
 
     Schedules of the job inherit every field but `unique`, which is for enqueued work alone.
     """
@@ -37,7 +37,7 @@ class JobPolicy:
 
     @property
     def inherited(self) -> dict[str, object]:
-        """The fields that a schedule of the job has, unless it has its own."""
+        """The fields that a schedule of the job inherits, unless the schedule sets them."""
         return {name: getattr(self, name) for name in CARRIED}
 
     @cached_property

@@ -1,8 +1,8 @@
 """Ownership: which code base may declare a schedule whose name the store has already.
 
 The owner of a stored schedule is the `owner` field of its definition. A name without an owner, and
-one that the newest code of its owner declares no more, is free for the first owner that declares
-it. Every other change of owner is an adoption, which the declaration must ask for.
+name that the newest code of its owner no longer declares, is free for the first owner that declares
+it. Every other change of owner is an adoption, which the declaration has to request.
 """
 
 from enum import Enum, auto
@@ -14,24 +14,24 @@ __all__ = ["Standing", "standing_of"]
 
 
 class Standing(Enum):
-    """What a declaration is to the schedule that the store has under its name."""
+    """The relation of a declaration to the stored schedule of that name."""
 
     OWN = auto()
-    """The owner declares it."""
+    """The owner of the schedule declares it."""
     FREE = auto()
-    """Nobody owns it now: the declaration makes its owner the new one."""
+    """The schedule has no owner now: the declaration makes its own owner the new one."""
     OUTDATED = auto()
-    """A newer release took it over from the owner that declares it here: left alone."""
+    """A newer release took the schedule over from this owner: nothing is changed."""
     TAKEN = auto()
-    """Another owner has it: refused, unless the declaration adopts it."""
+    """Another owner has the schedule: refused, unless the declaration adopts the schedule."""
 
 
 def standing_of(schedule: Schedule, *, owner: str | None, release: int) -> Standing:
-    """Return what the declaration of an owner, by a release, is to a stored schedule."""
+    """Return the relation of a declaration, by its owner and release, to a stored schedule."""
     if schedule.definition.owner == owner:
         return Standing.OWN
     former, newest = former_owner(schedule.declared), newest_release(schedule.declared)
-    # Releases of different owners are not compared, but where one took over from the other.
+    # Releases of two owners are compared only if one owner took over from the other.
     if former is not None and former.owner == owner and newest is not None and newest > release:
         return Standing.OUTDATED
     if schedule.definition.owner is None or is_gone(schedule.declared):

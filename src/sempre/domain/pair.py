@@ -1,4 +1,4 @@
-"""Pairs: what one look at the user's tables found, and what is known of it afterwards."""
+"""Pairs: the schedule that scans a user's tables for work, and the report of one scan."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -15,9 +15,9 @@ __all__ = ["PAIR", "POISON_AFTER", "Scan", "cadence_of", "is_pair", "pair_name"]
 PAIR = "pair:"
 TICK = timedelta(microseconds=1)
 POISON_AFTER = 5
-"""So many failures in a row make work poison."""
+"""The number of failures in a row that makes work poison."""
 NAMED = 20
-"""So many keys are named in a scan; the numbers count them all."""
+"""The most keys that a scan names; its numbers count all keys."""
 
 
 def pair_name(job: str, shard: int | None = None) -> str:
@@ -26,14 +26,14 @@ def pair_name(job: str, shard: int | None = None) -> str:
 
 
 def is_pair(schedule: str) -> bool:
-    """Tell whether a schedule is that of a pair."""
+    """Whether a schedule, by its name, is the schedule of a pair."""
     return schedule.startswith(PAIR)
 
 
 def cadence_of(grid: Grid, at: datetime) -> timedelta:
-    """Return the time from a slot to the next one; of another instant, between the next two.
+    """Return the time between the first two slots at or after an instant.
 
-    A grid that cannot be asked, or ends, counts as daily.
+    A grid that is broken or has ended counts as daily.
     """
     try:
         first, second = grid.times(at - TICK, 2)
@@ -44,22 +44,22 @@ def cadence_of(grid: Grid, at: datetime) -> timedelta:
 
 @dataclass
 class Scan:
-    """What one run of a pair's query found; it is stored as the result of that run.
+    """The report of one run of a pair's query, stored as the result of that run.
 
     Attributes:
-        found: how many runs of the job should exist.
-        enqueued: how many of them did not, and do now.
-        already_live: how many waited or ran already.
-        rejected: how many a switch or gate refused.
-        backing_off: how many wait because the last try has failed.
-        poisoned: how many have failed five times in a row or more.
-        poison: the unique keys of some of those.
-        uncovered: how many of what the contract returned the query did not.
-        uncovered_work: the unique keys of some of those.
-        full_scans: tables that the query reads as a whole, though they are big.
-        oldest_s: how long ago the oldest of those that waited or ran was put in, in seconds.
+        found: the number of rows that the query returned, each a piece of work.
+        enqueued: the number that had no execution and were enqueued.
+        already_live: the number that waited or ran already.
+        rejected: the number that a switch or gate refused.
+        backing_off: the number that wait because the last try has failed.
+        poisoned: the number that have failed five times in a row or more.
+        poison: the unique keys of some poisoned work.
+        uncovered: the number that the contract returned and the query did not.
+        uncovered_work: the unique keys of some uncovered work.
+        full_scans: large tables that the query reads completely.
+        oldest_s: the age in seconds of the oldest execution that waited or ran.
         seconds: how long the run took.
-        cadence_s: how long it may take: the time to the next run.
+        cadence_s: the time to the next run, in which a run should end.
     """
 
     found: int = 0
@@ -78,27 +78,27 @@ class Scan:
 
     @property
     def is_behind(self) -> bool:
-        """Whether it took longer than the time to the next run."""
+        """Whether the run took longer than the time to the next run."""
         return self.cadence_s > 0 and self.seconds > self.cadence_s
 
     def note_poison(self, key: str) -> None:
-        """Count a key that fails again and again."""
+        """Count a poisoned key."""
         self.poisoned += 1
         if len(self.poison) < NAMED:
             self.poison.append(key)
 
     def note_uncovered(self, key: str) -> None:
-        """Count what should have been found."""
+        """Count a key that the query should have returned."""
         self.uncovered += 1
         if len(self.uncovered_work) < NAMED:
             self.uncovered_work.append(key)
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as the result of a run."""
+        """Return the report as the result of a run."""
         return asdict(self)
 
     def shown(self) -> dict[str, Json]:
-        """Return it as it may be shown: unique keys are made of arguments."""
+        """Return the report with masked keys: unique keys contain arguments."""
         poison, uncovered = (
             [redacted_text(key) for key in keys] for keys in (self.poison, self.uncovered_work)
         )
@@ -106,7 +106,7 @@ class Scan:
 
     @classmethod
     def read(cls, result: object) -> "Scan | None":
-        """Return what an earlier run has stored; None if it is no such result."""
+        """Return the report that an earlier run has stored; None if the result is not a report."""
         if not isinstance(result, Mapping) or "found" not in result:
             return None
         known = {each.name for each in fields(cls)}

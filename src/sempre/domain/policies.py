@@ -1,4 +1,4 @@
-"""Policies of a schedule: how often to try again, what to do about overlap and unknown outcomes."""
+"""Policies of a schedule: retries, overlap and unknown outcomes."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,10 +13,10 @@ __all__ = ["OnUnknown", "Overlap", "Retry", "check_choice", "check_count", "doub
 LARGEST_COUNT = 2**31 - 1
 
 Overlap = Literal["skip", "wait", "allow", "replace"]
-"""What to do with a slot that comes while an earlier execution still runs."""
+"""What happens to a slot that comes while an earlier execution runs."""
 
 OnUnknown = Literal["rerun", "skip", "hold"]
-"""What to do when a lease expires, so that nobody knows how the execution ended."""
+"""What happens when a lease expires, so that the outcome of an execution is unknown."""
 
 
 @dataclass(frozen=True, init=False)
@@ -59,7 +59,7 @@ class Retry:
             raise PolicyError("retry cap", cap, allowed=allowed)
 
     def __repr__(self) -> str:
-        """Write it as code."""
+        """Write the policy as code."""
         if not self.limit:
             return "Retry(0)"
         base, cap = written_length(self.base), written_length(self.cap)

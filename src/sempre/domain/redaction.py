@@ -1,13 +1,13 @@
-"""Masking: the one place that decides which values are secret, and how much of a text is kept.
+"""Redaction: the one place that decides which values are secret, and how long a text may be.
 
 Results and arguments are stored exactly, and masked by `redacted` wherever they are shown: on the
-command line, in logs, and in whatever else shows them. Errors and notes are texts for people:
+command line, in logs and wherever else. Errors and notes of progress are texts for people:
 `kept_text` masks them before they are stored.
 
 A secret is known by its whole name, in any case, whether its words are joined by `_`, by `-` or
-not at all: `api_key`, `API-Key` and `apiKey` are one name, `key` and `monkey` are none. In a text
-the last part of a longer name counts too, as in `DB_PASSWORD=...`. A secret under a harmless name
-passes: add that name by `redact=` of a job or of the application.
+not at all: `api_key`, `API-Key` and `apiKey` are one name; `key` and `monkey` are harmless. In a
+text the last part of a longer name counts too, as in `DB_PASSWORD=...`. A secret under a harmless
+name passes: add that name by `redact=` of a job or of the application.
 """
 
 import re
@@ -90,7 +90,7 @@ SECRET_NAMES = (
     "x_auth_token",
     "x_csrf_token",
 )
-# Every repetition has a bound: the time to read a text must not grow with the square of it.
+# Every repetition has a bound: the time must not grow with the square of the length of a text.
 _BETWEEN = r"""["']?\]?\s{0,4}(?:=>|=(?!=)|:)\s{0,4}"""
 _VALUE = r"""
     (?P<value>
@@ -101,21 +101,21 @@ _VALUE = r"""
           | [^\s"',;&)\]}]+ )
     )"""
 _BEARER = re.compile(r"\b(bearer\s{1,4})[\w.~+/=-]{6,}", re.IGNORECASE)
-# A password may have any character but a blank or a quote. Digits before a / are a port, and what
-# comes before the @ further on no password: unless the URL is of a database, where no @ comes.
+# A password may have any character but a blank or a quote. Digits before a / are a port, and the
+# text before a later @ is no password, unless the URL is of a database: its path has no @.
 _URL_PASSWORD = re.compile(r"(://[^\s/?#:@\"']{0,256}:)(?![0-9]{1,5}[/?#])[^\s\"']{1,1024}@")
 _DATABASE_PASSWORD = re.compile(
     r"\b((?:postgres|postgresql|mysql|mariadb|rediss?|amqps?|mongodb)(?:\+\w{1,32})?://"
     r"[^\s/?#:@\"']{0,256}:)[^\s\"']{1,1024}@",
     re.IGNORECASE,
 )
-# Redis has no users by default: what stands alone before the @ is meant as the password.
+# Redis has no users by default: a single word before the @ is meant as the password.
 _LONE_PASSWORD = re.compile(r"\b(rediss?://)[^\s:\"']{1,1024}@", re.IGNORECASE)
 _JOINTS = re.compile("[-_]")
 
 
 def redacted(value: Json, patterns: Iterable[str] = ()) -> Json:
-    """Return a value as it may be shown: what stands under the name of a secret is masked.
+    """Return a value with the values under secret names masked, to be shown.
 
     Args:
         value: plain JSON; it is not changed.
@@ -125,12 +125,12 @@ def redacted(value: Json, patterns: Iterable[str] = ()) -> Json:
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether the value under a name is masked without being asked to."""
+    """Whether the value under a name is masked by default."""
     return _is_secret(SECRET_NAMES)(name)
 
 
 def withheld(value: Json, patterns: Iterable[str]) -> Json:
-    """Return a value as `redact=` has it stored: only what stands under those names is masked."""
+    """Return a value with the values under the names of `redact=` masked, to be stored."""
     names = tuple(patterns)
     return _masked(value, _is_secret(names), str) if names else value
 
@@ -138,7 +138,7 @@ def withheld(value: Json, patterns: Iterable[str]) -> Json:
 def redacted_text(text: str, patterns: Iterable[str] = ()) -> str:
     """Return a text with masked values after `password=`, `token:` and the like, and in URLs.
 
-    It never fails. `KeyError: 'region'` and its kin stay as they are: they name no secret.
+    It never fails. A text such as `KeyError: 'region'` stays unchanged: it names no secret.
     """
     masked = withheld_text(text, SECRET_NAMES + tuple(patterns))
     masked = _BEARER.sub(rf"\g<1>{MASK}", masked)
@@ -146,15 +146,15 @@ def redacted_text(text: str, patterns: Iterable[str] = ()) -> str:
 
 
 def withheld_text(text: str, patterns: Iterable[str]) -> str:
-    """Return a text with masked values after these names alone."""
+    """Return a text with the values after these names masked."""
     names = tuple(filter(None, patterns))
     return _named_values(names).sub(_mask_value, text) if names else text
 
 
 def capped(text: str, limit: int = LARGEST_TEXT) -> str:
-    """Return a text of at most `limit` bytes in UTF-8: all of it, or its head and its tail.
+    """Return a text of at most `limit` bytes in UTF-8: the whole text, or its head and its tail.
 
-    The tail is the longer part, as a traceback ends with what matters.
+    The tail is the longer part: a traceback ends with the error.
     """
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) <= limit:
@@ -176,14 +176,14 @@ def storable(text: str) -> str:
 def kept_text(text: str, patterns: Iterable[str] = (), limit: int = LARGEST_TEXT) -> str:
     """Return a text that every store can keep: redacted, capped, without NUL and surrogates.
 
-    It is redacted before it is cut, as a cut between a name and its value would hide the name. A
-    text of megabytes is first cut to a size that is quick to read, far from what is kept of it.
+    The text is redacted before it is cut: a cut between a name and its value would hide the name.
+    A text of megabytes is first cut to 32 times the limit, which is quick to search.
     """
     return capped(redacted_text(storable(capped(text, 32 * limit)), patterns), limit)
 
 
 def read_redact(value: object) -> tuple[str, ...]:
-    """Return the names that a user wrote after `redact=`; PolicyError if it is no list of them."""
+    """Return the names that a user wrote after `redact=`; PolicyError if not a list of names."""
     if isinstance(value, list | tuple | set | frozenset):
         names = tuple(sorted({each.strip() for each in value if isinstance(each, str)}))
         if all(isinstance(each, str) for each in value) and all(names):
@@ -212,13 +212,13 @@ def _without_url_passwords(text: str) -> str:
 
 
 def _without_url_secrets(text: str) -> str:
-    """Return a value without the passwords of the URLs in it, those of options too."""
+    """Return a text without the secrets in its URLs, in options too."""
     return redacted_text(text) if "://" in text else text
 
 
 @lru_cache(maxsize=256)
 def _is_secret(names: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return what tells whether a key is one of these names."""
+    """Return a predicate: whether a key is one of these names."""
     known = {_JOINTS.sub("", name).casefold() for name in names if name}
     wild = [name for name in known if "*" in name or "?" in name]
     pattern = re.compile("|".join(_wild(name, ".*", ".") for name in wild) or "(?!)", re.DOTALL)
@@ -232,7 +232,7 @@ def _is_secret(names: tuple[str, ...]) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=256)
 def _named_values(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds these names in a text, each with the value that follows."""
+    """Return a pattern that finds these names in a text, each with the value that follows."""
     words = [r"[-_]?".join(map(_in_text, _JOINTS.split(name))) for name in names]
     name = rf"(?P<name>(?<![^\W_])(?:{'|'.join(words)}){_BETWEEN})"
     return re.compile(name + _VALUE, re.IGNORECASE | re.VERBOSE)
@@ -253,5 +253,5 @@ def _mask_value(match: re.Match[str]) -> str:
 
 
 def _whole(raw: bytes) -> str:
-    # Without the characters that were cut in two at its ends.
+    # Characters that were cut in two at the ends are dropped.
     return raw.decode("utf-8", "ignore")

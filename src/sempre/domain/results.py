@@ -1,14 +1,14 @@
-"""What a job returned, as it is stored: exactly, or marked as a value that could not be.
+"""Results: the stored form of what a job returned, exact or marked as not stored.
 
-A return value never fails a run. Plain JSON within the limit is stored as it is. Of anything else
-an object with the key `$sempre` is stored:
+A return value never fails a run. Plain JSON within the limit is stored unchanged. For every other
+value an object with the key `$sempre` is stored:
 
     {"$sempre": "repr", "type": "decimal.Decimal", "text": "Decimal('99.90')"}    is no JSON
     {"$sempre": "too_large", "bytes": 120034, "limit": 65536}                     is over the limit
     {"$sempre": "plain", "value": {"$sempre": ...}}       the job's own object that has this key
 
-So nothing that a job returns can be mistaken for a mark, and `read_result` gives back exactly what
-was returned, or what is known of it.
+So no value that a job returns can be mistaken for a mark, and `read_result` returns either the
+exact value or what is known of it.
 """
 
 import json
@@ -34,7 +34,7 @@ __all__ = [
 MARK = "$sempre"
 RESULT_LIMIT = 65_536
 LARGEST_REPR = 8192
-# A repr of megabytes is cut to this size before it is searched for names.
+# A repr of megabytes is cut to this size before it is searched for secret names.
 QUICK_TO_READ = 32 * LARGEST_REPR
 
 
@@ -66,14 +66,14 @@ Unstored = NotJson | TooLarge | UnknownMark
 
 
 def kept_result(value: object, patterns: tuple[str, ...] = (), limit: int = RESULT_LIMIT) -> Json:
-    """Return what is stored of a value that a job returned; a tuple becomes a list. Never raises.
+    """Return the stored form of a value that a job returned; a tuple becomes a list. Never raises.
 
     Args:
         value: anything.
         patterns: names whose values are masked before they are stored, as `redact=` has them.
         limit: the most bytes of JSON that are stored.
     """
-    # What most jobs return; a child process would pay for every step that follows.
+    # Most jobs return such values; a child process would pay for every step below.
     if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**53):
         return value
     try:
@@ -83,10 +83,10 @@ def kept_result(value: object, patterns: tuple[str, ...] = (), limit: int = RESU
 
 
 def _kept_json(text: str, patterns: tuple[str, ...], limit: int) -> Json:
-    """Return what is stored of a value that is JSON.
+    """Return the stored form of a value that is JSON.
 
     Raises:
-        ValueError: not every store can hold it, or two of its keys are the same text.
+        ValueError: not every store can hold the value, or two of its keys are equal as text.
     """
     plain: Json = json.loads(text)
     if _text_of(plain) != text:
@@ -115,7 +115,7 @@ def read_result(stored: Json) -> "Json | Unstored":
 
 
 def shown_result(stored: Json, patterns: tuple[str, ...] = ()) -> Json:
-    """Return a stored result, with its mark, as it may be shown."""
+    """Return a stored result, with its mark, redacted to be shown."""
     found = read_result(stored)
     if isinstance(found, NotJson):
         text = redacted_text(found.text, patterns)
@@ -124,7 +124,7 @@ def shown_result(stored: Json, patterns: tuple[str, ...] = ()) -> Json:
 
 
 def result_in_words(stored: Json, patterns: tuple[str, ...] = ()) -> str:
-    """Write a stored result on one line for people; nothing for none."""
+    """Return a stored result as one line for people; an empty text for None."""
     found = read_result(stored)
     if isinstance(found, NotJson):
         return redacted_text(found.text, patterns)

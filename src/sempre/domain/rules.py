@@ -1,11 +1,11 @@
 """Rules: the fields of a definition or snapshot as JSON, as stores keep them.
 
-What every store keeps apart is left out: arguments, name and revision; and of a snapshot what is
-usual, for one-off work carries its own, and there may be millions. Durations are whole
-microseconds. How an instant is put is the store's own, for it is the store that sorts by them.
+Arguments, name and revision are left out: stores have columns for them. Default values of a
+snapshot are left out too: each one-off execution has a snapshot, and there may be millions.
+Durations are whole microseconds. Each store chooses the form of an instant, because it sorts by it.
 
-A field, or a word in a field, that this release does not know means behaviour that it does not
-know: such rules are not read at all, and their row is left to processes that know it.
+A field, or a word in a field, that this release does not know stands for behaviour that it does not
+know. Such rules are not read: their row is left to processes of the newer release.
 """
 
 import json
@@ -30,8 +30,8 @@ MICROSECOND = timedelta(microseconds=1)
 APART = frozenset({"args", "name", "revision"})
 DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
 
-# What a snapshot does not say. It means this for ever: rows that were stored with it outlive a
-# default that changes.
+# The values of fields that a stored snapshot leaves out. They never change: stored rows outlive a
+# change of a default.
 UNSAID: dict[str, Any] = {
     "queue": "default",
     "priority": 1000,
@@ -60,7 +60,7 @@ Read = Callable[[Any], datetime]
 
 
 def write_rules(value: Definition | Snapshot, *, instant: Write = microseconds_of) -> str:
-    """Return the rules of a definition or snapshot as text; equal ones give equal texts."""
+    """Return the rules of a definition or snapshot as text; equal rules give equal texts."""
     own, names = vars(value), _NAMES[type(value)]
     values = tuple([own[name] for name in names])
     try:
@@ -73,7 +73,7 @@ def write_rules(value: Definition | Snapshot, *, instant: Write = microseconds_o
 def _written(names: tuple[str, ...], values: tuple[object, ...], instant: Write) -> str:
     plain = (_plain(value, instant) for value in values)
     rules = dict(zip(names, plain, strict=True))
-    # A definition says everything but what came later: then it is stored as it always was.
+    # A definition has all fields but newer ones at their default: its text stays the same.
     unsaid = UNSAID if names is _NAMES[Snapshot] else LATER
     rules = {name: value for name, value in rules.items() if unsaid.get(name, ...) != value}
     return json.dumps(rules, separators=(",", ":"))
@@ -81,7 +81,7 @@ def _written(names: tuple[str, ...], values: tuple[object, ...], instant: Write)
 
 @lru_cache(maxsize=16_384)
 def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
-    """Return the definition of its rules, without arguments. Equal texts share one value."""
+    """Return a definition from its rules, without arguments. Equal texts share one value."""
     rules = _rules(text, Definition)
     until = rules["until"]
     return Definition(**rules | {"until": None if until is None else instant(until)})
@@ -89,7 +89,7 @@ def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
 
 @lru_cache(maxsize=16_384)
 def read_snapshot(text: str) -> Snapshot:
-    """Return the snapshot of its rules, without name and arguments. Equal texts share one value."""
+    """Return a snapshot from its rules, without name and arguments. Equal texts share one value."""
     return Snapshot(name="", **_rules(text, Snapshot))
 
 
@@ -137,7 +137,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def _is_stored(value: object, hint: Any) -> bool:
-    """Tell whether a value is the stored form of a type, as far as that can be told."""
+    """Whether a value can be the stored form of a type."""
     if get_origin(hint) is Literal:
         return value in get_args(hint)
     if get_origin(hint) is tuple:
@@ -145,11 +145,11 @@ def _is_stored(value: object, hint: Any) -> bool:
     if hint is Retry:
         return isinstance(value, list) and [type(each) for each in value] == [int] * 3
     known = {timedelta: int, Grid: dict}.get(hint, hint)
-    # How an instant is stored is known to the store alone.
+    # Only the store knows how it writes an instant.
     return known is datetime or type(value) is known
 
 
 @lru_cache(maxsize=16_384)
 def _grid(text: str) -> Grid:
-    """Return a grid, the same one for a definition and its snapshots, so that they compare fast."""
+    """Return a grid; a definition and its snapshots share one object, which compares fast."""
     return read_grid(json.loads(text))

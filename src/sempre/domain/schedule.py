@@ -1,4 +1,4 @@
-"""A schedule: what was declared, and how far it has got."""
+"""Schedules: one row per schedule, with its definition and how far its slots are decided."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,14 +7,13 @@ from operator import itemgetter
 from sempre.domain.arguments import are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.snapshot import Snapshot, build_snapshot
-from sempre.domain.values import builder
 
-__all__ = ["AHEAD", "Pause", "Schedule", "build_schedule"]
+__all__ = ["AHEAD", "Pause", "Schedule"]
 
 AHEAD = timedelta(seconds=2)
-"""So far may a cursor lie after the store's now: the clocks of two servers differ a little."""
+"""How far a cursor may lie after the store's now: the clocks of two servers differ a little."""
 
-# What a snapshot takes over from a definition as it is; of arguments, types count as well.
+# Fields that a snapshot copies from a definition; arguments are compared with their types.
 _shared = itemgetter(
     *("job", "grid", "queue", "priority", "retry", "timeout", "on_unknown"),
     *("overlap", "deadline", "jitter", "redact"),
@@ -23,12 +22,12 @@ _shared = itemgetter(
 
 @dataclass(frozen=True, kw_only=True)
 class Pause:
-    """An operator's stop, apart from the definition, so that a deploy never ends it.
+    """An operator's pause, outside the definition, so that a deploy never ends it.
 
     Attributes:
-        until: the first instant at which a slot may run again; None is until it is resumed.
-        note: why.
-        actor: who.
+        until: the first instant at which a slot may run again; None: until it is resumed.
+        note: why the schedule is paused.
+        actor: who paused the schedule.
     """
 
     until: datetime | None = None
@@ -36,31 +35,31 @@ class Pause:
     actor: str = ""
 
     def holds(self, now: datetime) -> bool:
-        """Tell whether the pause is in force at an instant."""
+        """Whether the pause is in force at an instant."""
         return self.until is None or now < self.until
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """A durable row: a definition, and what has been decided of its grid.
+    """A durable row: a definition, and which slots of its grid are decided.
 
     Attributes:
-        id: given by the caller, never used again.
+        id: made by the caller, never used again.
         name: unique among schedules that are not deleted.
         definition: what the user declared or edited.
-        created_at: when; the cursor starts here.
-        cursor: every slot up to here is decided; it never passes now, and goes back only to a
-            now that was set back before it.
-        revision: +1 at every change that a person or deploy makes, and at every start of what must
-            not overlap and is no slot's first: so a claim planned from before is refused.
-        starts: first starts of kind scheduled so far, which `limit` bounds.
-        started: whether it has begun to have a next row.
-        pause: the operator's stop, if any.
+        created_at: when the schedule was created; the cursor starts here.
+        cursor: every slot up to here is decided. The cursor never passes now, and moves back only
+            if the store's clock was set back.
+        revision: rises by 1 at every change by a person or deploy, and at every start of a retry,
+            backfill or manual run that must not overlap: an older claim is then refused.
+        starts: the number of first starts of kind scheduled, which `limit` bounds.
+        started: whether the schedule has begun to have a next row.
+        pause: the operator's pause, if any.
         broken: what is wrong with the grid, or an empty text.
-        ended: whether no slot is left: past `until`, at its `limit`, or the grid has no more.
-        deleted: whether it is gone; its due rows still run from their snapshot.
-        next_run_at: the slot of its next row, so that a missing one is found by an index.
-        declared: what the code last declared, as JSON; empty for one that no code declares.
+        ended: whether no slot is left: past `until`, at the `limit`, or the grid has ended.
+        deleted: whether the schedule is deleted; its due rows still run from their snapshot.
+        next_run_at: the slot of the next row; an index on it finds a missing row.
+        declared: what code last declared, as JSON; empty if no code declares the schedule.
     """
 
     id: str
@@ -86,27 +85,27 @@ class Schedule:
 
     @property
     def wants_next_row(self) -> bool:
-        """Whether it must have a next row, if its grid has another slot."""
+        """Whether the schedule must have a next row, if its grid has another slot."""
         paused_for_good = self.pause is not None and self.pause.until is None
         stopped = self.deleted or self.has_reached_limit or paused_for_good
         return self.started and self.definition.enabled and not stopped
 
     def is_ahead(self, now: datetime) -> bool:
-        """Tell whether the cursor lies in the future: the store's clock had jumped there."""
+        """Whether the cursor lies in the future, where a jump of the store's clock left it."""
         return self.cursor > now + AHEAD
 
     def allows_start(self, now: datetime) -> bool:
-        """Tell whether anything but a manual execution may start at an instant."""
+        """Whether executions other than manual ones may start at an instant."""
         return self.definition.enabled and not (self.pause is not None and self.pause.holds(now))
 
     def snapshot(self, *, known: Snapshot | None = None) -> Snapshot:
-        """Return what an execution needs to know to run without this schedule.
+        """Return the snapshot with which an execution runs, even if the schedule is deleted.
 
-        A known one that says the same, and is of the same revision, is returned as it is: whoever
-        stores it then sees without comparing that it is stored already.
+        If `known` is equal and of this revision, that object itself is returned: a store then sees
+        by identity that the snapshot is stored already.
         """
         declared = self.definition
-        if known is not None and self._is_told_by(known):
+        if known is not None and self._equals(known):
             return known
         return build_snapshot(
             name=self.name,
@@ -126,11 +125,8 @@ class Schedule:
             redact=declared.redact,
         )
 
-    def _is_told_by(self, known: Snapshot) -> bool:
+    def _equals(self, known: Snapshot) -> bool:
         if known.revision != self.revision or known.name != self.name or known.tags:
             return False
         same = _shared(vars(known)) == _shared(vars(self.definition))
         return same and are_same_json(known.args, self.definition.args)
-
-
-build_schedule = builder(Schedule)

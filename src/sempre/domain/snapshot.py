@@ -1,4 +1,4 @@
-"""What an execution carries of its schedule, so that it runs though that is edited or deleted."""
+"""Snapshots: the rules that an execution keeps when its schedule is edited or deleted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -16,8 +16,8 @@ __all__ = ["Snapshot", "build_snapshot"]
 class Snapshot:
     """The part of a definition that decides how one execution runs.
 
-    One-off work has a snapshot too, without a grid, and with the tags of its job: it has no
-    schedule that could be asked for them. `redact` is for whoever shows its arguments.
+    One-off work has a snapshot too, without a grid and with the tags of its job, because it has no
+    schedule to read them from. `redact` is applied where arguments are shown.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Snapshot:
     revision: int = 1
 
     def drift_from(self, other: "Snapshot") -> tuple[str, ...]:
-        """Return the names of the fields that differ; the revision alone is no drift."""
+        """Return the names of the fields that differ; the revision does not count."""
         names = (each.name for each in fields(self) if each.name not in ("revision", "args"))
         differing = [name for name in names if getattr(self, name) != getattr(other, name)]
         if not are_same_json(self.args, other.args):

@@ -1,7 +1,7 @@
-"""The states of an execution and the one table of ways between them.
+"""The states of an execution and the one table of transitions.
 
-Every change of state, also the watchdog's, goes through `check_transition`. The stores repeat
-the same guard as a compare-and-set, so that of two parties who try, one wins.
+Every change of state, also by the watchdog, goes through `check_transition`. Stores repeat the
+check as a compare-and-set, so that one of two concurrent writers wins.
 
     pending ──> scheduled ──> running ──> succeeded
        └────────────┬──────────┘  │ └───> failed
@@ -19,21 +19,21 @@ __all__ = ["ENDS", "LIVE", "TRANSITIONS", "Kind", "Reason", "State", "check_tran
 
 
 class State(StrEnum):
-    """Where an execution is in its life."""
+    """The state of an execution."""
 
     PENDING = "pending"
-    """Waiting; the broker has not been told."""
+    """Waiting; not announced to the broker yet."""
     SCHEDULED = "scheduled"
-    """Waiting; the broker has been told."""
+    """Waiting; announced to the broker."""
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """Decided not to run, with a reason; of a future slot it can be taken back."""
+    """Decided not to run, with a reason; the skip of a future slot can be taken back."""
     SUPERSEDED = "superseded"
-    """Replaced by another row, or no longer wanted; its slot counts as having no row."""
+    """Replaced by another row, or no longer needed; its slot counts as having no row."""
     MISSED = "missed"
-    """Not started by its deadline; of a slot that is still to come it can be taken back."""
+    """Not started by its deadline; taken back if a clock jump put its slot in the future."""
     CANCELLED = "cancelled"
 
 
@@ -41,15 +41,15 @@ class Kind(StrEnum):
     """Why an execution exists."""
 
     SCHEDULED = "scheduled"
-    """A slot of its schedule's grid came."""
+    """A slot of the schedule's grid."""
     MANUAL = "manual"
-    """A person or program triggered its schedule."""
+    """A person or program triggered the schedule."""
     BACKFILL = "backfill"
-    """A slot of the past is run again, or for the first time."""
+    """A past slot is run, again or for the first time."""
     DERIVED = "derived"
-    """A pair found it in the user's tables."""
+    """A pair found the work in the user's tables."""
     ENQUEUED = "enqueued"
-    """The user's code asked for it."""
+    """The user's code enqueued the work."""
 
 
 class Reason(StrEnum):
@@ -78,7 +78,7 @@ class Reason(StrEnum):
     COALESCED = "coalesced"
     NOT_NEEDED = "not needed"
     CLOCK = "clock"
-    """It was decided while the store's clock was ahead; the slot is still to come."""
+    """Decided while the store's clock was ahead; the slot is still to come."""
 
 
 LIVE = frozenset({State.PENDING, State.SCHEDULED})
@@ -101,14 +101,14 @@ TRANSITIONS = MappingProxyType(
         State.CANCELLED: frozenset(),
     }
 )
-"""From each state, the states that it leads to."""
+"""For each state, the states that may follow."""
 
 ENDS = frozenset(set(State) - LIVE - {State.RUNNING})
-"""The states that are an end for history, though of a future slot some can be taken back."""
+"""Final states; a skip or miss of a future slot can still be taken back."""
 
 
 def check_transition(before: State, after: State) -> None:
-    """Raise IllegalTransition unless the table has a way from one state to the other."""
+    """Raise IllegalTransition unless the table allows the change of state."""
     if after not in TRANSITIONS[before]:
         ways = ", ".join(sorted(TRANSITIONS[before])) or "nowhere: it is final"
         message = f"an execution that is {before} cannot become {after}; it leads to {ways}."

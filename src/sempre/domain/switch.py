@@ -1,4 +1,4 @@
-"""Switches: what somebody has turned off for now, and which executions that stops."""
+"""Switches that are off, and which executions they stop."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ DIGITS = "0123456789"
 
 @dataclass(frozen=True)
 class Switch:
-    """A kill switch: what it stops, how, why and until when.
+    """A switch that is off: its target, its mode, the reason and the end.
 
-    Executions of kind manual pass every switch: a person asked for them. Where several are off for
-    the same execution, one that holds goes before one that rejects: what is held is not lost.
+    Manual executions pass every switch: a person requested them. Where several switches stop an
+    execution, a switch that holds goes before one that rejects: held work is not lost.
 
     Attributes:
-        name: of the switch.
+        name: the name of the switch.
         target: `job:name`, `queue:name`, `tag:name`, `pair:job` or `all`. A pair is the schedule
             `pair:job`, with its shards `pair:job/1` and so on.
         mode: "reject" refuses new work and skips slots when they are due; "hold" keeps it waiting.
             A mode of a newer release, which this one does not know, counts as "hold".
-        until: when it goes on again by itself; None is when somebody does it.
-        rejected: how much one-off work it has refused since it went off, as far as was asked for.
+        until: when the switch is on again by itself; None: when a person turns it on.
+        rejected: the number of one-off executions refused since, where the caller asked for it.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Switch:
 
     @property
     def holds(self) -> bool:
-        """Whether it keeps what it stops waiting."""
+        """Whether stopped work waits instead of being rejected."""
         return self.mode != "reject"
 
     def stops(self, row: Draft, tags: Collection[str] = ()) -> bool:
-        """Tell whether it is meant for an execution, given the tags of its schedule.
+        """Whether the switch stops an execution, given the tags of the schedule.
 
-        One-off work has those of its job.
+        One-off work has the tags of its job, in its snapshot.
         """
         if row.kind is Kind.MANUAL:
             return False
@@ -61,12 +61,12 @@ class Switch:
         return name == {"job": snapshot.job, "queue": snapshot.queue}.get(what)
 
     def has_held(self, row: Execution, now: datetime, tags: Collection[str] = ()) -> bool:
-        """Tell whether it has kept a slot waiting past the time at which the slot was due."""
+        """Whether the switch holds a slot beyond the due time of the slot."""
         waits = row.kind is Kind.SCHEDULED and row.is_untried and row.is_due(now)
         return waits and self.holds and self.stops(row, tags)
 
     def is_same_stop(self, other: "Switch | None") -> bool:
-        """Tell whether another switch stops the same in the same way, whatever its reason."""
+        """Whether another switch has this name, target and mode, whatever its reason."""
         if other is None:
             return False
         return (self.name, self.target, self.mode) == (other.name, other.target, other.mode)
@@ -76,14 +76,14 @@ class Switch:
 
 
 def held_by(name: str) -> str:
-    """Return the reason for which an execution waits, or a slot that was due has waited."""
+    """Return the reason of an execution that a switch holds."""
     return f"{Reason.HELD} by {name}"
 
 
 def stopping(switches: Iterable[Switch], row: Draft, tags: Collection[str] = ()) -> Switch | None:
-    """Return the switch that decides about an execution, of those that are off; None if it is free.
+    """Return the switch that stops an execution, of those that are off; None if none does.
 
-    Of two in the same mode it is the first by name.
+    Of two switches with the same mode the first by name is returned.
     """
     found = [switch for switch in switches if switch.stops(row, tags)]
     return min(found, key=lambda switch: (not switch.holds, switch.name), default=None)

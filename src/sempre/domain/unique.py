@@ -1,4 +1,4 @@
-"""Unique: of which work there may be one at a time, by its arguments."""
+"""Unique work: at most one execution at a time per job and arguments."""
 
 import json
 from collections.abc import Mapping
@@ -14,27 +14,26 @@ from sempre.grids.intervals import read_duration
 __all__ = ["Unique", "read_unique"]
 
 Mode = Literal["live", "active"]
-# Made once, and not for each of a pair's many thousand keys.
+# Made once: a pair encodes many thousand keys.
 _text_of = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 ALLOWED = 'True, the names of arguments, or Unique("name", mode="live") or Unique(within="1h")'
 
 
 @dataclass(frozen=True, init=False)
 class Unique:
-    """Lets work exist once among executions of the same job with the same arguments.
+    """Allows one execution at a time per job and arguments.
 
     >>> Unique("database_id").key("create_database", {"database_id": 7, "plan": "free"})
     'create_database:{"database_id":7}'
 
     Args:
-        by: the names of the arguments that count; none means all of them.
-        mode: among those that wait or run ("active", the default), or only among those that wait
-            ("live"), so that one can wait while another one runs.
-        within: instead, among all that came into being no longer ago than this, whatever became
-            of them.
+        by: the names of the arguments to compare; without names, all arguments.
+        mode: compare with executions that wait or run ("active", the default), or only with those
+            that wait ("live"), so that one can wait while another runs.
+        within: instead, compare with all executions created within this time, in any state.
 
     Raises:
-        PolicyError: an unknown mode, or a mode and a length of time.
+        PolicyError: an unknown mode, or both a mode and a length of time.
         IntervalError: a length of time that cannot be read.
     """
 
@@ -59,16 +58,16 @@ class Unique:
         object.__setattr__(self, "period", period)
 
     def key(self, job: str, args: Mapping[str, Json]) -> str:
-        """Return what has to be unique, as a text; a missing argument counts as null."""
+        """Return the unique key as a text; a missing argument counts as null."""
         chosen = {name: args.get(name) for name in self.by} if self.by else args
         return f"{job}:{_text_of(chosen)}"
 
 
 def read_unique(value: object) -> Unique | None:
-    """Return what a user wrote after `unique=`; None for nothing and False.
+    """Return the rule that a user wrote after `unique=`; None for None and False.
 
     Raises:
-        PolicyError: it is none of what can be written there.
+        PolicyError: the value is not one of the allowed forms.
     """
     if value is None or value is False:
         return None

@@ -1,7 +1,7 @@
-"""Rows that this process cannot read: left alone, reported, and served by processes that can.
+"""Unreadable rows: reported, left unchanged, and served by processes that can read them.
 
 A row of a newer release may have a field, kind, state or policy that this release does not know;
-a row may be damaged. One such row must not hide the others that were read with it.
+a row may be damaged. One such row must not hide the other rows of an answer.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ Table = Literal[
     "passes",
     "rollups",
 ]
-"""What a row belongs to, by the same word on every store."""
+"""The kind of a row, by one word on every store."""
 
 LONGEST = 300
 
@@ -37,12 +37,12 @@ class Unreadable:
     """A row that this process cannot read.
 
     Attributes:
-        table: which kind of row it is.
-        id: of the row; of a row without an id of its own, that of what it belongs to.
+        table: the kind of the row.
+        id: the id of the row, or of the row that it belongs to.
         name: the schedule, job, switch or worker that the row is about.
         reason: what this process does not understand.
-        hidden: the id of what is missing in the answer because of this row, if that is another
-            one: a schedule is left out for one of its executions, and they for their schedule.
+        hidden: the id of another row that the answer leaves out because of this one: a schedule is
+            left out because of one of its executions, and executions because of their schedule.
     """
 
     table: Table
@@ -58,16 +58,16 @@ class Unreadable:
 
     @property
     def error(self) -> UnreadableRow:
-        """The error for a caller who asked for this very row."""
+        """The error for a caller that asked for this row."""
         return UnreadableRow(str(self))
 
     @property
     def missing(self) -> str:
-        """The id of the schedule, execution or other row that the answer is without."""
+        """The id of the row that the answer leaves out."""
         return self.hidden or self.id
 
     def hides(self, identity: str) -> "Unreadable":
-        """Return the same row as the reason why another one is left out of an answer."""
+        """Return this row as the reason why another row is left out of an answer."""
         return copy_with(self, hidden=identity)
 
 
@@ -75,25 +75,25 @@ REMEDY = "Upgrade Sempre and tzdata in this process; workers that can read the r
 
 
 def unreadable(table: Table, identity: object, name: object, error: Exception) -> Unreadable:
-    """Return what is known of a row that raised an error when it was read."""
+    """Return the description of a row that raised an error when it was read."""
     return Unreadable(table, str(identity), str(name), _reason(error))
 
 
 def read_each(
-    rows: Sequence[R], read: Callable[[R], T], told: Callable[[R, Exception], Unreadable]
+    rows: Sequence[R], read: Callable[[R], T], describe: Callable[[R, Exception], Unreadable]
 ) -> tuple[list[T], list[Unreadable]]:
-    """Read rows; one that cannot be read is left out and told of.
+    """Read rows; a row that cannot be read is left out and described.
 
-    As long as every row can be read, this costs no more than to read them.
+    If every row can be read, the check costs nothing.
     """
     try:
         return list(map(read, rows)), []
-    except Exception:  # noqa: BLE001 - which of them it was is found out one by one
-        return _read_one_by_one(rows, read, told)
+    except Exception:  # noqa: BLE001 - the row that raised is found by reading one by one
+        return _read_one_by_one(rows, read, describe)
 
 
 def _read_one_by_one(
-    rows: Iterable[R], read: Callable[[R], T], told: Callable[[R, Exception], Unreadable]
+    rows: Iterable[R], read: Callable[[R], T], describe: Callable[[R, Exception], Unreadable]
 ) -> tuple[list[T], list[Unreadable]]:
     found: list[T] = []
     left_out: list[Unreadable] = []
@@ -101,7 +101,7 @@ def _read_one_by_one(
         try:
             found.append(read(row))
         except Exception as error:  # noqa: BLE001 - whatever a row of a newer release leads to
-            left_out.append(told(row, error))
+            left_out.append(describe(row, error))
     return found, left_out
 
 

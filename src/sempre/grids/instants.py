@@ -18,7 +18,6 @@ __all__ = [
     "check_aware",
     "instant_of",
     "microseconds_of",
-    "not_an_instant",
     "read_instant",
     "read_moment",
     "seconds_of",
@@ -111,7 +110,7 @@ def _parse(field: str, text: str) -> datetime:
         raise InstantError(field, text, allowed=READABLE) from None
 
 
-def not_an_instant(field: str, value: object) -> InstantError:
+def _not_an_instant(field: str, value: object) -> InstantError:
     """Return the error for something that is no datetime, or one without a zone."""
     try:
         as_instant(field, value)
@@ -129,7 +128,7 @@ def since_epoch(t: datetime) -> timedelta | None:
     try:
         since = t - EPOCH
     except Exception:  # noqa: BLE001 - a zone of the user's own may raise anything
-        raise not_an_instant("t", t) from None
+        raise _not_an_instant("t", t) from None
     if EARLIEST <= since.days < LATEST:
         return since
     if since.days < EARLIEST:

@@ -1,4 +1,4 @@
-"""What crosses the port of a store: questions, orders and answers, as plain values."""
+"""Messages of the store port: questions, orders and answers, as plain values."""
 
 import json
 from collections.abc import Mapping
@@ -50,7 +50,6 @@ __all__ = [
     "Switch",
     "Tick",
     "UniqueKey",
-    "Unreadable",
     "View",
     "Waiting",
     "Wanted",
@@ -63,11 +62,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Reading(Generic[T]):
-    """An answer and the store's now when it was given, by which whoever asked goes on planning.
+    """The answer of a store, and the store's now, which the caller plans with.
 
     Attributes:
-        unreadable: rows that were asked for and are left out of the answer, since this process
-            cannot read them: one for each schedule, execution or other row that is missing.
+        unreadable: rows that the answer leaves out because this process cannot read them: one entry
+            for each schedule, execution or other row that is missing.
     """
 
     now: datetime
@@ -77,10 +76,10 @@ class Reading(Generic[T]):
 
 @dataclass(frozen=True)
 class View:
-    """A schedule and those of its rows that planning looks at.
+    """A schedule and the rows of it that planning reads.
 
-    They are the live and the running ones, those of kind scheduled after the cursor that are not
-    superseded, and those that ended after the earliest of the live ones was due.
+    These are live and running rows, rows of kind scheduled after the cursor that are not
+    superseded, and rows that ended after the earliest live row was due.
     """
 
     schedule: Schedule
@@ -89,11 +88,11 @@ class View:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An execution that somebody may want to start or take back, and what that depends on.
+    """An execution to claim or to rescue, with all that planning needs.
 
     Attributes:
-        view: its schedule, with the rows that planning looks at; None for one-off work.
-        stopped_by: the switch that is off for it while it waits, if any.
+        view: the schedule, with the rows that planning reads; None for one-off work.
+        stopped_by: the switch that is off for the waiting execution, if any.
     """
 
     execution: Execution
@@ -102,7 +101,7 @@ class Candidate:
 
 
 class Waiting(NamedTuple):
-    """What the bell has to know of an execution that waits, of which there may be very many."""
+    """The fields of a waiting execution that an announcement to the broker needs."""
 
     id: str
     due_at: datetime
@@ -113,19 +112,19 @@ class Waiting(NamedTuple):
 
     @classmethod
     def of(cls, row: Execution) -> "Waiting":
-        """Return it of an execution."""
-        told = row.snapshot
-        return cls(row.id, row.due_at, told.queue, told.priority, row.attempt, row.state)
+        """Return the fields of an execution."""
+        rules = row.snapshot
+        return cls(row.id, row.due_at, rules.queue, rules.priority, row.attempt, row.state)
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Schedules that were checked, in order of id.
+    """The result of checking a page of schedules, in order of id.
 
     Attributes:
-        count: how many they are; fewer than were asked for if there are no more after them.
-        last: the id of the last one; empty if there was none.
-        doubtful: the names of those that have to be looked at.
+        count: the number of schedules; fewer than the limit on the last page.
+        last: the id of the last schedule; empty if the page is empty.
+        doubtful: the names of schedules that may need repair.
     """
 
     count: int
@@ -135,7 +134,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Birth:
-    """A schedule to be created, and the orders' rows that come with it: normally its first one."""
+    """A schedule to create, and its rows: normally the first next row."""
 
     schedule: Schedule
     rows: tuple[Execution, ...] = ()
@@ -143,16 +142,16 @@ class Birth:
 
 @dataclass(frozen=True)
 class Order:
-    """A plan to be carried out, with an id for each execution that it creates.
+    """A plan to carry out, with an id for each execution that the plan creates.
 
-    The ids make it safe to repeat an order whose reply was lost: it is then found done.
+    The ids make it safe to repeat an order whose reply was lost: the store finds the order done.
     """
 
     plan: Plan
     ids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an order that a store could carry out by half only."""
+        """Raise ValueError unless every execution has an id."""
         if len(self.ids) != len(self.plan.creates):
             message = f"{len(self.plan.creates)} executions need as many ids, not {len(self.ids)}"
             raise ValueError(message)
@@ -160,11 +159,11 @@ class Order:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which work a worker can do, and how much of it it wants now.
+    """Which work a worker can run, and how much of it the worker wants now.
 
     Attributes:
-        overdue: if set, only what has been due for at least so long is wanted, the one that has
-            waited longest first, whatever its priority.
+        overdue: if set, only executions that have been due for at least this time are wanted, the
+            longest wait first, whatever the priority.
     """
 
     queues: frozenset[str]
@@ -174,14 +173,14 @@ class Wanted:
 
 
 class Settled(StrEnum):
-    """What became of a settlement."""
+    """The answer of a store to a settlement."""
 
     DONE = "done"
-    """It is recorded; repeating it gives the same answer."""
+    """The settlement is recorded; a repetition gives this answer too."""
     LATE = "late"
-    """The execution is no longer this claim's; the result was kept beside it as late."""
+    """The claim no longer holds the execution; the result was recorded as late."""
     REPLAN = "replan"
-    """Its schedule has changed since it was planned: read and plan again."""
+    """The schedule has changed since the plan was made: read and plan again."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +188,7 @@ class Settlement:
     """The end of an attempt: a plan for the execution, and what it returned or raised.
 
     Attributes:
-        execution: as it was claimed; its fence tells whether the claim still holds.
+        execution: the execution as claimed; the store compares its fence with the claim.
         plan: made by `plan_success`, `plan_failure` or `plan_release`.
         result: what it returned, as JSON.
         error: what it raised, shortened.
@@ -202,48 +201,48 @@ class Settlement:
 
 
 class Success(Settlement):
-    """The end of an attempt that did its work: its plan is made only if somebody looks at it.
+    """The end of an attempt that succeeded; its plan is made only when it is read.
 
-    It changes nothing but the execution itself, so a store may record many of them at once.
+    A success changes only the execution itself, so a store may record many by one statement.
 
     Attributes:
-        finished_at: when it ended.
+        finished_at: when the attempt ended.
     """
 
     finished_at: datetime
 
     def __init__(self, execution: Execution, finished_at: datetime, result: Json = None) -> None:
-        """Note how an execution ended that runs."""
+        """Take the running execution, and when it ended."""
         values = {"execution": execution, "finished_at": finished_at, "result": result, "error": ""}
-        # It is frozen, and one of very many.
+        # The class is frozen; one assignment is faster than one for each field.
         object.__setattr__(self, "__dict__", values)
 
     @cached_property
     def plan(self) -> Plan:
-        """What `plan_success` makes of it."""
+        """The plan that `plan_success` makes."""
         return plan_success(self.execution, PlanningTime(self.finished_at))
 
 
 class Cancelled(StrEnum):
-    """What became of the wish that an execution ends."""
+    """The answer of a store to a cancellation."""
 
     ENDED = "ended"
-    """It was waiting, and is over."""
+    """The execution waited, and is cancelled now."""
     ASKED = "asked"
-    """It runs; its holder is told at the next tick."""
+    """The execution runs; its worker learns of the cancellation with its next heartbeat."""
     OVER = "over"
-    """It had ended before, or there is none of that id."""
+    """The execution had ended before, or the id is unknown."""
     NEXT_ROW = "next row"
-    """Refused: it is the next row of its schedule, which must have one. Skip the slot instead."""
+    """Refused: the execution is the next row, which a schedule must have. Skip the slot instead."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """One worker process, which holds the leases of what it runs.
+    """One worker process, which holds the leases of the executions that it runs.
 
     Attributes:
-        id: random and never used again; a host and pid may be.
-        leased_until: set by the store at every tick; past it, others take its work back.
+        id: random and never used again, unlike a host and pid.
+        leased_until: set by the store at every heartbeat; after it other workers rescue its work.
     """
 
     id: str
@@ -257,7 +256,7 @@ class Session:
     leased_until: datetime | None = None
 
     def is_leased_beyond(self, instant: datetime) -> bool:
-        """Tell whether it has its lease until after an instant."""
+        """Whether the lease ends after an instant."""
         return self.leased_until is not None and self.leased_until > instant
 
 
@@ -291,13 +290,13 @@ class Tick:
     store: str = ""
 
 
-# Of two who ask at once, the one that waited for the other may know an older now.
+# Of two workers that ask at once, the one that waited may have an older now.
 _PASS_MARGIN = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
 class Pass:
-    """The maintenance pass: when it is due, who has it, and what the last one reported."""
+    """The maintenance pass: when it is due, which worker holds it, and the last report."""
 
     due_at: datetime
     holder: str = ""
@@ -305,23 +304,23 @@ class Pass:
     report: Mapping[str, Json] = field(default_factory=dict)
 
     def is_due(self, now: datetime, every: timedelta) -> bool:
-        """Tell whether a pass may begin, for a worker that wants one `every` so often.
+        """Whether a pass may begin, for a worker with the interval `every`.
 
-        It may when its time has come, and also when that lies farther ahead than the interval of
-        the worker explains: a forged or mistaken due date does not last.
+        It may begin when it is due, and also when its due date lies farther ahead than the interval
+        allows: a wrong due date does not last.
         """
         return self.due_at <= now or self.due_at > now + Pass.farthest(every)
 
     @staticmethod
     def farthest(every: timedelta) -> timedelta:
-        """Return how far ahead the next pass can be due, where one is wanted `every` so often."""
+        """Return how far ahead the next pass can be due with the interval `every`."""
         return every + _PASS_MARGIN
 
 
 def report_of_pass(text: str) -> dict[str, Json]:
-    """Return the stored report of a pass; one that cannot be read is as good as none.
+    """Return the stored report of a pass; an empty report if it cannot be read.
 
-    What the next pass goes on from begins anew then, which costs time and loses nothing.
+    The next pass then begins from the start, which costs time and loses nothing.
     """
     try:
         report = json.loads(text)

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from sempre.domain.definition import Definition, define, grid_of
+from sempre.domain.definition import Definition, define
 from sempre.domain.policies import Retry
-from sempre.errors import CronError, GridError, InvalidInput, PolicyError
-from sempre.grids import Cron, Every
+from sempre.errors import GridError, InvalidInput, PolicyError
+from sempre.grids import Every
 
 HOURLY = Every("1h")
 
@@ -123,69 +123,16 @@ def test_a_field_that_does_not_exist_is_refused_with_the_nearest_name() -> None:
     assert caught.value.hint == "Did you mean overlap?"
 
 
-def test_a_cron_text_makes_a_cron_grid() -> None:
-    assert grid_of(cron="0 2 * * *") == Cron("0 2 * * *")
-    assert grid_of(cron="0 2 * * *", timezone="Europe/Rome", gap="skip", fold="both") == Cron(
-        "0 2 * * *", timezone="Europe/Rome", gap="skip", fold="both"
-    )
-
-
-def test_an_interval_makes_a_grid_of_anchor_and_interval() -> None:
-    anchor = "2026-01-31 09:00"
-
-    made = grid_of(interval=1, unit="month", anchor=anchor, timezone="Europe/Rome")
-
-    assert made == Every("1 month", anchor=anchor, timezone="Europe/Rome")
-    assert grid_of(interval="15m") == Every("15m")
-    assert grid_of(interval=timedelta(hours=2)) == Every("2h")
-
-
-def test_a_schedule_without_any_rule_is_refused() -> None:
+def test_a_schedule_without_a_grid_is_refused() -> None:
     with pytest.raises(GridError) as caught:
-        grid_of()
+        define(job="bill", grid=None)  # type: ignore[arg-type]
 
-    assert (caught.value.field, caught.value.value) == ("grid", "none")
-    assert "either cron or interval" in caught.value.allowed
+    assert caught.value.field == "grid"
+    assert "Cron" in caught.value.allowed
 
 
-def test_a_schedule_with_two_rules_is_refused() -> None:
+def test_a_schedule_with_two_grids_is_refused() -> None:
     with pytest.raises(GridError) as caught:
-        grid_of(cron="0 2 * * *", interval="1h")
+        define(job="bill", grid=(HOURLY, Every("1 day")))  # type: ignore[arg-type]
 
-    assert caught.value.value == "cron and interval"
-
-
-@pytest.mark.parametrize(
-    ("extra", "value"),
-    [
-        ("anchor", "2026-01-01"),
-        pytest.param(
-            *("anchor", ""),
-        ),
-        ("unit", "hours"),
-        ("unit", ""),
-    ],
-)
-def test_an_anchor_or_unit_with_a_cron_text_is_refused(extra: str, value: str) -> None:
-    with pytest.raises(GridError) as caught:
-        grid_of(cron="0 2 * * *", **{extra: value})
-
-    assert caught.value.field == extra
-    assert caught.value.value == value
-
-
-def test_a_bad_cron_text_is_told_by_its_field() -> None:
-    with pytest.raises(CronError) as caught:
-        grid_of(cron="75 * * * *")
-
-    assert caught.value.field == "minute"
-
-
-def test_an_empty_cron_text_is_a_bad_cron_text_not_a_missing_one() -> None:
-    with pytest.raises(CronError):
-        grid_of(cron="")
-
-
-def test_an_interval_of_zero_is_a_bad_interval_not_a_missing_one() -> None:
-    with pytest.raises(InvalidInput, match="one second or more"):
-        grid_of(interval=0)
+    assert caught.value.field == "grid"

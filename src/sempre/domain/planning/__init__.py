@@ -1,7 +1,7 @@
-"""Planning: given a schedule, its rows and now, what should be done. The system's brain.
+"""Planning decides what to do, given a schedule, its rows and the time.
 
-Every function is pure: no clock, no I/O, no ids of its own. A plan says what must happen
-together; the store makes it happen at once or not at all.
+Every function is pure: it reads no clock, does no I/O and makes no ids. A plan lists the writes
+that belong together; the store carries out all of them or none.
 """
 
 from sempre.domain.planning.claim import Claim, Verdict, plan_claim

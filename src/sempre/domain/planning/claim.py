@@ -1,7 +1,7 @@
-"""Claim: may this execution start now, and what follows for its schedule if it does?
+"""Claim planning: whether an execution may start now, and what follows for its schedule.
 
-The verdict is pure. The store applies the plan only if the schedule's revision and start count
-and the row's state are still those it was made from; otherwise the caller reads and plans again.
+The store carries out the plan only if the revision and start count of the schedule and the state of
+the row are still those that the plan was made from. Otherwise the caller reads and plans again.
 """
 
 from collections.abc import Iterable
@@ -24,22 +24,22 @@ __all__ = ["Claim", "Verdict", "plan_claim", "plan_claim_general"]
 
 
 class Verdict(StrEnum):
-    """What is to be done with an execution that somebody wants to start."""
+    """The decision on an execution that a worker wants to start."""
 
     START = "start"
     WAIT = "wait"
-    """Another execution has to end first, or a switch to go on again, which rings this one."""
+    """Another execution must end first, or a switch must be on again; that announces this one."""
     SKIP = "skip"
     MISS = "miss"
     EARLY = "early"
-    """Not due yet: the ticket goes back with the remaining delay."""
+    """The execution is not due yet: its ticket is returned with the remaining delay."""
     STALE = "stale"
-    """No longer waiting: the ticket is acknowledged and counted."""
+    """The execution no longer waits: its ticket is acknowledged and counted."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A verdict and the plan that carries it out; the plan is empty if nothing changes."""
+    """A verdict and the plan that carries out the verdict; the plan is empty if nothing changes."""
 
     verdict: Verdict
     plan: Plan
@@ -54,13 +54,13 @@ def plan_claim(
     *,
     stopped_by: Switch | None = None,
 ) -> Claim:
-    """Decide on one execution.
+    """Decide whether one execution starts, waits, is skipped or is missed.
 
     Args:
-        schedule: the row's schedule; None for one-off work, or if it is gone.
+        schedule: the schedule of the row; None for one-off work, or if the schedule is gone.
         row: the execution that is to start.
-        rows: the schedule's other rows that matter: live and running ones, those after its
-            cursor, and those that ended after the row was due.
+        rows: the other rows of the schedule that matter: live and running rows, rows after the
+            cursor, and rows that ended after this row was due.
         moment: the store's now.
         stopped_by: the switch that is off for the row, if any.
     """
@@ -80,7 +80,7 @@ def plan_claim_general(
     *,
     stopped_by: Switch | None = None,
 ) -> Claim:
-    """Decide on one execution, whatever the case; `others` are those rows that it is not."""
+    """Decide on one execution without the fast path; `others` are the rows besides `row`."""
     verdict, reason = _judge(schedule, row, others, moment.now)
     if verdict not in (Verdict.EARLY, Verdict.STALE) and _is_free(schedule, row, moment.now):
         verdict, reason = _judge_switch(row, stopped_by) or (verdict, reason)
@@ -94,7 +94,7 @@ def plan_claim_general(
         _make_room(builder, row, others)
         _skip_overlapped(builder, row, others)
     _decide(builder, row, verdict, reason)
-    # Counted after the cursor has moved: what passed before did so under the count before.
+    # The start is counted after the cursor has moved: slots passed under the count before.
     if verdict is Verdict.START:
         _count_start(builder, row)
     if builder.schedule.cursor != schedule.cursor or builder.schedule.has_reached_limit:
@@ -104,10 +104,10 @@ def plan_claim_general(
 
 
 def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] | None:
-    """Judge a due row by what somebody has turned off; None if that has no say.
+    """Return the verdict of a switch on a due row; None if no switch applies.
 
-    A slot, retry or backfill that is rejected is skipped. One-off work that was put in before waits
-    for either kind of switch: there is no slot that would come again.
+    A switch that rejects skips slots, retries and backfills. One-off work that was enqueued before
+    waits under either mode of switch: no later slot would do its work.
     """
     if row.held_by:
         return Verdict.WAIT, held_by(row.held_by)
@@ -136,12 +136,15 @@ def _judge(
 
 
 def _is_free(schedule: Schedule | None, row: Execution, now: datetime) -> bool:
-    """Tell whether its schedule lets a row start."""
+    """Whether the schedule of a row lets the row start."""
     return schedule is None or row.kind is Kind.MANUAL or schedule.allows_start(now)
 
 
 def _judge_stopped(schedule: Schedule) -> tuple[Verdict, str]:
-    """Judge a row that should not wait any more: it was born, or the clock set back, meanwhile."""
+    """Return the verdict on a due row of a stopped schedule.
+
+    Such a row was created after the stop was planned, or the clock was set back.
+    """
     if not schedule.definition.enabled:
         return Verdict.SKIP, Reason.DISABLED
     resumes = schedule.pause is not None and schedule.pause.until is not None
@@ -155,7 +158,7 @@ def _is_past_deadline(row: Execution, now: datetime) -> bool:
 
 
 def _judge_overlap(row: Execution, others: list[Execution], now: datetime) -> tuple[Verdict, str]:
-    """Judge overlap as it was when the row became due, not when somebody got round to it."""
+    """Judge the overlap at the instant when the row became due, not when a worker claims it."""
     if row.kind is Kind.BACKFILL and (first := _goes_first(row, others, now)):
         return Verdict.WAIT, first
     overlap = row.snapshot.overlap
@@ -173,7 +176,7 @@ def _judge_overlap(row: Execution, others: list[Execution], now: datetime) -> tu
 
 
 def _goes_first(row: Execution, others: list[Execution], now: datetime) -> str:
-    """Return what a backfill waits for: a due slot, an earlier backfill, or one that runs."""
+    """Return what a backfill waits for: a due slot, an earlier backfill or a running backfill."""
     for other in others:
         due_slot = other.kind is Kind.SCHEDULED and other.is_live and other.is_due(now)
         earlier = other.kind is Kind.BACKFILL and other.is_live and other.run_at < row.run_at
@@ -184,7 +187,7 @@ def _goes_first(row: Execution, others: list[Execution], now: datetime) -> str:
 
 
 def _came_on_time(row: Execution) -> bool:
-    """Tell whether a row can overlap: a slot at its first try, written before it was due."""
+    """Whether a row can overlap: a slot at its first try, created before it was due."""
     return row.kind is Kind.SCHEDULED and row.is_untried and row.created_at <= row.due_at
 
 
@@ -193,7 +196,7 @@ def _blockers_at(instant: datetime, others: list[Execution]) -> list[Execution]:
 
 
 def _decided(row: Execution, verdict: Verdict, reason: str, now: datetime) -> Change:
-    """Return what a verdict makes of the row itself."""
+    """Return the change that a verdict makes to the row itself."""
     if verdict is Verdict.START:
         first, attempt = row.first_started_at or now, row.attempt + 1
         begun = row.to(
@@ -205,7 +208,7 @@ def _decided(row: Execution, verdict: Verdict, reason: str, now: datetime) -> Ch
 
 
 def _make_room(builder: PlanBuilder, row: Execution, others: list[Execution]) -> None:
-    """Cancel what the row replaces."""
+    """Cancel the runs that the row replaces."""
     if row.snapshot.overlap == "replace" and _came_on_time(row):
         for other in _blockers_at(row.due_at, others):
             if other.state is State.RUNNING:
@@ -215,7 +218,7 @@ def _make_room(builder: PlanBuilder, row: Execution, others: list[Execution]) ->
 def _skip_overlapped(builder: PlanBuilder, row: Execution, others: list[Execution]) -> None:
     """Skip a due slot that came during the last attempt of a row that starts again.
 
-    The row remembers one attempt only: once it has started, nobody could tell any more.
+    A row stores the times of one attempt only: after its next start the overlap would be unknown.
     """
     for other in others:
         judged = _judge(builder.schedule, other, [row], builder.now)
@@ -224,7 +227,7 @@ def _skip_overlapped(builder: PlanBuilder, row: Execution, others: list[Executio
 
 
 def _decide(builder: PlanBuilder, row: Execution, verdict: Verdict, reason: str) -> None:
-    """Write down what becomes of a row; if it was the next row, its slot has passed."""
+    """Add the decision on a row to the plan; the slot of a next row has then passed."""
     is_next = row in builder.next_rows() and not builder.schedule.deleted
     builder.note(_decided(row, verdict, reason, builder.now))
     if is_next:
@@ -232,10 +235,10 @@ def _decide(builder: PlanBuilder, row: Execution, verdict: Verdict, reason: str)
 
 
 def _count_start(builder: PlanBuilder, row: Execution) -> None:
-    """Leave a mark on the schedule, by which a claim made from the same reading is refused.
+    """Change the schedule, so that the store refuses another claim made from the same reading.
 
-    Each of two such claims sees nothing running. A slot's first start is counted; a manual run,
-    a backfill or a retry that must not overlap takes a revision instead.
+    Each of two such claims sees no running row. The first start of a slot raises the start count. A
+    manual run, backfill or retry that must not overlap raises the revision instead.
     """
     if row.kind is Kind.SCHEDULED and row.is_untried:
         builder.update(starts=builder.schedule.starts + 1)
@@ -244,13 +247,13 @@ def _count_start(builder: PlanBuilder, row: Execution) -> None:
 
 
 def _why_missed(row: Execution) -> str:
-    """Return why slots after a row passed: a switch that held the row is the cause."""
+    """Return why the slots after a row passed; a switch that held the row is the reason."""
     is_held = row.reason.startswith(Reason.HELD)
     return f"{Reason.MISSED}: {row.reason}" if is_held else Reason.MISSED
 
 
 def _pass_slots(builder: PlanBuilder, row: Execution, reason: str) -> None:
-    """Move the cursor to a next row that was decided, and past the slots that are too old."""
+    """Move the cursor to a decided next row, and past the slots that are too old to run."""
     advance(builder, row.run_at - TICK)
     builder.update(cursor=row.run_at)
     try:

@@ -1,8 +1,8 @@
-"""Returning: the store's clock had jumped ahead and came back, and a schedule has stayed there.
+"""Clock jumps: a schedule whose cursor was left in the future when the store's clock came back.
 
-Its cursor lies in the future, so that none of the slots before it would ever run. It goes back to
-now, the only way back that a cursor has. What really ran keeps its slot and does not run again;
-what was given up is still to come.
+No slot before such a cursor would ever run, so the cursor goes back to now. A cursor moves back in
+this case only. A slot that ran keeps its row and does not run again; a slot that was given up is
+still to come.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,18 +18,17 @@ __all__ = ["rewind_cursor"]
 
 
 def rewind_cursor(builder: PlanBuilder, passed: Iterable[SlotRange]) -> None:
-    """Bring a schedule back to now, given what is recorded of slots that end after now.
+    """Move the cursor of a schedule back to now, given the recorded ranges that end after now.
 
-    Every slot up to now stays decided as it was.
+    The decisions on slots up to now stay.
 
     Raises:
-        BrokenGrid: the grid cannot tell how many slots lie on this side of now; nothing is
-            written then.
+        BrokenGrid: the grid cannot count the slots before now; the plan is left unchanged.
     """
     now, grid = builder.now, builder.schedule.definition.grid
     kept = list(_up_to(now, passed, grid))
     builder.retract(now, kept)
-    # A relative grid goes on from a slot that it has, if one is known.
+    # A relative grid continues from one of its own slots, if one is known.
     builder.update(cursor=kept[-1].last if grid.relative and kept else now)
     for row in list(builder.rows.values()):
         if row.run_at > now and _was_given_up(row):
@@ -37,17 +36,17 @@ def rewind_cursor(builder: PlanBuilder, passed: Iterable[SlotRange]) -> None:
 
 
 def _up_to(now: datetime, passed: Iterable[SlotRange], grid: Grid) -> Iterator[SlotRange]:
-    """Yield what remains of stretches of slots that reach beyond now."""
+    """Yield the ranges that begin before now and end after it, cut off at now."""
     for each in passed:
         if each.first <= now < each.last:
-            # From its first slot, since not every grid can be asked from any instant.
+            # Counted from the first slot: a relative grid answers only from its own slots.
             rest = grid.passed(each.first, now)
             last, count = (rest.last, rest.count + 1) if rest else (each.first, 1)
             yield copy_with(each, last=last, count=min(count, each.count))
 
 
 def _was_given_up(row: Execution) -> bool:
-    """Tell whether a slot was decided without a run, and not because somebody asked for that."""
+    """Whether a slot was decided without a run, and not at the request of an operator."""
     if not row.occupies_slot or row.first_started_at is not None:
         return False
     asked = row.reason.startswith(Reason.REQUESTED)

@@ -1,9 +1,8 @@
-"""The plain cases: a slot on time while nothing else of its schedule matters, and a first row.
+"""The fast path: plans of a slot that starts on time, and of the first row of a schedule.
 
-Nearly every start is of this kind, and in a second that many schedules share they come by the
-thousand; so do new schedules. What `plan_claim` and `plan_start` weigh step by step is here seen at
-once. The plan is the same, which a test compares for schedules of every kind; a case that is not
-so plain is left to the long way.
+Nearly every start is of this kind, and thousands may share one second; so may new schedules. The
+plans equal those of `plan_claim_general` and `plan_start_general`, which a property test compares
+for schedules of every kind. Every other case is left to the general functions.
 """
 
 from datetime import datetime
@@ -22,13 +21,13 @@ __all__ = ["PlainStart", "find_plain_start", "plan_plain_birth", "plan_plain_sta
 
 
 class PlainStart(NamedTuple):
-    """A slot that starts on time: what follows from it, whenever exactly that is.
+    """The start of a slot on time: its plan, whatever the exact instant of the start.
 
     Attributes:
-        base: the schedule as it was found.
-        row: the slot's row.
-        schedule: the schedule as it shall be.
-        creates: the next row, if there is another slot.
+        base: the schedule as it was read.
+        row: the row of the slot.
+        schedule: the schedule after the start.
+        creates: the next row, if the grid has another slot.
     """
 
     base: Schedule
@@ -37,12 +36,12 @@ class PlainStart(NamedTuple):
     creates: tuple[Draft, ...]
 
     def is_right_at(self, now: datetime) -> bool:
-        """Tell whether it would be found the same at an instant."""
+        """Whether a plan made at this instant would be equal."""
         is_before = all(draft.due_at > now for draft in self.creates)
         return is_before and _is_on_time(self.row, self.base, now)
 
     def plan(self, now: datetime) -> Plan:
-        """Return what has to happen at an instant."""
+        """Return the plan of the start at an instant."""
         row = self.row
         is_plain = len(self.creates) == 1 and self.creates[0].snapshot is row.snapshot
         return build_plan(
@@ -59,9 +58,9 @@ class PlainStart(NamedTuple):
 
 
 def find_plain_start(schedule: Schedule, row: Execution, moment: PlanningTime) -> PlainStart | None:
-    """Return how a row starts at a moment, if that is plain, and its successor is born.
+    """Return the plain start of a row and of its successor; None if the general plan is needed.
 
-    Only for a row that no switch stops, of a schedule that has no other row that planning looks at.
+    Only for a row that no switch stops, of a schedule without another row that planning reads.
     """
     runs = schedule.started and _just_runs(schedule)
     if not runs or not _is_on_time(row, schedule, moment.now):
@@ -85,18 +84,18 @@ def find_plain_start(schedule: Schedule, row: Execution, moment: PlanningTime) -
 
 
 def plan_plain_start(schedule: Schedule, row: Execution, moment: PlanningTime) -> Plan | None:
-    """Return the plan by which a row starts and its successor is born; None if it is not plain.
+    """Return the plan that starts a row and creates its successor; None if not a plain start.
 
-    Only for a row that no switch stops, of a schedule that has no other row that planning looks at.
+    Only for a row that no switch stops, of a schedule without another row that planning reads.
     """
     found = find_plain_start(schedule, row, moment)
     return found.plan(moment.now) if found else None
 
 
 def plan_plain_birth(schedule: Schedule, moment: PlanningTime, *, actor: str = "") -> Plan | None:
-    """Return the plan by which a schedule gets its first next row; None if it is not plain.
+    """Return the plan that creates the first next row; None if the general plan is needed.
 
-    Only for a schedule that has no row yet that planning looks at.
+    Only for a schedule without a row that planning reads.
     """
     if schedule.started or not _just_runs(schedule):
         return None
@@ -116,7 +115,7 @@ def plan_plain_birth(schedule: Schedule, moment: PlanningTime, *, actor: str = "
 
 
 def _is_on_time(row: Execution, schedule: Schedule, now: datetime) -> bool:
-    """Tell whether a row is a slot at its first try that is due, and neither held nor late."""
+    """Whether a row is a slot at its first try that is due, not held and not late."""
     if row.kind is not Kind.SCHEDULED or not row.is_untried or row.held_by:
         return False
     late = now - row.due_at
@@ -125,7 +124,7 @@ def _is_on_time(row: Execution, schedule: Schedule, now: datetime) -> bool:
 
 
 def _just_runs(schedule: Schedule) -> bool:
-    """Tell whether a schedule runs, with no bound to count towards and nobody who stops it."""
+    """Whether a schedule is enabled, not paused, not deleted and without a limit of starts."""
     declared = schedule.definition
     is_bound = schedule.pause is not None or declared.limit is not None
     return declared.enabled and not schedule.deleted and not is_bound
@@ -140,7 +139,7 @@ def _slot_after(run_at: datetime, schedule: Schedule) -> datetime | None:
 def _next_row(
     schedule: Schedule, moment: PlanningTime, *, known: Snapshot | None = None, actor: str = ""
 ) -> tuple[Draft, ...]:
-    """Return the next row that a schedule says it has."""
+    """Return the row of the next slot of a schedule, if there is one."""
     slot = schedule.next_run_at
     if slot is None:
         return ()

@@ -1,7 +1,8 @@
-"""Lateness: when a row could have started, and which slots after a late one are given up.
+"""Lateness: when a row could have started, and which slots after a late row are given up.
 
-A gap longer than the tolerance, in which a row could have started and did not, is downtime. The
-slots that passed in it are given up unless the schedule catches up. Slots within the tolerance run.
+A gap longer than the tolerance, in which a row could have started and did not, is downtime. Slots
+that passed during a downtime are given up, unless the schedule catches up. Slots within the
+tolerance run.
 """
 
 from collections.abc import Iterable
@@ -20,15 +21,15 @@ __all__ = ["last_dropped", "startable_at"]
 def last_dropped(
     schedule: Schedule, row: Execution, others: Iterable[Execution], now: datetime
 ) -> datetime | None:
-    """Return the last slot after a decided one that is given up; None if every slot shall run.
+    """Return the last slot after a decided slot that is given up; None if every slot runs.
 
     A slot within the tolerance is given up only if it is past its deadline.
 
     Args:
-        schedule: the row's schedule.
-        row: the slot's row as the decision leaves it.
-        others: the schedule's other rows, with those that ended after the row was due.
-        now: when the decision is made.
+        schedule: the schedule of the row.
+        row: the row of the decided slot, after the decision.
+        others: the other rows of the schedule, with rows that ended after this row was due.
+        now: the instant of the decision.
     """
     declared = schedule.definition
     late = now - startable_at(row, others, declared.tolerance) > declared.tolerance
@@ -46,11 +47,11 @@ def last_dropped(
 
 
 def startable_at(row: Execution, others: Iterable[Execution], tolerance: timedelta) -> datetime:
-    """Return when a row that starts could have started.
+    """Return the earliest instant at which a row could have started.
 
-    That is its due time. A row that waits for earlier runs could have started when the last of
-    them ended, as long as they followed one another without a gap longer than the tolerance. A row
-    that was written while an earlier run went on had no chance before.
+    Usually that is the due time of the row. A row that waits for earlier runs could have started
+    when the last of the runs ended, if no gap between the runs was longer than the tolerance. A row
+    that was created during an earlier run could not have started before its creation.
     """
     if row.state is not State.RUNNING or row.snapshot.overlap != "wait":
         return row.due_at
@@ -69,18 +70,18 @@ def startable_at(row: Execution, others: Iterable[Execution], tolerance: timedel
 
 
 def _last_due_before(schedule: Schedule, row: Execution, instant: datetime) -> datetime | None:
-    """Return the last slot after the row's that was due before an instant."""
+    """Return the last slot after the slot of a row that was due before an instant."""
     declared = schedule.definition
     last = instant - TICK if declared.until is None else min(instant - TICK, declared.until)
     slot = last_slot(declared.grid, row.run_at, last)
     if slot and due_at(schedule, slot, now=slot) >= instant:
-        # Jitter keeps a slot's due time before the next slot: only the last one can be concerned.
+        # Jitter keeps the due time of a slot before the next slot: only the last can be later.
         slot = last_slot(declared.grid, row.run_at, slot - TICK)
     return slot
 
 
 def _last_beyond(count: int, schedule: Schedule, row: Execution, now: datetime) -> datetime | None:
-    """Return the last slot that is neither among the newest so many nor within the tolerance."""
+    """Return the last slot that is neither among the newest `count` nor within the tolerance."""
     declared = schedule.definition
     newest = now - TICK if declared.until is None else min(now - TICK, declared.until)
     kept = newest_slots(declared.grid, row.run_at, newest, count + 1)

@@ -1,7 +1,7 @@
-"""Plans: what should be done, as data; and the builder on which one is written.
+"""Plans: the writes of one decision as data, and the builder of a plan.
 
-A plan is applied by a store in one atomic operation, guarded by what it was made from. Nothing
-here looks at a clock or a store, so the same question always gets the same plan.
+A store carries out a plan in one atomic operation, if the rows that the plan was made from are
+unchanged. This module reads neither clock nor store: equal input gives an equal plan.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ TICK = timedelta(microseconds=1)
 
 
 class PlanningTime(NamedTuple):
-    """When a plan is made: the store's now, and the version of the zones it is made with."""
+    """The time at which a plan is made: the store's now, and the version of the time zones."""
 
     now: datetime
     tzdata: str = ""
@@ -30,14 +30,14 @@ class PlanningTime(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """One execution before and after; the store compares state and attempt before it sets."""
+    """One execution before and after; the store compares state and attempt before it writes."""
 
     before: Execution
     after: Execution
 
     @property
     def loss(self) -> str:
-        """Why an attempt was lost, if it was not its own worker that ended it; else empty."""
+        """Why an attempt was lost, if another worker ended the attempt; otherwise empty."""
         before = self.before
         if before.state is not State.RUNNING:
             return ""
@@ -47,31 +47,31 @@ class Change:
 
     @property
     def is_rescue(self) -> bool:
-        """Whether an attempt is taken from a worker that shows no life any more."""
+        """Whether an attempt is taken from a worker whose lease has expired."""
         before = self.before
         return before.state is State.RUNNING and self.after.crashes > before.crashes
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that has to happen together, or not at all.
+    """Writes that a store carries out together or not at all.
 
     Attributes:
-        base: the schedule the plan was made from, or None if it does not matter. The plan is
-            refused if its revision has changed since, or, where the schedule is to change, its
-            starts or cursor.
-        schedule: the schedule as it shall be.
+        base: the schedule that the plan was made from; None if no schedule matters. A store refuses
+            the plan if the revision of the schedule has changed since, or, where the plan changes
+            the schedule, its starts or cursor.
+        schedule: the schedule after the plan.
         changes: executions that change their state.
-        creates: executions that come into being.
+        creates: executions to create.
         ranges: slots that passed without an execution.
-        retracts_after: what is recorded of slots that passed without an execution is forgotten
-            where it reaches beyond this instant; what remains of it is among the ranges.
-        decides: the execution about whose start the plan decides, one way or the other.
-        stopped_by: the switch that was off for it. The plan is refused if by now it is another
-            one, or none.
-        is_plain: whether all it does is to start a slot at its first try, to move the schedule on
-            to it, and to create the next row, which runs the very same snapshot. A store may do
-            many of these at once.
+        retracts_after: recorded ranges that reach beyond this instant are deleted; what remains of
+            them is among `ranges`.
+        decides: the id of the execution whose start the plan decides on.
+        stopped_by: the switch that was off for that execution. A store refuses the plan if another
+            switch, or none, is off for the execution now.
+        is_plain: whether the plan only starts a slot at its first try, moves the schedule to that
+            slot and creates the next row, with the identical snapshot. A store may carry out many
+            such plans by one statement.
     """
 
     base: Schedule | None = None
@@ -86,20 +86,20 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything is already as it should be."""
+        """Whether the plan changes nothing."""
         same = self.base == self.schedule and self.retracts_after is None
         return same and not (self.changes or self.creates or self.ranges)
 
     @property
     def has_start(self) -> bool:
-        """Whether it starts an execution, which needs a session and a fence: only a claim does."""
+        """Whether the plan starts an execution, which needs a session and a fence: a claim does."""
         return any(change.after.state is State.RUNNING for change in self.changes)
 
     def is_overtaken(self, now: datetime) -> bool:
-        """Whether it brings a cursor back from the future, and that is no longer the future.
+        """Whether the plan moves a cursor back from an instant that is no longer in the future.
 
-        The store's clock may have been set forth since the plan was made. A store refuses the plan
-        then: a cursor that lies in the past never goes back.
+        The store's clock may have been set forward since the plan was made. The store then refuses
+        the plan: a cursor in the past never goes back.
         """
         if self.base is None or self.retracts_after is None:
             return False
@@ -126,7 +126,7 @@ class ScheduleChanges(TypedDict, total=False):
 
 
 class PlanBuilder:
-    """A plan being written: the schedule and its rows, as they will be so far."""
+    """A plan in the making: the schedule and its rows after the changes so far."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class PlanBuilder:
         *,
         actor: str = "",
     ) -> None:
-        """Begin with things as they are."""
+        """Begin with the schedule and the rows as the store has them."""
         self.base = schedule
         self.schedule = schedule
         self.now = moment.now
@@ -153,14 +153,14 @@ class PlanBuilder:
         self.schedule = copy_with(self.schedule, **changes)
 
     def move(self, row: Execution, state: State, reason: str) -> None:
-        """End an execution, or what is left of its waiting, and stamp it with the time."""
+        """End an execution, with a reason, the actor and the time."""
         ended = row.to(
             state, reason=str(reason), actor=self.actor, finished_at=self.now, leased_until=None
         )
         self.note(Change(row, ended))
 
     def note(self, change: Change) -> None:
-        """Put an execution in place of its earlier self."""
+        """Add the change of an execution; a later change of the same execution replaces it."""
         self._before.setdefault(change.before.id, change.before)
         self.rows[change.before.id] = change.after
 
@@ -188,16 +188,16 @@ class PlanBuilder:
         self._creates.append(draft)
 
     def record(self, ranges: Iterable[SlotRange]) -> None:
-        """Note slots that passed without a row."""
+        """Add ranges of slots that passed without a row."""
         self._ranges.extend(ranges)
 
     def retract(self, after: datetime, remaining: Iterable[SlotRange]) -> None:
-        """Forget what is recorded of slots after an instant, but for what remains of it."""
+        """Delete recorded ranges that reach beyond an instant, and add what remains of them."""
         self._retracts_after = after
         self.record(remaining)
 
     def next_rows(self) -> list[Execution]:
-        """Return the rows that could be the next row, earliest first; there should be one."""
+        """Return the candidates for the next row, earliest first; usually there is one."""
         cursor = self.schedule.cursor
         rows = (row for row in self.rows.values() if row.is_untried and row.occupies_slot)
         return sorted((row for row in rows if row.run_at > cursor), key=lambda row: row.run_at)
@@ -209,7 +209,7 @@ class PlanBuilder:
         return {row.run_at for row in rows if row.run_at > self.schedule.cursor}
 
     def plan(self) -> Plan:
-        """Return what has been written."""
+        """Return the finished plan."""
         changes = (Change(before, self.rows[key]) for key, before in self._before.items())
         return Plan(
             self.base,

@@ -1,8 +1,8 @@
-"""Reconcile: bring a schedule to its invariants, whoever asks and whatever happened before.
+"""Reconciliation restores the invariants of a schedule, whatever happened before.
 
-A schedule that should run has exactly one next row, at its first eligible slot; any other has
-none, but one whose grid is broken keeps the row it has. Applied to its own result it finds nothing
-to do.
+A schedule that should run has exactly one next row, at its first eligible slot. Every other
+schedule has none, except that a schedule with a broken grid keeps its row. Reconciling twice gives
+an empty second plan.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
 from sempre.domain.values import copy_with
 
-__all__ = ["drift_of", "plan_reconcile", "reconcile"]
+__all__ = ["plan_reconcile", "reconcile"]
 
 
 def plan_reconcile(
@@ -27,11 +27,10 @@ def plan_reconcile(
     actor: str = "",
     passed: Iterable[SlotRange] | None = None,
 ) -> Plan:
-    """Return what makes a schedule have the next row it should have, or none.
+    """Return the plan that gives a schedule the next row that it should have, or none.
 
-    Rows that are due keep their snapshot and are left alone; so is everything of a past slot.
-    A schedule that is ahead of now comes back, if it is given what is recorded of slots that
-    passed without a row, as far as it ends after now.
+    Due rows keep their snapshot, and past slots stay as decided. A schedule whose cursor lies in
+    the future is moved back to now, if `passed` has the recorded ranges that end after now.
     """
     builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if passed is not None and schedule.is_ahead(moment.now):
@@ -39,15 +38,15 @@ def plan_reconcile(
             rewind_cursor(builder, passed)
         except GRID_ERRORS as error:
             builder.update(broken=str(error))
-    # What comes back is placed anew, whoever placed it before; newer zones may still correct it.
+    # After a move back every row is placed again; a process with newer zones may correct it.
     reconcile(builder, heeds_stamps=builder.schedule.cursor == schedule.cursor)
     return builder.plan()
 
 
 def reconcile(builder: PlanBuilder, *, heeds_stamps: bool = False) -> None:
-    """Write what reconciles the schedule of a builder.
+    """Add to a plan what reconciles its schedule.
 
-    Where nothing was asked for, a row that was placed by newer zones is left where it is.
+    With `heeds_stamps`, a row that was placed by newer time zones stays at its slot.
     """
     if not builder.schedule.wants_next_row:
         _remove_next_rows(builder, _why_none(builder.schedule))
@@ -59,8 +58,8 @@ def reconcile(builder: PlanBuilder, *, heeds_stamps: bool = False) -> None:
         _keep_rows(builder)
 
 
-def drift_of(row: Execution, schedule: Schedule, slot: datetime | None) -> str:
-    """Return why a next row is no longer the right one, or an empty text."""
+def _drift_of(row: Execution, schedule: Schedule, slot: datetime | None) -> str:
+    """Return why a next row has to be replaced, or an empty text."""
     differing = row.snapshot.drift_from(schedule.snapshot())
     if not differing and row.run_at != slot:
         differing = ("run_at",)
@@ -73,16 +72,16 @@ def _place_next_row(builder: PlanBuilder, *, heeds_stamps: bool) -> None:
     slot = first_eligible(builder.schedule, builder.taken() - {row.run_at for row in rows})
     drift = {}
     for row in rows:
-        # By newer zones the slot may lie elsewhere. Only a process with zones at least as new
-        # may say so, or two of them would replace each other's rows for ever.
+        # Newer zones may place the slot elsewhere. Only a process with zones at least as new may
+        # replace the row: two processes would otherwise replace each other's rows for ever.
         trusted = heeds_stamps and _is_newer(row.tzdata, builder.tzdata)
-        drift[row.id] = drift_of(row, builder.schedule, row.run_at if trusted else slot)
+        drift[row.id] = _drift_of(row, builder.schedule, row.run_at if trusted else slot)
     kept = due[0] if due else next((row for row in rows if not drift[row.id]), None)
     for row in rows:
         if row is not kept:
             builder.move(row, State.SUPERSEDED, drift[row.id] or Reason.DRIFT)
     if kept is not None and heeds_stamps and _is_newer(builder.tzdata, kept.tzdata):
-        # It lies where newer zones have it too: nobody has to look at it for that again.
+        # Newer zones place the row at the same slot: no process has to check that again.
         builder.note(Change(kept, copy_with(kept, tzdata=builder.tzdata)))
     if kept is None and slot is not None:
         builder.create(slot, due_at=due_at(builder.schedule, slot, now=builder.now))
@@ -91,9 +90,9 @@ def _place_next_row(builder: PlanBuilder, *, heeds_stamps: bool) -> None:
 
 
 def _keep_rows(builder: PlanBuilder) -> None:
-    """Leave the next row of a schedule whose grid gives no answer: its slot was right once.
+    """Keep the next row of a schedule whose grid is broken: its slot was right once.
 
-    What else was edited since is applied to the row, at the same slot.
+    Other edited fields are applied to the row, at the same slot.
     """
     rows = builder.next_rows()
     for row in rows:

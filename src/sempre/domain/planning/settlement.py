@@ -1,7 +1,7 @@
-"""Settle, rescue, release: what becomes of an execution whose attempt has ended.
+"""Settlement: plans for an execution whose attempt has ended, by itself or by a lost lease.
 
-Each is applied only while the execution still runs under the same claim. A result that comes
-after the lease was taken away changes nothing: the store records it as late.
+A store carries out such a plan only while the execution runs under the same claim. A result that
+comes after the lease was lost changes nothing: the store records the result as late.
 """
 
 from collections.abc import Iterable
@@ -33,12 +33,12 @@ CRASH_WAITS = tuple(timedelta(seconds=seconds) for seconds in (1, 10, 60))
 
 
 def crash_wait(crashes: int) -> timedelta:
-    """Return how long a rerun waits after so many crashes."""
+    """Return how long a rerun waits after this number of crashes."""
     return CRASH_WAITS[min(crashes, len(CRASH_WAITS)) - 1]
 
 
 def plan_success(row: Execution, moment: PlanningTime) -> Plan:
-    """Record that an execution did its work. Nothing if it does not run any more."""
+    """Record that an execution succeeded. The plan is empty if the execution no longer runs."""
     if row.state is not State.RUNNING:
         return Plan()
     return _ended(row, State.SUCCEEDED, "", moment)
@@ -49,7 +49,7 @@ def plan_failure(
 ) -> Plan:
     """Record that an attempt failed, and try again later if the policy has tries left.
 
-    A schedule that was disabled or paused meanwhile has no further try, but for manual runs.
+    If the schedule was disabled or paused meanwhile, only manual runs are tried again.
     """
     if row.state is not State.RUNNING:
         return Plan(schedule, schedule)
@@ -57,20 +57,20 @@ def plan_failure(
     stopped = _why_stopped(schedule, row, moment)
     if stopped or failures > row.snapshot.retry.limit:
         reason = stopped or (Reason.RETRIES_EXHAUSTED if row.snapshot.retry.limit else Reason.ERROR)
-        return _ended(row, State.FAILED, _told(reason, error), moment, failures=failures)
+        return _ended(row, State.FAILED, _reason_with(reason, error), moment, failures=failures)
     wait = row.snapshot.retry.wait(failures)
-    again = _again(row, _told(Reason.ERROR, error), moment, wait=wait, failures=failures)
+    again = _again(row, _reason_with(Reason.ERROR, error), moment, wait=wait, failures=failures)
     return Plan(schedule, schedule, (again,))
 
 
 def plan_rescue(
     schedule: Schedule | None, row: Execution, rows: Iterable[Execution], moment: PlanningTime
 ) -> Plan:
-    """Decide on an execution whose lease has expired: nobody knows how far it got.
+    """Decide on an execution whose lease has expired, so that its outcome is unknown.
 
-    "rerun" starts it again after a wait, and fails it as quarantined at its third crash; "skip"
-    fails it; "hold" fails it and pauses its schedule. Nothing if the lease is still good. The
-    attempt ended when its lease did, however long afterwards a worker finds it.
+    "rerun" starts the execution again after a wait, and fails it as quarantined at its third crash;
+    "skip" fails it; "hold" fails it and pauses its schedule. The plan is empty if the lease is
+    valid. The attempt counts as ended when its lease expired, not when a worker finds it.
     """
     if row.state is not State.RUNNING or row.leased_until is None or row.leased_until > moment.now:
         return Plan(schedule, schedule)
@@ -85,9 +85,9 @@ def plan_crash(
     *,
     error: str = "",
 ) -> Plan:
-    """Decide on an execution whose process is gone, seen by the worker that still holds it.
+    """Decide on an execution whose process has died, as reported by the worker that holds it.
 
-    As `plan_rescue`, without waiting for the lease.
+    Like `plan_rescue`, without waiting for the lease to expire.
     """
     return _unknown(schedule, row, rows, moment, error=error, crashes=row.crashes + 1)
 
@@ -100,16 +100,16 @@ def plan_interruption(
     *,
     error: str = "",
 ) -> Plan:
-    """Decide on an execution that a stopping worker has begun and cut off.
+    """Decide on an execution that a stopping worker has interrupted.
 
-    As `plan_crash`, but a stop is no crash of the job: it is not counted, and a rerun is due at
-    once.
+    Like `plan_crash`, but the stop of a worker is not counted as a crash of the job, and a rerun is
+    due at once.
     """
     return _unknown(schedule, row, rows, moment, error=error, crashes=row.crashes)
 
 
 def plan_cancelled(row: Execution, moment: PlanningTime, *, reason: str = "") -> Plan:
-    """Record that an execution ended because somebody asked it to. It is not tried again."""
+    """Record that an execution was cancelled on request. It is not tried again."""
     if row.state is not State.RUNNING:
         return Plan()
     return _ended(row, State.CANCELLED, reason or Reason.REQUESTED, moment)
@@ -123,9 +123,9 @@ def plan_skipped(row: Execution, moment: PlanningTime, *, reason: str = "") -> P
 
 
 def plan_release(schedule: Schedule | None, row: Execution, moment: PlanningTime) -> Plan:
-    """Give back an execution that was claimed and never begun; no attempt is used up.
+    """Return an execution that was claimed and never begun; the attempt is not counted.
 
-    Of a schedule that was disabled or paused meanwhile nothing may start again: it is cancelled.
+    If the schedule was disabled or paused meanwhile, the execution is cancelled instead.
     """
     if row.state is not State.RUNNING:
         return Plan(schedule, schedule)
@@ -144,7 +144,7 @@ def _unknown(
     error: str,
     crashes: int,
 ) -> Plan:
-    """Let the policy decide on a run of which nobody knows how far it got."""
+    """Apply the policy `on_unknown` to a run whose outcome is unknown."""
     if row.state is not State.RUNNING:
         return Plan(schedule, schedule)
     policy, is_crash = row.snapshot.on_unknown, crashes > row.crashes
@@ -152,10 +152,10 @@ def _unknown(
     quarantined = policy == "rerun" and is_crash and crashes >= CRASHES_TO_QUARANTINE
     if policy == "rerun" and not (stopped or quarantined):
         wait = crash_wait(crashes) if is_crash else timedelta(0)
-        told = _told(Reason.UNKNOWN_OUTCOME, error)
-        return Plan(schedule, schedule, (_again(row, told, moment, wait=wait, crashes=crashes),))
+        reason = _reason_with(Reason.UNKNOWN_OUTCOME, error)
+        return Plan(schedule, schedule, (_again(row, reason, moment, wait=wait, crashes=crashes),))
     reason = stopped or (Reason.QUARANTINED if quarantined else Reason.UNKNOWN_OUTCOME)
-    failed = _ended(row, State.FAILED, _told(reason, error), moment, crashes=crashes)
+    failed = _ended(row, State.FAILED, _reason_with(reason, error), moment, crashes=crashes)
     paused = schedule is not None and schedule.pause is not None
     if policy == "hold" and schedule and not (schedule.deleted or stopped or paused):
         return _and_hold(failed, schedule, row, rows, moment)
@@ -163,7 +163,7 @@ def _unknown(
 
 
 def _ended_at(instant: datetime, row: Execution, plan: Plan) -> Plan:
-    """Return a plan by which the row's attempt ended at an instant."""
+    """Return the plan with the end of the row's attempt set to an instant."""
     ended = [
         Change(each.before, copy_with(each.after, finished_at=instant))
         if each.before.id == row.id
@@ -188,14 +188,14 @@ def _and_hold(
 
 
 def _why_stopped(schedule: Schedule | None, row: Execution, moment: PlanningTime) -> str:
-    """Return why a schedule lets nothing more start, or an empty text."""
+    """Return why a schedule lets no further attempt start, or an empty text."""
     free = row.kind is Kind.MANUAL or schedule is None
     if free or schedule is None or schedule.allows_start(moment.now):
         return ""
     return Reason.PAUSED if schedule.definition.enabled else Reason.DISABLED
 
 
-def _told(reason: str, error: str) -> str:
+def _reason_with(reason: str, error: str) -> str:
     return f"{reason}: {error}" if error else str(reason)
 
 
@@ -222,7 +222,7 @@ def _again(
     wait: timedelta = timedelta(0),
     **counts: Unpack[_Counts],
 ) -> Change:
-    """Let an execution wait for another attempt; its slot stays, only the start moves."""
+    """Return the change that makes an execution wait for another attempt, at the same slot."""
     after = row.to(
         State.SCHEDULED,
         reason=str(reason),

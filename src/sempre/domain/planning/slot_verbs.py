@@ -1,4 +1,4 @@
-"""Single slots: taking one out in advance, putting it back, running one by hand or again."""
+"""Verbs on slots: skip, unskip, trigger and backfill, each as one plan."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -22,10 +22,10 @@ LARGEST_BACKFILL = 10_000
 def plan_skip(
     schedule: Schedule, rows: Rows, moment: PlanningTime, *, run_at: datetime, actor: str = ""
 ) -> Plan:
-    """Take one future slot out. The cursor stays; the next row moves on if it was there.
+    """Skip one future slot. The cursor stays; a next row at that slot moves to the slot after.
 
     Raises:
-        Refused: the instant is past or decided, or is no slot of the schedule.
+        Refused: the instant is past, decided, or not a slot of the schedule.
     """
     run_at = as_instant("run_at", run_at)
     _refuse_deleted(schedule)
@@ -33,15 +33,15 @@ def plan_skip(
     found = first_slot_from(schedule.definition.grid, schedule.cursor, run_at)
     if found != run_at:
         after = written_instant(found) if found else "none"
-        told = f"{written_instant(run_at)} is not a slot of {schedule.name}"
-        raise Refused(f"{told}; the next one after it is {after}.")
+        slot = f"{written_instant(run_at)} is not a slot of {schedule.name}"
+        raise Refused(f"{slot}; the next one after it is {after}.")
     builder = PlanBuilder(schedule, rows, moment, actor=actor)
     there = [row for row in builder.rows.values() if row.occupies_slot and row.run_at == run_at]
     if any(row.state is State.SKIPPED for row in there):
         return builder.plan()
     if any(not row.is_live for row in there):
-        told = f"the slot {written_instant(run_at)} of {schedule.name}"
-        raise Refused(f"{told} is already decided.")
+        slot = f"the slot {written_instant(run_at)} of {schedule.name}"
+        raise Refused(f"{slot} is already decided.")
     for row in there:
         builder.move(row, State.SUPERSEDED, Reason.REQUESTED)
     builder.create(run_at, state=State.SKIPPED, reason=Reason.REQUESTED)
@@ -53,10 +53,10 @@ def plan_skip(
 def plan_unskip(
     schedule: Schedule, rows: Rows, moment: PlanningTime, *, run_at: datetime, actor: str = ""
 ) -> Plan:
-    """Put a skipped future slot back. Nothing if it is not skipped.
+    """Take back the skip of a future slot. The plan is empty if the slot is not skipped.
 
     Raises:
-        Refused: the instant is past: what was decided stays decided.
+        Refused: the instant is past; decisions on past slots stay.
     """
     run_at = as_instant("run_at", run_at)
     _refuse_past(schedule, run_at, moment.now, "put back")
@@ -70,7 +70,7 @@ def plan_unskip(
 
 
 def plan_trigger(schedule: Schedule, moment: PlanningTime, *, actor: str = "") -> Plan:
-    """Run it now, besides its slots; also if it is disabled or paused."""
+    """Create a manual run now, besides the slots; also if the schedule is disabled or paused."""
     _refuse_deleted(schedule)
     builder = PlanBuilder(schedule, (), moment, actor=actor)
     builder.create(moment.now, kind=Kind.MANUAL, reason=Reason.REQUESTED)
@@ -91,14 +91,14 @@ def plan_backfill(
 ) -> Plan:
     """Run past slots that did not succeed, from `start` to `end`, both inclusive.
 
-    Only decided slots are taken, and none that has succeeded or is under way. Of slots before
-    retention no record is left: they are taken if they are assumed not to have run. Of a relative
-    grid only slots on record are known: by a row, or by one of the given ranges.
+    Slots that succeeded, wait or run are left out. The records of slots before retention are
+    purged: those slots are run only with `assume_not_run`. The slots of a relative grid are known
+    by their records only: by a row, or by one of the given ranges.
 
     Raises:
-        Refused: the schedule is disabled, paused or deleted, or the stretch is empty or has too
-            many slots for one go or some before retention, or none of a relative grid is on
-            record.
+        Refused: the schedule is disabled, paused or deleted; or the period is empty, has more slots
+            than one backfill may create, or slots before retention; or a relative grid has no slot
+            on record in the period.
     """
     _refuse_deleted(schedule)
     if not schedule.allows_start(moment.now):
@@ -138,8 +138,8 @@ def slots_before_retention(
 ) -> int:
     """Return how many decided slots from `start` to `end` lie before retention.
 
-    Nobody knows whether they ran: their records may be purged. None of a relative grid counts, as
-    its slots are known by their records only.
+    Their records may be purged, so that it is unknown whether they ran. The number is 0 for a
+    relative grid: its slots are known by their records only.
     """
     grid, limit = schedule.definition.grid, moment.now - retention - TICK
     after, until = start - TICK, min(end, schedule.cursor, limit)
@@ -159,7 +159,7 @@ def _refuse_unrecorded(schedule: Schedule, count: int, limit: datetime) -> None:
 def _on_record(
     builder: PlanBuilder, ranges: Iterable[SlotRange], after: datetime, until: datetime
 ) -> list[datetime]:
-    """Return the slots of a relative grid in a stretch of time, by their rows and ranges."""
+    """Return the slots of a relative grid in a period, as recorded in rows and ranges."""
     grid, name = builder.schedule.definition.grid, builder.schedule.name
     known = {row.run_at for row in builder.rows.values() if row.occupies_slot}
     for each in ranges:
@@ -199,5 +199,5 @@ def _too_many(name: str, count: int) -> str:
 
 def _refuse_past(schedule: Schedule, run_at: datetime, now: datetime, verb: str) -> None:
     if run_at <= max(now, schedule.cursor):
-        told = f"the slot {written_instant(run_at)} of {schedule.name}"
-        raise Refused(f"{told} is not in the future and cannot be {verb}.")
+        slot = f"the slot {written_instant(run_at)} of {schedule.name}"
+        raise Refused(f"{slot} is not in the future and cannot be {verb}.")

@@ -1,4 +1,4 @@
-"""Slots: which one comes next, when it is due, and what became of those that passed."""
+"""Slots: which slot comes next, when a slot is due, and which slots passed without a row."""
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,7 +17,7 @@ from sempre.grids.instants import microseconds_of
 
 __all__ = ["GRID_ERRORS", "advance", "due_at", "first_eligible", "newest_slots"]
 
-# What a grid of the user's own may raise: it is broken, and nothing else may break for it.
+# Raised by a user's own grid that is broken: that schedule is marked, every other one goes on.
 GRID_ERRORS = (BrokenGrid, InvalidInput)
 
 
@@ -41,9 +41,9 @@ def first_eligible(schedule: Schedule, taken: AbstractSet[datetime]) -> datetime
 
 
 def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
-    """Return when a slot may start: the same on every worker, and before the slot after it.
+    """Return when a slot may start, with jitter: equal on every worker, and before the next slot.
 
-    A slot that is already past when its row is written is due at once: it is late enough.
+    A slot that is past when its row is created has no jitter: it is due at once.
     """
     declared = schedule.definition
     if not declared.jitter:
@@ -55,11 +55,11 @@ def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
 
 
 def advance(builder: PlanBuilder, to: datetime, reason: str = Reason.MISSED) -> None:
-    """Move the cursor forward and record the slots on the way that have no row.
+    """Move the cursor forward, and record the slots on the way that have no row.
 
-    It never goes back: a store whose clock was set back leaves the cursor where it is. A broken
-    grid cannot name its slots; the cursor moves all the same. On a relative grid the cursor goes to
-    the last slot on the way, for the next slot is found from there.
+    The cursor never moves back here: if the store's clock was set back, the cursor stays. A broken
+    grid cannot name its slots; the cursor moves without records. On a relative grid the cursor
+    moves to the last slot on the way: the next slot is computed from there.
     """
     if to <= builder.schedule.cursor:
         return
@@ -120,7 +120,7 @@ def _passed_ranges(
 def _reasons_in_force(
     schedule: Schedule, until: datetime, reason: str
 ) -> Iterator[tuple[datetime, datetime, str]]:
-    """Split the way from the cursor by why its slots did not run: (after, last, reason)."""
+    """Split the time after the cursor by why slots did not run: (after, last, reason)."""
     declared, pause = schedule.definition, schedule.pause
     after = schedule.cursor
     if not declared.enabled:
@@ -143,7 +143,7 @@ def _reasons_in_force(
 def _between_rows(
     after: datetime, last: datetime, taken: AbstractSet[datetime]
 ) -> Iterator[tuple[datetime, datetime]]:
-    """Cut a stretch at the slots that have a row of their own."""
+    """Split a period at the slots that have a row."""
     for slot in sorted(slot for slot in taken if after < slot <= last):
         if after < slot - TICK:
             yield after, slot - TICK
@@ -153,7 +153,7 @@ def _between_rows(
 
 
 def newest_slots(grid: Grid, after: datetime, until: datetime, count: int) -> list[datetime]:
-    """Return at most `count` slots after one instant and up to another: the latest of them."""
+    """Return the latest slots after one instant and up to another, at most `count`."""
     if grid.relative:
         return slots_until(grid, after, until)[-count:]
     width = timedelta(seconds=count or 1)

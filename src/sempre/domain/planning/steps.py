@@ -1,7 +1,7 @@
-"""Steps: slots of a grid, for relative grids asked only from slots that exist.
+"""Steps: the slots of any grid; those of a relative grid are computed from slot to slot.
 
-`Every` and `Cron` can be asked from any instant. A relative grid has another answer for every
-instant that it is asked from, so its slots are found by stepping from the cursor.
+`Every` and `Cron` give the next slot after any instant. The answer of a relative grid depends on
+the instant asked from, so its slots are found by stepping from the cursor.
 """
 
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from sempre.grids.grid import Grid, following
 __all__ = ["MOST_STEPS", "first_slot_from", "last_slot", "slots_until"]
 
 MOST_STEPS = 100_000
-"""So many slots of a relative grid are stepped over at once; a step takes about a microsecond."""
+"""The most slots of a relative grid in one computation; a step takes about a microsecond."""
 
 
 def first_slot_from(grid: Grid, cursor: datetime, instant: datetime) -> datetime | None:
-    """Return the first slot after the cursor that is not before an instant; None if there is none.
+    """Return the first slot after the cursor and not before an instant; None if there is none.
 
     Raises:
-        BrokenGrid: a relative grid has too many slots until there.
+        BrokenGrid: a relative grid has more than MOST_STEPS slots before the instant.
     """
     if not grid.relative:
         return following(grid, max(cursor, instant - TICK))
@@ -38,15 +38,15 @@ def first_slot_from(grid: Grid, cursor: datetime, instant: datetime) -> datetime
 
 
 def slots_until(grid: Grid, after: datetime, until: datetime) -> list[datetime]:
-    """Return the slots of a relative grid after one of its slots, up to an instant: the first ones.
+    """Return the first slots of a relative grid after one of its slots, up to an instant.
 
-    At most MOST_STEPS; the caller goes on from the last one another time.
+    At most MOST_STEPS; the caller continues from the last slot another time.
     """
     return list(islice(_steps(grid, after, until), MOST_STEPS))
 
 
 def last_slot(grid: Grid, after: datetime, until: datetime) -> datetime | None:
-    """Return the last slot after a slot and not after an instant; None if there is none."""
+    """Return the last slot after a slot and up to an instant; None if there is none."""
     if until <= after:
         return None
     if grid.relative:

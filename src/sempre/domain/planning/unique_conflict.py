@@ -1,7 +1,7 @@
-"""Coalescing: the end of an execution whose unique key another one has taken meanwhile.
+"""Unique conflicts: a retry whose unique key another execution has taken meanwhile.
 
-Which keys are taken only the store knows, at the very moment when it writes; so it is the store
-that asks for this, in place of the next try that was planned.
+Only the store knows which keys are taken, at the instant when it writes. So the store itself
+replaces the planned retry by a failure that names the other execution.
 """
 
 from sempre.domain.planning.plan import Change
@@ -11,12 +11,12 @@ __all__ = ["coalesce", "is_next_try"]
 
 
 def is_next_try(change: Change) -> bool:
-    """Tell whether a change lets an execution that has run wait again: retry, rerun or release."""
+    """Whether a change makes a running execution wait again: a retry, a rerun or a release."""
     return change.before.state is State.RUNNING and change.after.is_live
 
 
 def coalesce(change: Change, into: str) -> Change:
-    """Return the failure that takes the place of a next try; the other execution does the work."""
+    """Return the failure that replaces a next try; the execution `into` does the work."""
     after = change.after
     ended = change.before.to(
         State.FAILED,

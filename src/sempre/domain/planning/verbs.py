@@ -1,7 +1,7 @@
-"""Verbs: what an operator or a deploy does to a schedule, each as one plan.
+"""Verbs on schedules: start, edit, enable, disable, pause, resume and delete, each as one plan.
 
-Every real change first decides the slots that have passed, under what was in force then, and
-reconciles at the end. Repeating the state in force does nothing.
+Every change first decides the slots that have passed, under the rules that were in force then, and
+reconciles at the end. A verb that changes nothing gives an empty plan.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ Rows = Iterable[Execution]
 
 
 def plan_start(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
-    """Give a schedule its first next row. Nothing if it has started, or is disabled."""
+    """Create the first next row. The plan is empty if the schedule has started or is disabled."""
     known = tuple(rows)
     plain = None if known else plan_plain_birth(schedule, moment, actor=actor)
     return plain or plan_start_general(schedule, known, moment, actor=actor)
@@ -44,7 +44,7 @@ def plan_start(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: s
 def plan_start_general(
     schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = ""
 ) -> Plan:
-    """Do as `plan_start`, whatever the case."""
+    """Plan the start of a schedule without the fast path."""
     builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if not schedule.started and schedule.definition.enabled and not schedule.deleted:
         builder.update(started=True, revision=schedule.revision + 1)
@@ -61,12 +61,12 @@ def plan_edit(
     decides: bool = False,
     actor: str = "",
 ) -> Plan:
-    """Change what is declared. Due rows keep their snapshot and still run, unless disabled.
+    """Change the definition. Due rows keep their snapshot and still run, unless disabled.
 
-    A change of grid, end or enabled first decides all that has passed; any other leaves the
-    cursor where it is. Enabling a schedule that was created disabled starts the schedule.
+    A change of grid, until, limit or enabled first decides all slots that have passed; any other
+    change leaves the cursor where it is. Enabling a schedule that was created disabled starts it.
 
-    An edit that `decides` states `enabled`, changed or not: a later deploy then leaves it alone.
+    With `decides` the operator decides on `enabled`, changed or not: a later deploy keeps it.
     """
     builder = PlanBuilder(schedule, rows, moment, actor=actor)
     same = to.is_same_as(schedule.definition)
@@ -92,13 +92,13 @@ def plan_edit(
 
 
 def plan_enable(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
-    """Let a disabled schedule run again, from its next slot on."""
+    """Enable a schedule, from its next slot on."""
     to = schedule.definition.edited(enabled=True)
     return plan_edit(schedule, rows, moment, to=to, decides=True, actor=actor)
 
 
 def plan_disable(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
-    """Stop a schedule: nothing of it starts any more but what is triggered by hand."""
+    """Disable a schedule: from now on only manual runs start."""
     to = schedule.definition.edited(enabled=False)
     return plan_edit(schedule, rows, moment, to=to, decides=True, actor=actor)
 
@@ -112,7 +112,7 @@ def plan_pause(
     note: str = "",
     actor: str = "",
 ) -> Plan:
-    """Stop a schedule for an operator, until an instant or until it is resumed.
+    """Pause a schedule, until an instant or until it is resumed.
 
     Raises:
         Refused: the instant is not in the future.
@@ -136,7 +136,7 @@ def plan_pause(
 
 
 def plan_resume(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
-    """End a pause that is in force; paused slots are not made up for."""
+    """End a pause that is in force; slots that passed during the pause are not run."""
     builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if schedule.pause and schedule.pause.holds(moment.now) and not schedule.deleted:
         advance(builder, builder.now)
@@ -146,7 +146,7 @@ def plan_resume(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: 
 
 
 def plan_delete(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: str = "") -> Plan:
-    """Take a schedule away. What is due still runs, from its snapshot and without a successor."""
+    """Delete a schedule. A due row still runs, from its snapshot and without a successor."""
     builder = PlanBuilder(schedule, rows, moment, actor=actor)
     if not schedule.deleted:
         _supersede_passed(builder, Reason.DELETED)
@@ -157,7 +157,7 @@ def plan_delete(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: 
 
 
 def _decide_enabled(builder: PlanBuilder) -> None:
-    """Take the mark away by which a later deploy would enable what an earlier one disabled."""
+    """Remove the mark by which a later deploy would enable a schedule that a deploy disabled."""
     before = builder.schedule
     after = unpruned(before.declared)
     if after != before.declared:
@@ -170,9 +170,9 @@ def _moves_cursor(before: Definition, after: Definition) -> bool:
 
 
 def _supersede_passed(builder: PlanBuilder, reason: Reason) -> None:
-    """Take back a next row whose slot has passed before it was due, as jitter makes it.
+    """Supersede a next row whose slot has passed and that is not due yet, because of jitter.
 
-    Its slot is then recorded as passed. One in the future is left to reconcile.
+    Its slot is then recorded as passed. Reconciliation replaces a next row in the future.
     """
     for row in builder.next_rows():
         if row.run_at <= builder.now and not row.is_due(builder.now):
@@ -180,11 +180,11 @@ def _supersede_passed(builder: PlanBuilder, reason: Reason) -> None:
 
 
 def _stop_rows(builder: PlanBuilder, reason: Reason) -> None:
-    """End whatever of a schedule waits, but for manual rows: those ignore pause and disable.
+    """End the waiting rows of a schedule, except manual rows: they ignore pause and disable.
 
-    A next row in the future is left to reconcile. One whose slot has passed before it was due is
-    superseded, so that the slot is recorded as passed; one at or before the cursor is what its
-    slot is recorded by, and stays as skipped.
+    Reconciliation removes a next row in the future. A next row whose slot has passed and that is
+    not due yet is superseded, so that its slot is recorded as passed. A row at or before the cursor
+    is itself the record of its slot, and becomes skipped.
     """
     for row in list(builder.rows.values()):
         if not row.is_live or row.kind is Kind.MANUAL:

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from sempre.domain.unreadable import Unreadable
 from sempre.errors import NOT_SET_UP, StoreGone
-from sempre.ports.messages import Reading, Unreadable
+from sempre.ports.messages import Reading
 from sempre.stores.sql import migrations
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.home import Home

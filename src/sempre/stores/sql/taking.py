@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
 from sempre.domain.rules import read_snapshot
+from sempre.domain.unreadable import Unreadable
 from sempre.errors import ArgumentsError
 from sempre.grids.instants import instant_of, microseconds_of
-from sempre.ports.messages import Reading, Unreadable, Wanted
+from sempre.ports.messages import Reading, Wanted
 from sempre.stores.columns import KINDS
 from sempre.stores.sql import encoding
 from sempre.stores.sql.decoding import LeftOut, decoded
