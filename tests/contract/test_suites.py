@@ -2,6 +2,7 @@
 
 import inspect
 import pkgutil
+import re
 import sys
 from types import ModuleType
 
@@ -17,6 +18,7 @@ from sempre.testing.contracts import (
     transactional,
     unreadable_rows,
 )
+from tests.architecture.source import ROOT
 from tests.contract.broken_stores import ForgetsPriority
 
 SUITES: list[tuple[ModuleType, set[str]]] = [
@@ -72,6 +74,15 @@ def test_every_suite_is_examined_here() -> None:
     packages = {each.name for each in pkgutil.iter_modules(contracts.__path__)}
 
     assert {suite.__name__.rpartition(".")[2] for suite, _ in SUITES} == packages
+
+
+@pytest.mark.parametrize(("suite", "guide"), [(store, "own-store"), (broker, "own-broker")])
+def test_the_guide_names_every_theme(suite: ModuleType, guide: str) -> None:
+    text = (ROOT / "docs" / "how-to" / f"{guide}.md").read_text()
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    themes = {each.__module__.rpartition(".")[2] for each in collect(suite.__name__).values()}
+
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == themes
 
 
 def test_a_contract_that_fails_shows_the_values_that_it_compared() -> None:

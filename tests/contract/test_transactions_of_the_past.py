@@ -16,7 +16,7 @@ from tests.contract.databases import (
 )
 
 SUITE = "sempre.testing.contracts.transactional"
-globals().update(collect(f"{SUITE}.enqueuing", f"{SUITE}.races"))
+globals().update(collect(f"{SUITE}.enqueue", f"{SUITE}.races"))
 
 EVERY = [on_mariadb_of_old_snapshots, on_repeatable_postgresql]
 

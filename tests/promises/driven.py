@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from sempre import Sempre
 from sempre.engine.worker_spec import WorkerSpec
-from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, Hands
 
 __all__ = ["NOON", "Hand", "worker_of"]
 

@@ -18,7 +18,7 @@ from sempre.grids import Every
 from sempre.ports.executor import Task
 from sempre.ports.messages import ExecutionQuery
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, Hands
 from sempre.testing.contracts.store.builders import enqueued
 from tests.integration.sql.side_by_side import VirtualClock
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import ForgetfulBroker, StillClock
+from sempre.testing.contracts.engine.driven_worker import ForgetfulBroker, StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued
 

@@ -13,7 +13,7 @@ from sempre.domain.states import Kind
 from sempre.engine.fetcher import Fetcher
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, Hands
 
 HOUR = timedelta(hours=1)
 

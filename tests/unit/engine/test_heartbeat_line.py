@@ -11,7 +11,7 @@ from sempre.engine import heartbeat_process
 from sempre.engine.heartbeat_line import Line, WorkerEnd, new_line
 from sempre.engine.heartbeat_process import HeartbeatLost, RemoteHeartbeat
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import StillClock
+from sempre.testing.contracts.engine.driven_worker import StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
 
 # Of a workshop.

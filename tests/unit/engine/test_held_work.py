@@ -18,7 +18,7 @@ from sempre.ports.broker import Delivery
 from sempre.ports.executor import Task
 from sempre.ports.messages import Candidate, Reading, Switch, Wanted
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import Hands
+from sempre.testing.contracts.engine.driven_worker import Hands
 from sempre.testing.contracts.store.builders import due_schedule, enqueued, work_of
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

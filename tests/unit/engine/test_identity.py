@@ -9,7 +9,7 @@ from sempre.engine.events import Happened
 from sempre.errors import StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Reading, Tick, Wanted
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued
 

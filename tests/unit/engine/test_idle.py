@@ -10,7 +10,7 @@ from sempre.engine.events import Events
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.ports.store import Store
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, Hands
 from tests.unit.engine.test_sweeping import TwoClocks
 
 

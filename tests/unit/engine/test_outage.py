@@ -9,7 +9,7 @@ from sempre.engine.outage import CALM, EVERY, Outage
 from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Reading, Session, Tick, Wanted
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import StillClock
+from sempre.testing.contracts.engine.driven_worker import StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued
 

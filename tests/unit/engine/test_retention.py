@@ -8,7 +8,7 @@ from sempre import Sempre
 from sempre.clock import SystemClock
 from sempre.engine import retention
 from sempre.stores.memory import MemoryStore
-from sempre.testing.contracts.engine.driving import StillClock
+from sempre.testing.contracts.engine.driven_worker import StillClock
 
 CLOCK = SystemClock()
 MINUTE = timedelta(minutes=1)

@@ -1,4 +1,4 @@
-"""Mercy: which faults of a run are let off, so that a failure can be told with few of them.
+"""Mercy: which faults of a run are left out, so that a failure is reported with few faults.
 
 The chances of a seed stay the same; a fault that is let off just does not happen. What comes after
 it may then differ, so whoever leaves faults out has to look whether the same promise still breaks.

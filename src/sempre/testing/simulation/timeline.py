@@ -1,4 +1,4 @@
-"""The timeline: who does something when; re-entrant, so that others act while one waits.
+"""The timeline: which part acts when; re-entrant, so that others act while one waits.
 
 A step that calls a store or broker can let the timeline run on before it goes on itself. That is
 how threads and processes interleave here, without threads: whoever is in the middle of a step is

@@ -1,5 +1,5 @@
 """Time travel for users: their application on virtual time; see `TimeTravel`."""
 
-from sempre.testing.travel.travelling import TimeTravel
+from sempre.testing.travel.time_travel import TimeTravel
 
 __all__ = ["TimeTravel"]

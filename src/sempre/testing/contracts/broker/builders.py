@@ -1,4 +1,4 @@
-"""What the contracts are told with: lanes of their own, threads that end, and patience.
+"""Builders of the broker contracts: new lanes, calls in threads, and how long a contract waits.
 
 A server's clock cannot be set, so what becomes due later is waited for, by asking the broker.
 `PATIENCE` is how long that may take on a machine that is busy; nothing is asserted about it.

@@ -1,4 +1,4 @@
-"""Contracts of delay: never early, and it holds nothing else up."""
+"""Contracts of delay: a message is never early, and delays no other message."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -1,4 +1,4 @@
-"""Contracts of many threads on one broker: each message once, whoever gets it."""
+"""Contracts of many threads on one broker: each message is reserved by one thread."""
 
 # ruff: noqa: S101 - a contract asserts
 

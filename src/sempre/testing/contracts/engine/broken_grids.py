@@ -10,7 +10,7 @@ from sempre.domain.states import State
 from sempre.engine.events import Happened
 from sempre.grids import Every, Grid
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import waiting_schedule
 

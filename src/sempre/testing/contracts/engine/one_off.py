@@ -1,4 +1,4 @@
-"""Contracts of work that is not on a schedule: put in by code, now or later, once or often."""
+"""Contracts of one-off work: enqueued by code, now or later, once or often."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -28,7 +28,7 @@ from sempre.ports.executor import Task
 from sempre.ports.messages import Birth, View
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.audit import Audit, audited
-from sempre.testing.contracts.engine.driving import DrivenWorker, Hands
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, Hands
 from sempre.testing.contracts.store.builders import (
     HOUR,
     MINUTE,

@@ -10,7 +10,7 @@ __all__: list[str] = []
 _CONTRACTS = collect(
     __name__,
     "sempre.testing.contracts.broker.lifecycle",
-    "sempre.testing.contracts.broker.waiting",
+    "sempre.testing.contracts.broker.waits",
 )
 globals().update(_CONTRACTS)
 __all__ += list(_CONTRACTS)

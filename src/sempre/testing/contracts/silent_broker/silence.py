@@ -1,4 +1,4 @@
-"""Contracts of a broker that carries nothing: whatever is put only wakes whoever waits."""
+"""Contracts of a broker that carries nothing: a message only wakes waiting workers."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -1,4 +1,4 @@
-"""Contracts of the bell: which rows the broker has not been told of, and that it was told."""
+"""Contracts of the bell: which rows the broker does not know yet, and which it knows."""
 
 # ruff: noqa: S101 - a contract asserts
 

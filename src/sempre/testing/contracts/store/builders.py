@@ -1,4 +1,4 @@
-"""What the contracts are told with: schedules, rows and orders around the store's own now.
+"""Builders of the store contracts: schedules, rows and orders around the store's own now.
 
 A server's clock cannot be set. So a row is made due by giving it a slot in the past, a lease is
 made to expire by renewing it for less than nothing, and whatever is planned is planned by the

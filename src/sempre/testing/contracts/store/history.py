@@ -1,4 +1,4 @@
-"""Contracts of looking: pages by key that are complete and without repeats."""
+"""Contracts of history: pages by key that are complete and without repeats."""
 
 # ruff: noqa: S101 - a contract asserts
 

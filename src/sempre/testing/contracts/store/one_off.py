@@ -1,4 +1,4 @@
-"""Contracts of one-off work: put in once, taken once."""
+"""Contracts of one-off work: enqueued once, claimed once."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 

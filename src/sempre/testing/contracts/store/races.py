@@ -1,4 +1,4 @@
-"""Contracts under races for work: many threads at once, and the count of winners; never who won."""
+"""Contracts under races for work: many threads at once, and the number of winners."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 

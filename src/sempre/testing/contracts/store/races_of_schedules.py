@@ -1,4 +1,4 @@
-"""Contracts under races for schedules: whoever wins, the invariants hold afterwards."""
+"""Contracts under races for schedules: the invariants hold afterwards, whichever thread wins."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 

@@ -1,4 +1,4 @@
-"""What the contracts of apply share: plans that create rows, and what a refusal must look like."""
+"""Builders of refused plans: plans that create rows, and what a refusal must look like."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -1,4 +1,4 @@
-"""Contracts of failures in a row: unique work that keeps failing is told of, and can be slowed."""
+"""Contracts of failures in a row: unique work that keeps failing is reported, and can slow down."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -1,4 +1,4 @@
-"""What these contracts are told with: a database, its callers, and a table of the callers' own."""
+"""Builders of the transactional contracts: a database, its callers, and a table of callers."""
 
 # ruff: noqa: S608 - the statements are fixed
 

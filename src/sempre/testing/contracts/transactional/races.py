@@ -1,4 +1,4 @@
-"""Contracts under races: of two who want the same key, one waits, fails or is a duplicate."""
+"""Contracts under races: of two callers with one key, one waits, fails or is a duplicate."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -12,7 +12,7 @@ from sempre.engine.watchdog import Watchdog
 from sempre.errors import UnreadableRow
 from sempre.ports.messages import Birth, ExecutionQuery, ScheduleQuery
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import (
     MINUTE,

@@ -9,7 +9,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.engine.events import Happened
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import claimed, enqueued, read
 

@@ -1,4 +1,4 @@
-"""Contracts of a broker that takes tickets and delivers none: the store serves until it is heard.
+"""Contracts of a broker that delivers no ticket: workers query the store until one arrives.
 
 The steady clock of the worker stands still between its steps, so that it has always listened.
 """
@@ -10,7 +10,7 @@ from datetime import timedelta
 from sempre.domain.execution import Execution
 from sempre.engine.events import Happened
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker, StillClock
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, ForgetfulBroker, StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued
 

@@ -1,4 +1,4 @@
-"""Contracts of the watchdog: a pass brings every schedule to its invariants, and tells what it did.
+"""Contracts of the watchdog: a pass restores every schedule's invariants and reports what it did.
 
 What is wrong here was written past the engine, as a crash, another version or a person would.
 """
@@ -18,7 +18,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Birth, View
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import TZDATA, draft_schedule, read, row_of
 

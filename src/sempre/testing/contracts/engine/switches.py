@@ -5,7 +5,7 @@
 from sempre.domain.states import State
 from sempre.ports.messages import Switch
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import ForgetfulBroker
+from sempre.testing.contracts.engine.driven_worker import ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read, work_of
 

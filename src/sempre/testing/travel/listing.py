@@ -1,4 +1,4 @@
-"""What the messages of assertions say: executions a line each, arguments as they count."""
+"""Texts of failed assertions: executions a line each, arguments with their defaults."""
 
 import inspect
 import json

@@ -14,7 +14,7 @@ from sempre.domain.states import State
 from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Broker, Message
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker, StillClock
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, ForgetfulBroker, StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import MINUTE
 

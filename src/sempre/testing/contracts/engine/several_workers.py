@@ -1,4 +1,4 @@
-"""Contracts of several workers on one store: who takes what, in which order, and who leaves it."""
+"""Contracts of several workers on one store: which worker claims what, and in which order."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 

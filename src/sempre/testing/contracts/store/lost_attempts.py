@@ -1,4 +1,4 @@
-"""Contracts of lost attempts: what somebody else ended is on record beside what was settled."""
+"""Contracts of lost attempts: an attempt that another process ended is on record too."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -1,4 +1,4 @@
-"""Contracts of unique keys over a life: a newcomer's mode counts, and no retry waits beside it."""
+"""Contracts of unique keys: the mode of new work counts, and no retry waits beside new work."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -1,4 +1,4 @@
-"""Contracts of the watchdog's message: it calls for a look and decides nothing.
+"""Contracts of the watchdog's message: it asks for a pass and decides nothing.
 
 The settings of the worker that answers a message count, whatever the message says.
 """
@@ -12,7 +12,7 @@ from sempre.engine.tickets import SCHEDULER_QUEUE, WatchdogCall
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.ports.broker import Message
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 
 YEAR = timedelta(days=365)

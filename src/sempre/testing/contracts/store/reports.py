@@ -1,4 +1,4 @@
-"""Contracts of reports: how far a run has come, as its worker last told."""
+"""Contracts of reports: how far a run has come, as its worker last reported."""
 
 # ruff: noqa: S101 - a contract asserts
 

@@ -17,7 +17,7 @@ from sempre.errors.wording import written_instant
 from sempre.grids.intervals import read_duration
 from sempre.grids.relative_instants import read_in_zone
 from sempre.testing.travel.journey import Journey
-from sempre.testing.travel.telling import all_arguments, listed, written
+from sempre.testing.travel.listing import all_arguments, listed, written
 
 __all__ = ["TimeTravel"]
 

@@ -1,4 +1,4 @@
-"""Contracts of reports: how far a run has come is there for whoever looks."""
+"""Contracts of reports: how far a run has come can be read while it runs."""
 
 # ruff: noqa: S101 - a contract asserts
 

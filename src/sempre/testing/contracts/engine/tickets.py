@@ -1,4 +1,4 @@
-"""Contracts of a broker that carries tickets: it decides lateness, and never safety."""
+"""Contracts of tickets: they decide how soon work starts, and never whether."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
@@ -13,7 +13,7 @@ from sempre.engine.tickets import Ticket
 from sempre.engine.watchdog import Watchdog
 from sempre.ports.broker import Message
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driving import DrivenWorker, ForgetfulBroker
+from sempre.testing.contracts.engine.driven_worker import DrivenWorker, ForgetfulBroker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, read
 

@@ -1,4 +1,4 @@
-"""Contracts of catching up: what becomes of slots that passed while nobody was there."""
+"""Contracts of catch-up: what becomes of slots that passed while no worker ran."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 

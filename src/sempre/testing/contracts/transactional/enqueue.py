@@ -1,4 +1,4 @@
-"""Contracts of work that is put in through a caller's transaction."""
+"""Contracts of work that is enqueued through a caller's transaction."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 

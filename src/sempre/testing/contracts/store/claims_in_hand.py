@@ -1,4 +1,4 @@
-"""Contracts of what a session holds: it can always ask, and is told when a run is not its own."""
+"""Contracts of claims in hand: a session reads what it runs, and learns which claims it lost."""
 
 # ruff: noqa: S101 - a contract asserts
 
