@@ -259,7 +259,7 @@ class Claims:
 
     def _report_skipped(self, plan: Plan) -> None:
         """Report the slots that a plan skips, or misses, and why."""
-        for change in () if plan.is_plain else plan.changes:
+        for change in plan.changes:
             verdict = _VERDICTS.get(change.after.state)
             if verdict is Verdict.SKIP or (verdict and change.before.id == plan.decides):
                 facts = {"verdict": verdict.value, "reason": change.after.reason}

@@ -43,7 +43,6 @@ class PlainStart(NamedTuple):
     def plan(self, now: datetime) -> Plan:
         """Return the plan of the start at an instant."""
         row = self.row
-        is_plain = len(self.creates) == 1 and self.creates[0].snapshot is row.snapshot
         return build_plan(
             base=self.base,
             schedule=self.schedule,
@@ -53,7 +52,6 @@ class PlainStart(NamedTuple):
             decides=row.id,
             stopped_by=None,
             retracts_after=None,
-            is_plain=is_plain,
         )
 
 

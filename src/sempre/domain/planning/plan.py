@@ -5,7 +5,7 @@ unchanged. This module reads neither clock nor store: equal input gives an equal
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict, Unpack
 
@@ -69,9 +69,6 @@ class Plan:
         decides: the id of the execution whose start the plan decides on.
         stopped_by: the switch that was off for that execution. A store refuses the plan if another
             switch, or none, is off for the execution now.
-        is_plain: whether the plan only starts a slot at its first try, moves the schedule to that
-            slot and creates the next row, with the identical snapshot. A store may carry out many
-            such plans by one statement.
     """
 
     base: Schedule | None = None
@@ -82,7 +79,6 @@ class Plan:
     decides: str = ""
     stopped_by: Switch | None = None
     retracts_after: datetime | None = None
-    is_plain: bool = field(default=False, compare=False)
 
     @property
     def is_empty(self) -> bool:

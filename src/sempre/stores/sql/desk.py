@@ -24,7 +24,7 @@ from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_attempt, write_range
 from sempre.stores.sql.stamping import BY_ROW, stamp_without_rows
 
-__all__ = ["Desk", "Guard", "Holder"]
+__all__ = ["Desk", "Guard", "Holder", "is_mere_start"]
 
 Slot = tuple[str, int, str]
 
@@ -132,7 +132,7 @@ class Desk:
             after = self._coalesced(change, transaction).after
             is_start = started is not None and started.id == after.id
             self.change(started if started and is_start else after)
-            if is_start and after.id in self._changed and _is_mere_start(change):
+            if is_start and after.id in self._changed and is_mere_start(change):
                 self._mere_starts.add(after.id)
             if plan.schedule is None and change.before.is_untried and change.before.schedule_id:
                 self._left_alone.append(change.before)
@@ -236,7 +236,7 @@ class Desk:
         """Note that what a new row runs is stored: the very same as a row of its schedule."""
         for change in changes:
             before = change.before
-            same = before.snapshot is draft.snapshot and before.schedule_id == draft.schedule_id
+            same = before.schedule_id == draft.schedule_id and before.snapshot == draft.snapshot
             if same and draft.schedule_id is not None:
                 guard = self.executions[before.id]
                 self._stored[identity] = guard.rules, guard.args
@@ -286,7 +286,7 @@ class Desk:
         return next((encoding.audit_stamp(holder.tzdata) for holder in held), "")
 
 
-def _is_mere_start(change: Change) -> bool:
+def is_mere_start(change: Change) -> bool:
     """Tell whether nothing changes but what every start changes."""
     before, after = change.before, change.after
     times = {"first_started_at": before.first_started_at or after.started_at}

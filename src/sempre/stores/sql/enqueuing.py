@@ -31,15 +31,10 @@ _of_row, _of_rules = (
 )
 
 
-def enqueue(
-    transaction: Transaction, works: Collection[Work], *, fresh: bool = False
-) -> list[Enqueued]:
-    """Insert one-off work, or say what stands in its way: a switch that is off, or a unique key.
-
-    What is believed to be fresh, and is not, lets the transaction lose a race against itself.
-    """
+def enqueue(transaction: Transaction, works: Collection[Work]) -> list[Enqueued]:
+    """Insert one-off work, or say what stands in its way: a switch that is off, or a unique key."""
     stops = switches_off(transaction)
-    receipts = insert_works(transaction, works, stops, fresh=fresh)
+    receipts = insert_works(transaction, works, stops)
     if stops.switches:
         count_rejections(transaction, receipts)
     return receipts
@@ -50,7 +45,6 @@ def insert_works(
     works: Collection[Work],
     stops: Stops,
     *,
-    fresh: bool = False,
     read_holders: ReadHolders = holders_of,
 ) -> list[Enqueued]:
     """Insert work that neither these switches nor a unique key stops; count no rejection."""
@@ -58,7 +52,7 @@ def insert_works(
     if not kinds or len(kinds) > MOST_KINDS:
         return _put_in(transaction, works, stops, read_holders)
     for alike in kinds:
-        _put_in_alike(transaction, alike, "insert_fresh" if fresh else "insert_alike")
+        _put_in_alike(transaction, alike)
     return [Enqueued(identity) for identity in _ids(works)]
 
 
@@ -83,12 +77,12 @@ def _ids(works: Collection[Work]) -> Iterable[str]:
     return works.args if isinstance(works, Alike) else (work.execution.id for work in works)
 
 
-def _put_in_alike(transaction: Transaction, alike: Alike, statement: str) -> None:
+def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
     """Put in work that nothing stands in the way of: what it has in common is said once."""
     blank = copy_with(alike.blank, created_at=transaction.now)
     columns = encoding.write_execution(blank, encoding.write_snapshot(blank.snapshot))
     del columns["id"], columns["args"]
-    transaction.run(statement, documents=alike.args, **columns)
+    transaction.run("insert_alike", documents=alike.args, **columns)
 
 
 def _put_in(

@@ -294,11 +294,6 @@ SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one WHERE true
 {unless_known:id}
 
--- name: insert_fresh
--- The same, where it is believed that none is there: there may be a faster way. One that is there
--- all the same may be an error, after which the transaction is begun again.
-{insert_alike}
-
 -- name: load_execution
 -- An execution of a schedule comes into being, in a transaction of the store's own: there may be a
 -- faster way.

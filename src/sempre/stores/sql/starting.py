@@ -5,23 +5,24 @@ its next row; then the row is started and its successor written. Whatever is not
 so plain, is left to the desk.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sempre.domain.execution import Execution
-from sempre.domain.states import State
+from sempre.domain.planning.plan import Plan
+from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Order
-from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.desk import is_mere_start
+from sempre.stores.sql.dialects import FastPathMiss, Transaction
 from sempre.stores.sql.encoding import audit_stamp, microseconds
+from sempre.stores.sql.stamping import BY_ROW, stamp_without_rows
 
-__all__ = ["Unclear", "start_slots"]
-
-
-class Unclear(Exception):
-    """A schedule stands as a plan found it, but its row does not: each has to be looked at."""
+__all__ = ["start_slots"]
 
 
 def start_slots(
@@ -32,15 +33,16 @@ def start_slots(
     Nothing is started while any switch is off.
 
     Raises:
-        Unclear: nothing may be kept of the transaction.
+        FastPathMiss: a schedule stands as its plan found it, but its row does not.
     """
-    plain = _plain(orders)
+    can_start = transaction.writes_in_reading and not transaction.is_repeated
+    plain = _plain(orders) if can_start else []
     if not plain:
         return {}
     transaction.send("lock_switches")
     *begun, (_, moved, lease) = transaction.rows("start_slots", session=session, **_written(plain))
     if len(begun) != moved:
-        raise Unclear
+        raise FastPathMiss
     until = None if lease is None else instant_of(lease)
     planned = {change.after.id: change.after for order in plain for change in order.plan.changes}
     return {
@@ -50,25 +52,46 @@ def start_slots(
 
 
 def _plain(orders: Iterable[Order]) -> list[Order]:
-    """Return the plain ones that have the rest in common: one of each schedule, by its id."""
-    found: dict[str, Order] = {}
+    """Return the plain ones that have the rest in common, by the ids of their schedules.
+
+    Of several orders for one schedule the first may refuse those after it: none of them is plain.
+    """
+    of_schedules = [(order.plan.base.id, order) for order in orders if order.plan.base is not None]
+    counts = Counter(identity for identity, _ in of_schedules)
+    found: list[tuple[str, Order]] = []
     common: tuple[Any, ...] | None = None
-    for order in orders:
-        base = order.plan.base
-        if base is not None and _is_plain(order):
+    for identity, order in of_schedules:
+        if counts[identity] == 1 and _is_plain(order.plan):
             common = common or _alike(order)
             if _alike(order) == common:
-                found.setdefault(base.id, order)
-    return [found[each] for each in sorted(found)]
+                found.append((identity, order))
+    return [order for _, order in sorted(found, key=itemgetter(0))]
 
 
-def _is_plain(order: Order) -> bool:
-    """Tell whether a plan is plain, still as it was made, and of a row never claimed before."""
-    plan = order.plan
-    if not plan.is_plain or len(plan.changes) != 1 or len(plan.creates) != 1 or plan.ranges:
+def _is_plain(plan: Plan) -> bool:
+    """Whether a plan does what `start_slots` does and nothing else.
+
+    A slot that was never claimed before starts, its schedule moves on to the slot, and the next row
+    is created, which runs the snapshot of the slot.
+    """
+    base, after = plan.base, plan.schedule
+    is_single = len(plan.changes) == 1 and len(plan.creates) == 1 and not plan.ranges
+    if not is_single or base is None or after is None or plan.retracts_after is not None:
         return False
-    row = plan.changes[0].before
-    return row.attempt == 0 and row.fence == 0
+    [change], [draft] = plan.changes, plan.creates
+    row = change.before
+    moved = {"cursor": row.run_at, "starts": base.starts + 1, "next_run_at": draft.run_at}
+    return (
+        (row.attempt, row.fence, row.kind) == (0, 0, Kind.SCHEDULED)
+        and row.schedule_id == base.id
+        and is_mere_start(change)
+        # As mappings, whose values are compared only where they are not the very same.
+        and vars(base) | moved | {"broken": "", "ended": False} == vars(after)
+        and (draft.kind, draft.schedule_id) == (Kind.SCHEDULED, base.id)
+        and draft.snapshot == row.snapshot
+        and stamp_without_rows(after) is BY_ROW
+        and not (draft.reason or draft.actor)
+    )
 
 
 def _alike(order: Order) -> tuple[datetime | None, str, State, str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import count
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
@@ -47,7 +46,6 @@ from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueuing import enqueue
 from sempre.stores.sql.looking import Looking
 from sempre.stores.sql.notifying import SqlNotifier
-from sempre.stores.sql.starting import Unclear
 from sempre.stores.sql.switches import (
     Stops,
     switches_in_force,
@@ -67,7 +65,7 @@ class SqlStore(Looking):
     def __init__(self, dialect: Dialect) -> None:
         """Use a database; nothing is opened yet."""
         super().__init__(dialect)
-        self._taker = Taker(at_once=dialect.writes_in_reading)
+        self._taker = Taker()
 
     def notifier(self, channel: str) -> SqlNotifier:
         """Return what notifies the connections that listen to a channel; only in PostgreSQL."""
@@ -139,16 +137,7 @@ class SqlStore(Looking):
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
-        # If they cannot be started at once, each is looked at.
-        ways = iter((self._dialect.writes_in_reading,))
-
-        def begin(transaction: Transaction) -> list[Execution | None]:
-            return work.claim(transaction, orders, session, at_once=next(ways, False))
-
-        try:
-            return self._write_at_home(begin)
-        except Unclear:
-            return self._write_at_home(begin)
+        return self._write_at_home(lambda transaction: work.claim(transaction, orders, session))
 
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str
@@ -179,10 +168,7 @@ class SqlStore(Looking):
 
     def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in."""
-        tries = count()
-        return self._write_with_switches(
-            lambda transaction: enqueue(transaction, works, fresh=next(tries) == 0)
-        )
+        return self._write_with_switches(lambda transaction: enqueue(transaction, works))
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in through a transaction of the caller's."""
@@ -218,9 +204,7 @@ class SqlStore(Looking):
         """Renew a session and tell it what it has to know."""
 
         def renew(transaction: Transaction) -> Reading[Tick]:
-            return tick(
-                transaction, session, wanted, lease, at_once=self._dialect.writes_in_reading
-            )
+            return tick(transaction, session, wanted, lease)
 
         return self._write_at_home(renew, tells=True)
 

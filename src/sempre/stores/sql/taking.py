@@ -69,16 +69,15 @@ class _CannotRead(Exception):
 class Taker:
     """Takes work, with care as long as there are rows that this process cannot read."""
 
-    def __init__(self, *, at_once: bool) -> None:
-        """Take by one statement, if that is wanted, where all is plain."""
-        self._at_once = at_once
+    def __init__(self) -> None:
+        """Begin without care."""
         self._is_careful = False
 
     def take(self, write: Callable[[Callable[[Transaction], Taken]], Taken], asked: Asked) -> Taken:
         """Start work that is due, each batch by one transaction that `write` runs."""
         if not self._is_careful:
             try:
-                return write(lambda transaction: _take(transaction, asked, at_once=self._at_once))
+                return write(lambda transaction: _take(transaction, asked))
             except _CannotRead:
                 pass
         taken = write(lambda transaction: _take_carefully(transaction, asked))
@@ -86,9 +85,9 @@ class Taker:
         return taken
 
 
-def _take(transaction: Transaction, asked: Asked, *, at_once: bool) -> Taken:
+def _take(transaction: Transaction, asked: Asked) -> Taken:
     """Start work, and read it; _CannotRead if some of it cannot be."""
-    if at_once and asked.ids is None and asked.wanted.overdue is None:
+    if transaction.writes_in_reading and asked.ids is None and asked.wanted.overdue is None:
         taken = _take_at_once(transaction, asked.wanted, asked.session)
         if taken is not None:
             return taken

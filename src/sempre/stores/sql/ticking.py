@@ -17,22 +17,13 @@ MICROSECOND = timedelta(microseconds=1)
 Row = Sequence[Any]
 
 
-def tick(
-    transaction: Transaction, session: str, wanted: Wanted, lease: timedelta, *, at_once: bool
-) -> Reading[Tick]:
+def tick(transaction: Transaction, session: str, wanted: Wanted, lease: timedelta) -> Reading[Tick]:
     """Renew a session that is known, and return what its worker has to know.
 
     Only within `with_switches`: a switch whose time is over goes on first.
-
-    Args:
-        transaction: of the store.
-        session: the id of the session.
-        wanted: the work of its worker.
-        lease: for how long the session is renewed.
-        at_once: whether one statement reads, renews and returns the store's now.
     """
     asked = {"session": session, **asked_for_next(wanted)}
-    if at_once:
+    if transaction.writes_in_reading:
         return _read(transaction.rows("tick", lease=lease // MICROSECOND, **asked))
     now = microseconds_of(transaction.now)
     until = now + lease // MICROSECOND

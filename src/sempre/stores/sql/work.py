@@ -104,10 +104,10 @@ def _rescues(order: Order) -> list[Change]:
 
 
 def claim(
-    transaction: Transaction, orders: Sequence[Order], session: str, *, at_once: bool
+    transaction: Transaction, orders: Sequence[Order], session: str
 ) -> list[Execution | None]:
-    """Start executions for a session, as planned; what is plain at once, if that is wanted."""
-    held = start_slots(transaction, orders, session) if at_once else {}
+    """Start executions for a session, as planned."""
+    held = start_slots(transaction, orders, session)
     ids = [_start(order).before.id for order in orders]
     if rest := [order for order, each in zip(orders, ids, strict=True) if each not in held]:
         held |= _claim(transaction, rest, session)
@@ -125,7 +125,7 @@ def claim_exclusively(
     found = candidates(transaction, ids, switches_off(transaction, lock=False), left_out)
     return carry_out(
         plan(Reading(transaction.now, found, tuple(left_out))),
-        claim=lambda starts: claim(transaction, starts, session, at_once=False),
+        claim=lambda starts: claim(transaction, starts, session),
         apply=lambda others: apply(transaction, others),
     )
 

@@ -7,13 +7,26 @@ from typing import Any, Protocol, TypeVar
 
 from sempre.ports.store import Capabilities
 
-__all__ = ["Apart", "Callers", "Dialect", "Transaction"]
+__all__ = ["Apart", "Callers", "Dialect", "FastPathMiss", "Transaction"]
 
 T = TypeVar("T")
 
 
+class FastPathMiss(Exception):
+    """A fast path met what only the long way deals with: the transaction is undone and repeated."""
+
+
 class Transaction(Protocol):
-    """One transaction, in which statements are called by name."""
+    """One transaction, in which statements are called by name.
+
+    Attributes:
+        writes_in_reading: whether one statement can write and read, so that `tick`, `take` and
+            `start_slots` are single ones.
+        is_repeated: whether an earlier try was undone; fast paths that can miss are left out then.
+    """
+
+    writes_in_reading: bool
+    is_repeated: bool
 
     @property
     def place(self) -> object:
@@ -148,8 +161,6 @@ class Dialect(Protocol):
 
     name: str
     capabilities: Capabilities
-    writes_in_reading: bool
-    """Whether one statement can write and read, so that `tick` is a single one."""
 
     @property
     def callers(self) -> Callers:

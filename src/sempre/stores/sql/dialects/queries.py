@@ -12,9 +12,13 @@ class Queries(ABC):
 
     Attributes:
         is_begun: whether the database may have done something that a commit keeps.
+        writes_in_reading: whether one statement can write and read.
+        is_repeated: whether an earlier try was undone.
     """
 
     is_begun = True
+    writes_in_reading = False
+    is_repeated = False
 
     @abstractmethod
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401

@@ -1,7 +1,8 @@
 """How every dialect runs a transaction, and which transactions are repeated.
 
 A transaction is repeated, a bounded number of times, if it had no effect: it lost a race that the
-database decided against it, or its connection before anything could be committed. A connection
+database decided against it, or its connection before anything could be committed, or a fast path
+met what only the long way deals with. A connection
 that is lost later leaves open what became of the commit, so that failure is reported.
 """
 
@@ -13,7 +14,7 @@ from threading import Event
 from typing import Generic, Protocol, TypeVar
 
 from sempre.errors import StoreError
-from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects import FastPathMiss, Transaction
 
 __all__ = ["TRIES", "BegunTransaction", "RetryingDialect"]
 
@@ -51,7 +52,10 @@ class RetryingDialect(ABC, Generic[C]):
         for left in reversed(range(TRIES)):
             try:
                 with self._connected() as connection:
-                    return self._try_once(connection, begin, work)
+                    is_repeated = left < TRIES - 1
+                    return self._try_once(connection, begin, work, is_repeated=is_repeated)
+            except FastPathMiss:
+                continue
             except (_Lost, self.driver_error) as failure:
                 error = failure.cause if isinstance(failure, _Lost) else failure
                 self._note_failure(error, is_lost=isinstance(failure, _Lost))
@@ -61,10 +65,18 @@ class RetryingDialect(ABC, Generic[C]):
             self._wait(random() * LONGEST_PAUSE)  # noqa: S311 - no secret
         raise AssertionError
 
-    def _try_once(self, connection: C, begin: Sequence[str], work: Callable[[Transaction], T]) -> T:
+    def _try_once(
+        self,
+        connection: C,
+        begin: Sequence[str],
+        work: Callable[[Transaction], T],
+        *,
+        is_repeated: bool,
+    ) -> T:
         transaction: BegunTransaction | None = None
         try:
             transaction = self._begin(connection, begin)
+            transaction.is_repeated = is_repeated
             answer = work(transaction)
             self._commit(connection, transaction)
         except BaseException as error:

@@ -60,7 +60,6 @@ class Mariadb(RetryingDialect[Any]):
 
     name = "mariadb"
     driver_error = pymysql.Error
-    writes_in_reading = False
     capabilities = Capabilities(durable=True, shared=True, remote=True, transactional=True)
 
     def __init__(

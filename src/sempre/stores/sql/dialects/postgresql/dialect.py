@@ -87,7 +87,6 @@ class Postgresql(RetryingDialect[Connection]):
 
     name = "postgresql"
     driver_error = psycopg.Error
-    writes_in_reading = True
     capabilities = Capabilities(durable=True, shared=True, remote=True, transactional=True)
 
     def __init__(

@@ -36,6 +36,7 @@ class PostgresqlTransaction(Queries):
     """
 
     place = "the server"
+    writes_in_reading = True
 
     def __init__(
         self,

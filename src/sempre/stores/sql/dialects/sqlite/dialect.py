@@ -51,7 +51,6 @@ class Sqlite(RetryingDialect[Connection]):
 
     name = "sqlite"
     driver_error = sqlite3.Error
-    writes_in_reading = False
     capabilities = Capabilities(durable=True, shared=True, remote=False, transactional=True)
 
     def __init__(
