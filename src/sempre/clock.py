@@ -1,8 +1,8 @@
 """The one place that reads time.
 
-Everything else is given the time as an argument. Planning's now is the store's, which every
-store read returns; the clocks here only time a worker's own sleeps and its self-fencing, and
-serve as the store's clock where the store has none of its own (memory, SQLite).
+All other code gets the time as an argument. Planning uses the store's now, which every read of the
+store returns. The clocks here time the sleeps and the self-fencing of a worker, and are the clock
+of stores without a server (memory, SQLite).
 """
 
 import time
@@ -13,14 +13,14 @@ __all__ = ["Clock", "SystemClock"]
 
 
 class Clock(Protocol):
-    """What tells the time to the edge of the system; tests and the simulator bring their own."""
+    """The source of time of a process; tests and the simulator have their own."""
 
     def now(self) -> datetime:
-        """Return the present instant, aware and in UTC. It may step back."""
+        """Return the present instant, aware and in UTC. The clock may be set back."""
         ...
 
     def elapsed(self) -> float:
-        """Return seconds from a fixed point. It never goes back, and counts suspended time."""
+        """Return seconds from a fixed point, never decreasing, including suspended time."""
         ...
 
 
@@ -28,13 +28,13 @@ class SystemClock:
     """The clock of this host."""
 
     def now(self) -> datetime:
-        """Return the host's wall clock in UTC; whoever sets that clock moves this one."""
+        """Return the wall clock of the host in UTC."""
         return datetime.now(UTC)
 
     def elapsed(self) -> float:
-        """Return seconds since boot, suspended time included where the system counts it."""
+        """Return seconds since boot, including suspended time where the system counts it."""
         return time.clock_gettime(_STEADY)
 
 
-# CLOCK_BOOTTIME goes on during suspend, so a laptop that slept past its lease knows it.
+# CLOCK_BOOTTIME counts suspended time: a laptop that slept past its lease finds it expired.
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -13,29 +13,29 @@
     │   └── PolicyError         a policy of a schedule
     ├── UnknownGrid             a stored grid that this process cannot build
     ├── BrokenGrid              a grid that answered with an instant it must not answer with
-    ├── IllegalTransition       an execution was asked to go where its state does not lead
+    ├── IllegalTransition       a change of state that an execution must not make
     ├── Refused                 a valid request that the present state does not allow
-    ├── NotInJob                `current()` was asked outside of a job
-    ├── RunCancelled            a job ends itself because it was asked to
+    ├── NotInJob                `current()` was called outside of a job
+    ├── RunCancelled            a job ends itself because its run was cancelled
     ├── Skip                    a job ends itself because there is nothing to do
     ├── ResultError             work that was waited for succeeded, but its value is not stored
     │   ├── ResultNotJson       the value is not JSON; its repr is kept
     │   └── ResultTooLarge      the value is larger than the limit
     ├── WorkFailed              work that was waited for did not succeed
-    ├── NotFinished             work that was waited for is not done in time
-    ├── NotFound                nothing of that name
-    ├── Contended               others were faster every time; asking once more is harmless
+    ├── NotFinished             work that was waited for has not ended in time
+    ├── NotFound                no schedule, job or other thing has that name
+    ├── Contended               concurrent changes won every time; a retry is safe
     ├── MissingExtra            a driver that is not installed
     ├── TransactionError        a transaction of the caller's that cannot be joined
-    │   └── NotSameDatabase     it belongs to another database than the store
+    │   └── NotSameDatabase     a transaction in another database than the store
     ├── BrokerError             the broker
-    │   └── BrokerUnavailable   it cannot be reached or took nothing in; the store goes on alone
+    │   └── BrokerUnavailable   the broker is down or refuses; the store continues alone
     └── StoreError              the store
-        ├── StoreUnavailable    it cannot be reached, or did not answer: nobody knows what happened
-        │   └── StoreLocked     another process has its file
-        ├── StoreRefused        it must not be used as it is set up
-        │   └── StoreGone       there is none: it was never set up, or somebody has emptied it
-        └── UnreadableRow       one row of it cannot be read by this process
+        ├── StoreUnavailable    no connection or no answer; the outcome is unknown
+        │   └── StoreLocked     another process has locked the file of the store
+        ├── StoreRefused        the store must not be used as it is set up
+        │   └── StoreGone       the store was never set up, or has been emptied
+        └── UnreadableRow       this process cannot read one row of the store
 
 Catch `SempreError` for everything this package raises on purpose.
 """
@@ -120,7 +120,7 @@ class InvalidInput(SempreError, ValueError):
         super().__init__(f"{sentence} {hint}" if hint else sentence)
 
     def within(self, whole: str) -> Self:
-        """Return the same error, told as one about a part of a longer text."""
+        """Return this error as an error about a part of a longer text."""
         return type(self)(self.field, self.value, allowed=self.allowed, hint=self.hint, whole=whole)
 
 
@@ -157,14 +157,14 @@ class ArgumentsError(InvalidInput):
 
 
 class PolicyError(InvalidInput):
-    """A policy outside its range, or at odds with another one."""
+    """A policy outside its range, or in conflict with another policy."""
 
 
 class UnknownGrid(SempreError):
     """A stored grid has a class that is not registered here, or parameters that it refuses."""
 
     def __init__(self, name: str, *, known: "Iterable[str]" = (), refusal: object = None) -> None:
-        """Name the grid, and the ones this process does know or what the class has said."""
+        """Name the grid, and the grids that this process knows or the error of the class."""
         self.name = name
         text = f'no grid is registered as "{name}" in this process (known: '
         text += ", ".join(sorted(known))
@@ -180,7 +180,7 @@ class BrokenGrid(SempreError):
 
 
 class IllegalTransition(SempreError):
-    """An execution was asked to change to a state that its present one does not lead to."""
+    """A change of state that the table of transitions does not allow."""
 
 
 class Refused(SempreError):
@@ -188,11 +188,11 @@ class Refused(SempreError):
 
 
 class NotInJob(SempreError, LookupError):
-    """There is no running job here to ask about."""
+    """`current()` was called outside of a running job."""
 
 
 class RunCancelled(SempreError):
-    """The run was asked to end; raised by `current().raise_if_cancelled()`, for nobody to catch."""
+    """The run was cancelled; raised by `current().raise_if_cancelled()`. Do not catch it."""
 
 
 class Skip(SempreError):
@@ -251,15 +251,15 @@ class ResultTooLarge(ResultError):
 
 
 class WorkFailed(SempreError):
-    """Work that somebody waited for has failed, or was cancelled or skipped."""
+    """Work that the caller waited for has failed, or was cancelled or skipped."""
 
 
 class NotFinished(SempreError, TimeoutError):
-    """Work that somebody waited for is not done in time; it goes on."""
+    """Work that the caller waited for has not ended in time; the work continues."""
 
 
 class MissingExtra(SempreError):
-    """An optional dependency is asked for and not installed; the message says what to install."""
+    """An optional dependency is needed and not installed; the message says what to install."""
 
     def __init__(self, package: str, *, extra: str) -> None:
         """Name the package and the extra that brings it."""
@@ -269,15 +269,15 @@ class MissingExtra(SempreError):
 
 
 class TransactionError(SempreError):
-    """Work was to commit with the caller's own rows, and cannot; nothing was written."""
+    """Work cannot commit together with the caller's own rows; nothing was written."""
 
 
 class NotSameDatabase(TransactionError):
-    """The caller's connection leads to another database than the store's, or cannot see it there.
+    """The caller's connection is to another database than the store, or cannot see the store.
 
     Attributes:
         store: where the store is.
-        found: what the caller's connection leads to.
+        found: the database of the caller's connection.
     """
 
     def __init__(self, *, store: str, found: str) -> None:
@@ -292,11 +292,11 @@ class NotSameDatabase(TransactionError):
 
 
 class NotFound(SempreError, LookupError):
-    """There is nothing of that name.
+    """No schedule, job or other thing has that name.
 
     Attributes:
-        kind: what was looked for, such as "schedule".
-        name: under which name.
+        kind: the kind of the thing, such as "schedule".
+        name: the name that was not found.
     """
 
     def __init__(self, kind: str, name: str, *, hint: str = "") -> None:
@@ -307,15 +307,15 @@ class NotFound(SempreError, LookupError):
 
 
 class Contended(SempreError):
-    """Others changed the same schedule again and again; asking once more is harmless."""
+    """Concurrent changes of the schedule won every time; a retry is safe."""
 
 
 class BrokerError(SempreError):
-    """The broker did not do what was asked of it."""
+    """The broker failed or refused a request."""
 
 
 class BrokerUnavailable(BrokerError):
-    """It is down, full, draining or read-only. No work is lost: the rows are in the store."""
+    """The broker is down, full, draining or read-only. No work is lost: the store has the rows."""
 
 
 class StoreError(SempreError):
@@ -323,15 +323,15 @@ class StoreError(SempreError):
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot be reached or did not answer; what was asked may have happened."""
+    """The store cannot be reached or did not answer; the request may have been carried out."""
 
 
 class StoreLocked(StoreUnavailable):
-    """Another process has the file of the store; whoever waits has it later. Nothing happened."""
+    """Another process has locked the file of the store. Nothing was written; retry later."""
 
 
 class StoreRefused(StoreError):
-    """The store is set up in a way, or of a version, that would break our promises."""
+    """The set-up or the version of the store would break promises."""
 
 
 NOT_SET_UP = (
@@ -341,8 +341,8 @@ NOT_SET_UP = (
 
 
 class StoreGone(StoreRefused):
-    """There is no store where one should be: it was never set up, or somebody has emptied it."""
+    """The store was never set up, or has been emptied."""
 
 
 class UnreadableRow(StoreError):
-    """A row of the store has something that this process does not understand."""
+    """This process cannot read a row of the store."""

@@ -11,7 +11,7 @@ NAMED = 5
 
 
 class OwnedName(NamedTuple):
-    """A schedule that belongs to one owner, and that code declares as another one."""
+    """A schedule of one owner that code of another owner declares."""
 
     schedule: str
     owner: str | None
@@ -22,8 +22,8 @@ class OwnedByAnother(StoreRefused):
     """Code declares schedules whose names belong to another owner, and does not adopt them.
 
     Attributes:
-        owner: as which the code declares them; None if it has no owner.
-        taken: by the name of a schedule, the owner that has it.
+        owner: the owner of the code; None if the code has no owner.
+        taken: the owners of the schedules, by the name of the schedule.
     """
 
     def __init__(self, owned: Sequence[OwnedName]) -> None:
@@ -35,10 +35,10 @@ class OwnedByAnother(StoreRefused):
         likewise = [f"{each.schedule} of {each.owner}" for each in owned[1:NAMED]]
         more = [f"{len(owned) - NAMED} more"] if len(owned) > NAMED else []
         also = f" (likewise {', '.join([*likewise, *more])})" if likewise else ""
-        told = f"the schedule {first.schedule} belongs to owner {first.owner}"
+        fact = f"the schedule {first.schedule} belongs to owner {first.owner}"
         if self.owner:
             remedy = "Rename it, or take it over"
         else:
             remedy = f'Declare it with Sempre(owner="{first.owner}"), rename it, or take it over'
         how = "adopt=True where it is declared, or one start with SEMPRE_ADOPT=1"
-        super().__init__(f"{told}, and this code declares it {code}{also}. {remedy}: {how}.")
+        super().__init__(f"{fact}, and this code declares it {code}{also}. {remedy}: {how}.")

@@ -1,4 +1,4 @@
-"""The texts of errors: values as a message may show them, and what may have been meant."""
+"""Texts in errors: values in a short and printable form, and similar names."""
 
 import json
 from datetime import date, datetime, time, timedelta
@@ -16,7 +16,7 @@ __all__ = ["as_shown", "nearest", "printable", "printable_json"]
 SHOWN_LENGTH = 80
 
 
-# Cuts what is long or deep before it is written out, rather than after.
+# Long or deep values are cut before they are written out.
 class _Short(Repr):
     """Writes values briefly, and times as a person does, wherever they stand in a value."""
 
@@ -38,7 +38,7 @@ SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 2 * SHOWN_LENGTH
 
 
 def nearest(value: str, known: "Iterable[str]", *, count: int = 3, cutoff: float = 0.6) -> str:
-    """Answer with a "Did you mean ...?" sentence, or an empty text if nothing is near."""
+    """Return a "Did you mean ...?" sentence, or an empty text if no known name is similar."""
     by_folded = {name.casefold(): name for name in known}
     matches = get_close_matches(value.casefold(), by_folded, n=count, cutoff=cutoff)
     if not matches:
@@ -47,7 +47,7 @@ def nearest(value: str, known: "Iterable[str]", *, count: int = 3, cutoff: float
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    r"""Return a text in which nothing can end a line, steer a terminal or turn a line round.
+    r"""Return a text without characters that end a line, control a terminal or reverse a line.
 
     Controls, C1 codes, bidirectional marks and lone surrogates are written as \x1b or \u202e; the
     characters of `keep`, such as a newline, stay.
@@ -62,12 +62,12 @@ def printable_json(value: object, *, default: "Callable[[object], object] | None
     text = json.dumps(value, ensure_ascii=False, default=default)
     if text.isprintable():
         return text
-    # Only within its texts is anything that is not printable, and there JSON has escapes for it.
+    # Only the texts in JSON can have unprintable characters, and JSON has escapes for these.
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def as_shown(value: object) -> str:
-    """Return a value as a message shows it: short, and in printable characters."""
+    """Return a value for a message: short, and in printable characters."""
     try:
         text = f'"{value}"' if isinstance(value, str) else SHORT.repr(value)
     except Exception:  # noqa: BLE001 - the error is about the value, not about its text
@@ -77,5 +77,5 @@ def as_shown(value: object) -> str:
 
 
 def _escaped(character: str) -> str:
-    # As Python writes them; a lone surrogate too, which has no encoding of its own.
+    # As Python writes them; also a lone surrogate, which has no UTF-8 encoding.
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -1,7 +1,7 @@
 """`Cron`: the instants at which the wall clock of a zone shows a matching time.
 
-Owns walking through time. The walk looks at whole spans of constant offset: inside one, the
-wall clock is a plain count of seconds; between two lie the gap or the fold.
+The search goes by spans of constant offset: inside a span the wall clock is a plain count of
+seconds; between two spans lies a gap or a fold.
 """
 
 from bisect import bisect_right
@@ -30,7 +30,7 @@ from sempre.grids.zones import (
 __all__ = ["Cron"]
 
 END = LATEST * DAY
-# Debian's cron makes up for a skipped time only when the clock jumped by less than this.
+# Debian's cron runs a skipped time only if the clock jumped by less than this.
 LONGEST_MADE_UP = 3 * 3600
 
 
@@ -68,7 +68,7 @@ class Cron(SetOnce, Grid, name="cron"):
     def __init__(
         self, text: str, *, timezone: str = UNSTATED, gap: str = "shift", fold: str = "first"
     ) -> None:
-        """Read the text; the same text is read once."""
+        """Read the text; equal texts are parsed once."""
         self.text, self._rule, named_zone = _compile(text) if isinstance(text, str) else _read(text)
         given_zone = zone(timezone)
         self._zone = zone(named_zone) if named_zone else given_zone
@@ -111,17 +111,17 @@ class Cron(SetOnce, Grid, name="cron"):
         return {"text": self.text, **chosen}
 
     def in_zone(self, timezone: str) -> Grid:
-        """Return the grid on the clocks of a zone, unless it states its own."""
+        """Return the grid in a zone, unless the grid states its own zone."""
         if self.is_zoned or timezone == self.timezone:
             return self
         return Cron(self.text, timezone=timezone, gap=self.gap, fold=self.fold)
 
     def identity(self) -> tuple[object, ...]:
-        """Return what equal grids have in common: the meaning of the text, not its spelling."""
+        """Return the value that equal grids share: the meaning of the text, not its spelling."""
         return (type(self), self._rule.meaning, self.timezone, self.gap, self.fold)
 
     def __repr__(self) -> str:
-        """Write it as code."""
+        """Write the grid as code."""
         return f"Cron({self.text!r}, timezone={self.timezone!r}{shown_policies(self)})"
 
     @property
@@ -157,5 +157,5 @@ def _read(text: str) -> tuple[str, WallRule, str | None]:
     return fields, WallRule(meaning), named_zone
 
 
-# A hundred thousand schedules of as many tenants have few texts between them.
+# A hundred thousand schedules, one for each tenant, share few cron texts.
 _compile = lru_cache(maxsize=4096)(_read)

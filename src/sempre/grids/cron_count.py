@@ -1,7 +1,7 @@
-"""Counts the slots of a cron rule over a stretch of time, day by day instead of one by one.
+"""Counts the slots of a cron rule in a period, day by day instead of one by one.
 
-A worker that comes back after a month has to say how many slots a one-second schedule missed;
-that must not take as long as walking through two and a half million of them.
+After a downtime of a month a worker has to count the missed slots of a one-second schedule: 2.6
+million, too many to step through.
 """
 
 from bisect import bisect_right
@@ -16,7 +16,7 @@ class SlotCounter:
     """Counts and finds slots by the same rules as `Cron.after`, over UTC seconds."""
 
     def __init__(self, rule: WallRule, line: Timeline, *, made_up: int) -> None:
-        """Take the rule, the timeline it follows and the longest gap that is made up for."""
+        """Take the rule, its timeline and the longest gap after which a skipped time still runs."""
         self._rule = rule
         self._line = line
         self._made_up = made_up
@@ -29,7 +29,7 @@ class SlotCounter:
         return sum(self._count_span(span, after, until) for span in spans)
 
     def last(self, after: int, until: int) -> int:
-        """Return the last slot in that stretch, which must have one."""
+        """Return the last slot of a period that has at least one slot."""
         back = 1
         while until - back > after and not self.count(until - back, until):
             back *= 2
@@ -56,7 +56,7 @@ class SlotCounter:
         return counted
 
     def _count_made_up(self, span: int) -> int:
-        """Return 1 if the span begins with a run that makes up for the gap before it."""
+        """Return 1 if the span begins with the run of a time that the gap before it skipped."""
         closed, opens = self._line.closes[span - 1], self._line.opens[span]
         in_gap = 0 < opens - closed <= self._made_up and self._count_walls(closed, opens)
         return int(bool(in_gap) and not self._count_walls(opens, opens + 1))

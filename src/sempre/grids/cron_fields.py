@@ -1,7 +1,6 @@
 """What a cron text means, as bit masks: bit n of a field is set when n matches.
 
-Owns the meaning of each field and of a month; reading the text is `cron_text`'s, walking through
-time is `cron`'s.
+`cron_text` reads the text; `cron` searches for the next slot.
 """
 
 from calendar import isleap
@@ -75,7 +74,7 @@ class CronFields(NamedTuple):
         return self.days_of_month(date(year, month, 1).weekday(), length_of_month(year, month))
 
     def ever_matches(self) -> bool:
-        """Tell whether any date of any year matches. Every month begins on every weekday."""
+        """Whether any date of any year matches. Every month begins on every weekday."""
         return any(
             self.days_of_month(weekday, length)
             for month in range(1, 13)
@@ -121,7 +120,7 @@ def _lengths(month: int) -> tuple[int, ...]:
 
 
 def _nth_weekday(weekday: int, n: int, first_weekday: int, length: int) -> int:
-    """Return the day of the month, or 0 (no day) where there is no such one."""
+    """Return the day of the month, or 0 if the month has no such day."""
     first = 1 + (weekday - 1 - first_weekday) % 7
     in_month = (length - first) // 7 + 1
     day = first + 7 * (n - 1 if n > 0 else in_month + n)

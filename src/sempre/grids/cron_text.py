@@ -1,6 +1,6 @@
 """Reads cron text: five fields, six with seconds in front, an alias, a zone before or behind.
 
-Owns the grammar and its error messages; what the fields mean together is `cron_fields`'s.
+This module has the grammar and its error messages; `cron_fields` has the meaning of the fields.
 """
 
 import re
@@ -29,7 +29,7 @@ WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 SHAPE = "five fields (minute hour day month weekday), six with seconds in front, or @daily"
 
 _ZONE_LIKE = re.compile(r"[A-Za-z]{5}|[A-Za-z]{4,}[/_]")
-# Python takes these for spaces; nobody else does.
+# Python takes these characters for spaces; other cron programs do not.
 _SEPARATORS = re.compile(r"[\x1c-\x1f]")
 _RANGE = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/([0-9]+))?", re.ASCII)
 _FROM_END = re.compile(r"L(?:-([0-9]+))?(W)?|-([0-9]+)", re.ASCII)
@@ -43,7 +43,7 @@ _NTH = re.compile(r"(\w+?)(?:#(?:(-?[0-9])|L|LAST)|L)", re.ASCII)
 
 
 class CronText(NamedTuple):
-    """A cron text taken apart: the fields as written, what they mean, and the zone if any."""
+    """A parsed cron text: the fields as written, their meaning, and the zone if any."""
 
     fields: str
     meaning: CronFields
@@ -72,7 +72,7 @@ _FIELDS = (
 
 
 def read_cron(text: str) -> CronText:
-    """Return what a cron text means; CronError, NeverFires or ZoneError if it means nothing."""
+    """Return the meaning of a cron text; CronError, NeverFires or ZoneError if it has none."""
     words, timezone = _take_zone(_words(text))
     if words and words[0].startswith("@"):
         words = _alias(words, text)

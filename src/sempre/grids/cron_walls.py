@@ -1,6 +1,6 @@
-"""Walks along a wall clock that never changes: from one match of a cron rule to the next.
+"""Finds the next match of a cron rule on a wall clock without clock changes, by bit masks.
 
-Owns the search on bit masks. What clock changes do to it is `cron`'s.
+`cron` applies the clock changes of a zone.
 """
 
 from datetime import MAXYEAR, date
@@ -34,7 +34,7 @@ class WallRule:
         self._first = lowest(self.minutes) * 60 + lowest(self.seconds)
         self._every_day = meaning.is_every_day
         self._months = meaning.months
-        # A month is told by the weekday it begins with and its length: 28 of them at most.
+        # The first weekday and the length determine the days of a month: 28 cases at most.
         self._days: dict[tuple[int, int], int] = {}
 
     def after(self, wall: int) -> int:

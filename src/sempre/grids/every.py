@@ -1,7 +1,6 @@
 """`Every`: anchor + N * interval, from the anchor each time, so it never drifts.
 
-Owns the arithmetic of grids. N is computed, never counted up to, so an anchor of long ago costs
-the same as one of yesterday.
+N is computed, not counted up to, so that an old anchor costs no more than a recent one.
 """
 
 from bisect import bisect_right
@@ -104,7 +103,7 @@ class Every(SetOnce, Grid, name="every"):
         gap: str = "shift",
         fold: str = "first",
     ) -> None:
-        """Check every argument and lay out the arithmetic once."""
+        """Check every argument and prepare the arithmetic."""
         self.interval = read_interval(interval, unit)
         self._zone = zone(timezone)
         self.timezone = self._zone.name
@@ -163,18 +162,18 @@ class Every(SetOnce, Grid, name="every"):
         }
 
     def in_zone(self, timezone: str) -> Grid:
-        """Return the grid on the clocks of a zone, unless it states its own."""
+        """Return the grid in a zone, unless the grid states its own zone."""
         if self.is_zoned or timezone == self.timezone:
             return self
         return Every(**{**self.parameters(), "timezone": timezone})
 
     def identity(self) -> tuple[object, ...]:
-        """Return what equal grids have in common: spelling aside, the same arithmetic."""
+        """Return the value that equal grids share: the arithmetic, not the spelling."""
         rule = (self._step, self._months, self.is_elapsed, self._wall, self._origin)
         return (type(self), rule, self.timezone, self.gap, self.fold)
 
     def __repr__(self) -> str:
-        """Write it as code."""
+        """Write the grid as code."""
         anchor = "" if self.anchor is None else f", anchor={self.anchor.isoformat(' ')!r}"
         zone_name = f"timezone={self.timezone!r}{shown_policies(self)}"
         return f"Every({str(self.interval)!r}{anchor}, {zone_name})"
@@ -220,7 +219,7 @@ class Every(SetOnce, Grid, name="every"):
         """Return the first N whose slot may still be to come."""
         if self._step:
             return max(0, (wall - self._wall) // self._step)
-        # Of yesterday: a slot of that day may have moved past a gap, those before have passed.
+        # From the day before: a gap may have moved a slot of that day; earlier slots have passed.
         day = date.fromordinal(wall // DAY - 1 + EPOCH_DAY)
         behind = self._month - day.year * 12 - day.month + 1
         if self._day < day.day:

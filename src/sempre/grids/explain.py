@@ -1,7 +1,7 @@
-"""Says in plain English when a grid fires.
+"""Explanations: when a grid fires, in plain English.
 
-Owns the words. They follow from what a grid means, not from how it was spelled, so that grids
-told alike fire alike. The zone is named wherever another zone would fire at other instants.
+The words follow from the meaning of a grid, not from its spelling: grids with equal explanations
+fire at equal instants. The zone is named if the grid would fire at other instants in another zone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ MONTHS = (
 )
 NTH = ("", "first", "second", "third", "fourth", "fifth")
 WORKDAY = "weekday (Monday to Friday)"
-# So many times a day are told one by one; beyond it a rule is told if there is one.
+# Up to this number, the times of a day are listed; beyond it a rule is given, if there is one.
 FEW, SOME = 4, 8
 # Lists that are longer than this, in characters, are only counted.
 LONGEST_TIMES, LONGEST_DAYS = 110, 170
@@ -73,7 +73,7 @@ def seconds_of_day(meaning: CronFields) -> int:
 
 
 def months_hit(months: int, first: int) -> list[int]:
-    """Return the numbers of the months reached from the first in steps of so many months."""
+    """Return the months that are reached from the first month in steps of `step` months."""
     return sorted({(first - 1 + months * n) % 12 + 1 for n in range(12)})
 
 
@@ -107,7 +107,7 @@ def _times(meaning: CronFields) -> tuple[str, int]:
 
 
 def _within(meaning: CronFields) -> str:
-    """Tell times field by field, from the finest: at minutes 5 and 7 of the hours 9 and 11."""
+    """Describe times by field, the finest first: at minutes 5 and 7 of the hours 9 and 11."""
     fields = [("second", meaning.seconds), ("minute", meaning.minutes), ("hour", meaning.hours)]
     if meaning.seconds == 1:
         del fields[0]
@@ -123,7 +123,7 @@ def _within(meaning: CronFields) -> str:
 
 
 def _at(noun: str, mask: int) -> str:
-    """Tell one field: at minute 5, every 5 minutes, every 7 minutes from minute 0 to 56."""
+    """Describe one field: at minute 5, every 5 minutes, every 7 minutes from minute 0 to 56."""
     run = _run(mask)
     if not run or len(run) <= FEW:
         return f"at {_which(noun, mask)}"
@@ -132,7 +132,7 @@ def _at(noun: str, mask: int) -> str:
 
 
 def _is_cycle(noun: str, mask: int) -> bool:
-    """Tell whether a field is evenly filled from 0 on, so that it goes on evenly in the next."""
+    """Whether the values of a field are evenly spaced from 0 on, across its end too."""
     run = _run(mask)
     return run is not None and run.start == 0 and len(run) * run.step == SIZES[noun]
 
@@ -164,7 +164,7 @@ def _by_day(meaning: CronFields) -> str:
 
 
 def _last_days(mask: int) -> list[str]:
-    """Tell days from the end one by one, but the last 3 or more of a month at once."""
+    """Describe days counted from the end; the last 3 or more of a month as one phrase."""
     length = lowest(~(mask >> 1))
     if length < 3:
         return [_from_end(number) for number in _numbers(mask)]
@@ -264,12 +264,12 @@ def _every(count: int, units: str) -> str:
 
 
 def _matters(zone: Zone, period: int) -> bool:
-    """Tell whether a rule that repeats after a period fires elsewhere than it would in UTC."""
+    """Whether a rule with this period fires at other instants than it would in UTC."""
     return any(zone.offset_at(season) % period for season in SEASONS)
 
 
 def _drifts(zone: Zone, anchor: datetime, step: int) -> bool:
-    """Tell whether steps of elapsed time from an anchor do not stay put on the wall clock."""
+    """Whether steps of elapsed time from an anchor move on the wall clock."""
     seconds = (*SEASONS, seconds_of(anchor.replace(tzinfo=UTC)))
     return len({zone.offset_at(second) % step for second in seconds}) > 1
 
@@ -292,7 +292,7 @@ def _run(mask: int) -> range | None:
 
 
 def _circle(places: list[int], names: Sequence[str]) -> str:
-    """Tell at least three places that follow one another on a circle; empty if they do not."""
+    """Describe three or more neighbours on a circle; an empty text if they are not neighbours."""
     starts = [place for place in places if (place - 1) % len(names) not in places]
     if len(starts) != 1 or len(places) < 3:
         return ""

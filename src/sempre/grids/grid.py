@@ -1,7 +1,7 @@
-"""What a grid is: a pure rule that yields instants, and a value that can be stored.
+"""Grids: pure rules that yield instants, and values that can be stored.
 
-Owns the promise every grid keeps and what follows from it alone: listing, counting and the JSON
-form. `Every` and `Cron` answer the same questions faster.
+This module has the promise of every grid, and listing, counting and the JSON form, which follow
+from that promise. `Every` and `Cron` have faster versions of some.
 """
 
 import json
@@ -21,7 +21,7 @@ __all__ = ["Grid", "Passed", "SetOnce", "following"]
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """An unbroken run of slots, told by its ends and its length."""
+    """Consecutive slots: the first, the last and their number."""
 
     first: datetime
     last: datetime
@@ -29,7 +29,7 @@ class Passed:
 
 
 class SetOnce:
-    """Makes a value of an object: each attribute can be set once, by the constructor."""
+    """Makes objects immutable: each attribute can be set once, by the constructor."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class SetOnce:
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        """Refuse: a value keeps what it has."""
+        """Raise AttributeError: a grid is immutable."""
         message = f"{type(self).__name__} is a value and does not change; build another one"
         raise AttributeError(message)
 
@@ -120,7 +120,7 @@ class Grid(ABC):
         return f"by the rule {self.name or type(self).__name__}"
 
     def notes(self) -> tuple[str, ...]:
-        """Return what may surprise a person about this grid, one sentence each."""
+        """Return what a person may not expect of this grid, one sentence each."""
         return ()
 
     def parameters(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Grid(ABC):
         return {}
 
     def in_zone(self, timezone: str) -> "Grid":  # noqa: ARG002 - grids of a user's own have none
-        """Return the grid in a time zone, if it can have one and states none; else itself."""
+        """Return the grid in a time zone, if it can have a zone and states none; else itself."""
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -161,20 +161,20 @@ class Grid(ABC):
             raise GridError("grid", stored, allowed=f"the parameters of {name}: {error}") from None
 
     def identity(self) -> tuple[object, ...]:
-        """Return what equal grids have in common: class and parameters, or else attributes."""
+        """Return the value that equal grids share: class and parameters, or else attributes."""
         state = self.parameters() or getattr(self, "__dict__", {})
         return (type(self), repr(sorted(state.items())))
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both are the same rule, so that they yield the same instants."""
+        """Whether both grids are the same rule and so yield equal instants."""
         return isinstance(other, Grid) and self.identity() == other.identity()
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Return equal hashes for equal grids."""
         return hash(self.identity())
 
     def __repr__(self) -> str:
-        """Write it as code, as far as it tells its parameters."""
+        """Write the grid as code, with its parameters if it has any."""
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
         return f"{type(self).__name__}({given})"
 

@@ -1,7 +1,7 @@
 """Instants: aware datetimes in UTC at the surface, whole microseconds since 1970 inside.
 
-Owns reading, checking and converting them. A datetime without a zone is refused everywhere but
-as the anchor of a grid, where it is wall time of the grid's zone.
+A datetime without a zone is refused, except as the anchor of a grid: there it is wall time in the
+zone of the grid.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -42,7 +42,7 @@ def microseconds_of(instant: datetime) -> int:
 
 def instant_of(microseconds: int) -> datetime:
     """Return the aware UTC datetime of whole microseconds since 1970; OverflowError past 9999."""
-    # A product of what exists takes a third of the time of a new timedelta.
+    # Multiplying an existing timedelta takes a third of the time of making a new one.
     return EPOCH + microseconds * MICROSECOND
 
 
@@ -111,7 +111,7 @@ def _parse(field: str, text: str) -> datetime:
 
 
 def _not_an_instant(field: str, value: object) -> InstantError:
-    """Return the error for something that is no datetime, or one without a zone."""
+    """Return the error for a value that is not a datetime, or has no zone."""
     try:
         as_instant(field, value)
     except InstantError as error:
@@ -123,7 +123,7 @@ def since_epoch(t: datetime) -> timedelta | None:
     """Return the time from 1970 to an instant; None past the calendar, where no slots are.
 
     Raises:
-        InstantError: it is no datetime, has no zone, or lies before the calendar.
+        InstantError: the value is not a datetime, has no zone, or lies before the calendar.
     """
     try:
         since = t - EPOCH

@@ -54,12 +54,12 @@ class Interval:
     unit: Unit
 
     def __str__(self) -> str:
-        """Write it so that `read_interval` reads the same interval."""
+        """Write the interval as a text that `read_interval` reads back."""
         return f"{self.count} {self.unit[:-1] if self.count == 1 else self.unit}"
 
 
 def read_interval(value: object, unit: object = None) -> Interval:
-    """Return the interval that a user wrote; IntervalError tells what is wrong with it.
+    """Return the interval that a user wrote; IntervalError names what is wrong.
 
     A timedelta is elapsed time, even of 24 hours; only the word day means a calendar day.
     """

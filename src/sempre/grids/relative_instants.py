@@ -1,4 +1,4 @@
-"""Points: instants as people name them, by a date or by how far off they are."""
+"""Relative instants: an instant given by a date, or by a length of time from now."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -14,14 +14,15 @@ REMEDY = 'Or state the zone of the application: Sempre(timezone="Europe/Rome").'
 
 
 def read_in_zone(field: str, value: object, timezone: str | None) -> datetime:
-    """Return an instant in UTC; one that has no zone is told by the clocks of this one.
+    """Return an instant in UTC; a value without a zone is wall time in `timezone`.
 
-    If no zone is stated, a text without one is UTC. A datetime without one is refused then: it may
-    come from the clock of a host, which has a zone of its own.
+    Without `timezone`, a text without a zone is UTC, and a datetime without a zone is refused: it
+    may come from the clock of a host in another zone.
 
     Raises:
-        InstantError: it cannot be read, or is a datetime without a zone where none is stated.
-        ZoneError: there is no such zone.
+        InstantError: the value cannot be read, or is a datetime without a zone while `timezone` is
+            None.
+        ZoneError: `timezone` is unknown.
     """
     moment = read_moment(field, value)
     if moment.tzinfo is not None and moment.utcoffset() is not None:
@@ -42,9 +43,9 @@ def read_point(
     ago: bool = False,
     timezone: str | None = None,
 ) -> datetime:
-    """Return an instant that is given as such, or as a length of time from now on, or ago.
+    """Return an instant given as a date, or as a length of time from now, or ago.
 
-    The present is asked for only where a length of time is counted from it.
+    `now` is called only for a length of time.
 
     Raises:
         InstantError: a date that cannot be read; see `read_in_zone` for one without a zone.

@@ -1,8 +1,7 @@
 """Reads the tzdata package's compiled zones (TZif, RFC 9636) into plain offsets and a rule.
 
-Owns the file format and nothing else. The standard library's zoneinfo reads the same files but
-keeps the instants of change to itself, and those are what gaps and folds are made of; the tests
-hold this reader against zoneinfo, zone by zone.
+The standard library's zoneinfo reads the same files but does not expose the instants of change,
+which define gaps and folds. Tests compare this reader with zoneinfo, zone by zone.
 """
 
 import re
@@ -42,7 +41,7 @@ class YearlyRule(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A zone as its file tells it: the first offset, every change of it, and what follows."""
+    """A zone as in its file: the first offset, every change, and the rule for later years."""
 
     first: int
     changes: tuple[tuple[int, int], ...]

@@ -1,8 +1,8 @@
-"""Grids of other processes: kept, compared and handed on, but never asked for a slot.
+"""Unknown grids: stored grids that this process cannot build, kept unchanged and compared.
 
 A worker may read schedules whose grid class only another program registers, or whose parameters
-only a newer release or a newer tzdata understands. One of them must not keep it from reading all
-the others.
+only a newer release or a newer tzdata understands. Such a schedule must not prevent the worker from
+reading the others.
 """
 
 from collections.abc import Mapping
@@ -19,18 +19,18 @@ class ForeignGrid(Grid):
     """A grid that this process cannot build, in its stored form.
 
     Attributes:
-        refusal: what its class said, if this process has the class.
+        refusal: the error that its class raised, if this process has the class.
     """
 
     __slots__ = ("refusal", "stored")
 
     def __init__(self, stored: Mapping[str, Any], refusal: Exception | None = None) -> None:
-        """Keep the stored form, and what the class said of it, if this process has the class."""
+        """Keep the stored form, and the error of the class, if this process has the class."""
         self.stored = dict(stored)
         self.refusal = refusal
 
     def after(self, t: datetime) -> datetime | None:  # noqa: ARG002 - there is no answer
-        """Raise UnknownGrid, so that this one schedule is left alone and reported."""
+        """Raise UnknownGrid: only this schedule is left alone and reported."""
         raise self.error
 
     @property
@@ -40,11 +40,11 @@ class ForeignGrid(Grid):
         return UnknownGrid(name, known=self._classes, refusal=self.refusal)
 
     def explain(self) -> str:
-        """Say that the rule is not known here."""
+        """Say that this process does not know the rule."""
         return f"by a rule {self.stored.get('grid')} that is unknown here"
 
     def parameters(self) -> dict[str, Any]:
-        """Return the stored form, which two equal ones share."""
+        """Return the stored form, by which two such grids are compared."""
         return self.stored
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ class ForeignGrid(Grid):
 
 
 def read_grid(stored: Mapping[str, Any]) -> Grid:
-    """Return the grid of a stored form, a foreign one if this process cannot build it."""
+    """Return the grid of a stored form; a ForeignGrid if this process cannot build the grid."""
     try:
         return Grid.from_json(stored)
     except UnknownGrid:

@@ -1,7 +1,7 @@
-"""Warns a person, in sentences, of what a grid does that they may not expect.
+"""Warnings: what a grid does that a person may not expect, as sentences for `Grid.notes`.
 
-Owns the warnings; saying when a grid fires is `explain`'s. Nothing here asks for the time: the
-clock changes that count are the ones a zone has in years for which only lasting rules are known.
+No clock is read: the clock changes that count are those of the years 2030 to 2050, for which a zone
+has only lasting rules.
 """
 
 import re
@@ -50,7 +50,7 @@ class _Change(NamedTuple):
 def cron_notes(
     text: str, meaning: CronFields, zone: Zone, *, gap: Gap, fold: Fold
 ) -> tuple[str, ...]:
-    """Return what may surprise about a cron rule, whose fields are given as text and meaning."""
+    """Return the warnings about a cron rule, given as text and as meaning."""
     found = [*_day_and_weekday(text, meaning), *_missing_days(meaning), *_uneven_steps(text)]
     if not meaning.follows_clock:
         found += _cron_changes(meaning, zone, gap=gap, fold=fold)
@@ -63,7 +63,7 @@ def cron_notes(
 def every_notes(
     interval: Interval, anchor: datetime, zone: Zone, *, gap: Gap, fold: Fold
 ) -> tuple[str, ...]:
-    """Return what may surprise about an anchor grid; the anchor is wall time of the zone."""
+    """Return the warnings about an anchor grid; the anchor is wall time of the zone."""
     if interval.unit in ELAPSED:
         return tuple(_drift(interval, zone))
     clamps = _clamped_months(interval, anchor)

@@ -1,9 +1,8 @@
 """Time zones as timelines: the stretches of constant offset between two clock changes.
 
-Owns zone names, gaps and folds. On a timeline every stretch of wall-clock time belongs to at
-most one span, so "which instant shows this wall time?" and "which wall time is it now?" are one
-binary search each. Zones come from the installed tzdata package, never from the operating
-system, so that every worker with the same package gives the same answer.
+On a timeline every wall time belongs to at most one span, so that finding the instant of a wall
+time, or the wall time of an instant, is one binary search. Zones come from the installed tzdata
+package, never from the operating system: workers with the same package compute equal slots.
 """
 
 from bisect import bisect_right
@@ -41,7 +40,7 @@ Fold = Literal["first", "last", "both"]
 
 ALWAYS = 2**62
 YEAR = 31_556_952
-# Spans are listed this far ahead at first, and further when someone asks about later times.
+# Spans are computed up to here at first, and further when a later time is needed.
 FIRST_REACH = 2_524_608_000  # 2050
 # No cron text waits longer for its next match: 29 February on a given weekday takes 40 years.
 LONGEST_WAIT = 50 * YEAR
@@ -81,12 +80,12 @@ class Timeline(NamedTuple):
         return self.offsets[bisect_right(self.opens, wall) - 1]
 
     def shows(self, wall: int) -> bool:
-        """Tell whether the clock ever shows this wall second."""
+        """Whether the clock ever shows this wall second."""
         return wall < self.closes[bisect_right(self.opens, wall) - 1]
 
 
 class Zone:
-    """One zone of tzdata. Immutable but for a memo of the timelines already laid out."""
+    """One zone of tzdata. Immutable, apart from a cache of its timelines."""
 
     __slots__ = ("_compiled", "_timelines", "name")
 
@@ -100,7 +99,7 @@ class Zone:
         """Return the timeline under a fold policy, for questions about seconds below `reach`."""
         known = self._timelines.get(fold)
         if known is None or known.reach <= reach:
-            # Further than asked for: whoever walks on does not lay it out anew at every step.
+            # Further than needed: the next steps then find the timeline computed already.
             known = _lay_out(self._compiled, fold, reach if known is None else reach + CENTURY)
             self._timelines[fold] = known
         return known
@@ -135,7 +134,7 @@ def tzdata_version() -> str:
 
 
 class Unstated(str):
-    """The name of a zone that nobody stated: a grid with it goes by that of its application."""
+    """The zone name of a grid that states no zone: the zone of the application applies."""
 
     __slots__ = ()
 
@@ -155,7 +154,7 @@ def check_fold(value: str) -> Fold:
 
 
 def shown_policies(grid: "HasPolicies") -> str:
-    """Write the keywords of a grid's gap and fold, or nothing if both are the usual ones."""
+    """Return gap and fold as keywords in code; an empty text if both have their default."""
     if (grid.gap, grid.fold) == ("shift", "first"):
         return ""
     return f", gap={grid.gap!r}, fold={grid.fold!r}"
