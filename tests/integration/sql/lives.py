@@ -32,7 +32,7 @@ PATHS = {
     "successes end at once": _finds("end_successes", without=["guarded_executions"]),
     "other ends are settled as plans say": _finds("guarded_executions", "insert_attempt"),
     "a success gets an attempt before a late result": _finds("tell_successes"),
-    "work that is alike is inserted at once": _finds("insert_alike"),
+    "work that is alike is inserted at once": _finds("insert_fresh"),
     "work is inserted row by row": _finds("insert_execution"),
 }
 BY_ONE_STATEMENT = {
@@ -40,6 +40,7 @@ BY_ONE_STATEMENT = {
     "some slots start by one statement, others not": _finds("start_slots", "next_fences"),
     "one-off work is claimed by one statement": _finds("take", without=["due_to_take"]),
     "a session ticks by one statement": _finds("tick", without=["renew_session"]),
+    "work that is alike and known is left alone": _finds("insert_alike"),
 }
 STEP_BY_STEP = {
     "a session is renewed, then ticks": _finds("tick", "renew_session"),
@@ -71,7 +72,7 @@ _EVERYWHERE = {
     "a start forgets the first start": Bug(
         "start_taken", r"coalesce\((e\.)?first_started_at, ([:%\w()]+)\)", r"\2"
     ),
-    "work that is alike loses its arguments": Bug("insert_alike", r"one\.document", "'{}'"),
+    "work that is alike loses its arguments": Bug("insert_fresh", r"one\.document", "'{}'"),
     "a late result hides the success before it": Bug(
         "tell_successes", r"e\.state = 'succeeded'", "e.state = 'failed'"
     ),

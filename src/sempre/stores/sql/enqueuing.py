@@ -82,7 +82,8 @@ def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
     blank = copy_with(alike.blank, created_at=transaction.now)
     columns = encoding.write_execution(blank, encoding.write_snapshot(blank.snapshot))
     del columns["id"], columns["args"]
-    transaction.run("insert_alike", documents=alike.args, **columns)
+    statement = "insert_fresh" if transaction.may_miss else "insert_alike"
+    transaction.run(statement, documents=alike.args, **columns)
 
 
 def _put_in(

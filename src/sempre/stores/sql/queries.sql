@@ -294,6 +294,10 @@ SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one WHERE true
 {unless_known:id}
 
+-- name: insert_fresh
+-- Like `insert_alike`, but may fail on an id that exists; the transaction is repeated then.
+{insert_alike}
+
 -- name: load_execution
 -- An execution of a schedule comes into being, in a transaction of the store's own: there may be a
 -- faster way.

@@ -35,7 +35,7 @@ def start_slots(
     Raises:
         FastPathMiss: a schedule stands as its plan found it, but its row does not.
     """
-    can_start = transaction.writes_in_reading and not transaction.is_repeated
+    can_start = transaction.writes_in_reading and transaction.may_miss
     plain = _plain(orders) if can_start else []
     if not plain:
         return {}

@@ -22,11 +22,11 @@ class Transaction(Protocol):
     Attributes:
         writes_in_reading: whether one statement can write and read, so that `tick`, `take` and
             `start_slots` are single ones.
-        is_repeated: whether an earlier try was undone; fast paths that can miss are left out then.
+        may_miss: whether the transaction is repeated if it fails, so that a fast path may fail.
     """
 
     writes_in_reading: bool
-    is_repeated: bool
+    may_miss: bool
 
     @property
     def place(self) -> object:

@@ -13,12 +13,12 @@ class Queries(ABC):
     Attributes:
         is_begun: whether the database may have done something that a commit keeps.
         writes_in_reading: whether one statement can write and read.
-        is_repeated: whether an earlier try was undone.
+        may_miss: whether the transaction is repeated if a fast path fails.
     """
 
     is_begun = True
     writes_in_reading = False
-    is_repeated = False
+    may_miss = False
 
     @abstractmethod
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401

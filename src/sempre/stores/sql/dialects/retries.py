@@ -52,8 +52,8 @@ class RetryingDialect(ABC, Generic[C]):
         for left in reversed(range(TRIES)):
             try:
                 with self._connected() as connection:
-                    is_repeated = left < TRIES - 1
-                    return self._try_once(connection, begin, work, is_repeated=is_repeated)
+                    is_first = left == TRIES - 1
+                    return self._try_once(connection, begin, work, may_miss=is_first)
             except FastPathMiss:
                 continue
             except (_Lost, self.driver_error) as failure:
@@ -71,12 +71,12 @@ class RetryingDialect(ABC, Generic[C]):
         begin: Sequence[str],
         work: Callable[[Transaction], T],
         *,
-        is_repeated: bool,
+        may_miss: bool,
     ) -> T:
         transaction: BegunTransaction | None = None
         try:
             transaction = self._begin(connection, begin)
-            transaction.is_repeated = is_repeated
+            transaction.may_miss = may_miss
             answer = work(transaction)
             self._commit(connection, transaction)
         except BaseException as error:

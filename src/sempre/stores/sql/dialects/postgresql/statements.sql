@@ -428,6 +428,12 @@ UPDATE {unique_keys} AS k SET execution_id = r.execution_id, failures = r.failur
 FROM json_populate_recordset(CAST(NULL AS {unique_keys}), CAST(:rows AS json)) AS r
 WHERE k.unique_key = r.unique_key
 
+-- name: insert_fresh
+-- Executions come into being that differ in id and arguments only, and are not there already.
+INSERT INTO {executions} (id, args, {columns:alike_execution})
+SELECT one.word, one.document, {parameters:alike_execution}
+FROM {documents:documents} AS one
+
 -- name: insert_attempt
 -- How tries ended, given as a JSON array; told again, they are known already.
 INSERT INTO {attempts} (
