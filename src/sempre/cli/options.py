@@ -8,9 +8,17 @@ import click
 
 from sempre.cli.output import Output
 
-__all__ = ["context_options", "output_options", "store_options"]
+__all__ = ["context_options", "count_option", "output_options", "store_options"]
 
 Function = Callable[..., Any]
+
+
+def count_option(
+    *names: str, what: str, default: int, least: int = 1, most: int | None = None
+) -> Callable[[Function], Function]:
+    """Give a command an option that is a number from `least` to `most`."""
+    kind, text = click.IntRange(least, most), f"{what}; default {default}."
+    return click.option(*names, type=kind, metavar="N", default=default, help=text)
 
 
 def output_options(function: Function) -> Function:

@@ -25,24 +25,17 @@ GAP = "  "
 INDENT = "   "
 LABEL_WIDTH = 12
 COLOURS: Mapping[str, Mapping[str, Any]] = {
-    "*": {"fg": "green"},
-    "ok": {"fg": "green"},
-    "succeeded": {"fg": "green"},
-    "healthy": {"fg": "green"},
-    "x": {"fg": "red"},
-    "!": {"fg": "red", "bold": True},
-    "failed": {"fg": "red"},
-    "error": {"fg": "red", "bold": True},
-    "unhealthy": {"fg": "red", "bold": True},
-    "~": {"fg": "yellow"},
-    "warning": {"fg": "yellow"},
-    "missed": {"fg": "yellow"},
-    "cancelled": {"fg": "yellow"},
-    "running": {"fg": "cyan"},
-    "=": {"fg": "magenta"},
-    "paused": {"fg": "magenta"},
-    "skipped": {"dim": True},
-    "superseded": {"dim": True},
+    word: style
+    for words, style in (
+        ("* ok succeeded healthy", {"fg": "green"}),
+        ("x failed", {"fg": "red"}),
+        ("! error unhealthy", {"fg": "red", "bold": True}),
+        ("~ warning missed cancelled", {"fg": "yellow"}),
+        ("running", {"fg": "cyan"}),
+        ("= paused", {"fg": "magenta"}),
+        ("skipped superseded", {"dim": True}),
+    )
+    for word in words.split()
 }
 """The colour of a line or cell, by its first word."""
 

@@ -45,7 +45,10 @@ def upgrade(output: Output, *, store: str | None, app: str | None, as_copy: bool
 @store_options
 @output_options
 def status(output: Output, *, store: str | None, app: str | None) -> None:
-    """Check that the store is reachable and set up; exit 1 if it is not set up."""
+    """Check that the store is reachable and set up.
+
+    Exit 1 if it is not set up, 3 if it cannot be used.
+    """
     choice = choose_store(store, None, app)
     url = choice.settings.store
     refuse_absent(choice)

@@ -16,7 +16,7 @@ from sempre.cli.drill.kill import why_spared
 from sempre.cli.drill.verdict import Verdict
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.fields import Field, Fields
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration, json_instant
 from sempre.errors import InvalidInput
@@ -94,12 +94,13 @@ VERDICT = Fields[Verdict](
 @click.option(
     "--flush/--no-flush", default=True, help="Delete this store's messages in the broker (default)."
 )
-@click.option(
+@count_option(
     "--kill",
     "kills",
-    type=click.IntRange(0, MOST_KILLED),
+    what=f"Worker processes of this host to kill, at most {MOST_KILLED}",
     default=1,
-    help=f"Worker processes of this host to kill, at most {MOST_KILLED}; default 1.",
+    least=0,
+    most=MOST_KILLED,
 )
 @click.option(
     "--for", "lasts", metavar="D", default="60s", help="How long to observe; default 60s."

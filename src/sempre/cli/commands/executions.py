@@ -9,7 +9,7 @@ import click
 
 from sempre.cli.context import CommandContext
 from sempre.cli.executions import EXECUTION, RANGE, RangeOf
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.domain.execution import SlotRange
 from sempre.domain.schedule import Schedule
@@ -37,9 +37,7 @@ MOST_SCHEDULES = 1000
 @click.option("--kind", "kinds", type=KINDS, multiple=True, help="Only this kind; repeatable.")
 @click.option("--since", metavar="T", help="Slots from an instant, or from 1h ago.")
 @click.option("--until", metavar="T", help="Slots up to an instant, or up to 1h ago.")
-@click.option(
-    "-n", "--limit", type=click.IntRange(1, 10_000), default=20, help="Maximum; default 20."
-)
+@count_option("-n", "--limit", what="Most executions", default=20, most=10_000)
 @context_options
 def executions(
     context: CommandContext,

@@ -5,7 +5,7 @@ from itertools import islice
 import click
 
 from sempre.cli.context import CommandContext
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.schedules import SCHEDULE, Summary, summaries_of
 
@@ -23,7 +23,7 @@ __all__ = ["list_schedules"]
 @click.option("--late", "only", flag_value="late", help="Only late schedules.")
 @click.option("--disabled", "only", flag_value="disabled", help="Only disabled schedules.")
 @click.option("--broken", "only", flag_value="broken", help="Only schedules whose grid is broken.")
-@click.option("-n", "--limit", type=click.IntRange(1), default=100, help="Maximum; default 100.")
+@count_option("-n", "--limit", what="Most schedules", default=100)
 @context_options
 def list_schedules(
     context: CommandContext, *, text: str, limit: int, only: str | None, **filters: str | None

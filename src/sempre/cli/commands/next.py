@@ -10,7 +10,7 @@ import click
 
 from sempre.cli.context import CommandContext
 from sempre.cli.fields import Field, Fields
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.schedules import summaries_of
 from sempre.cli.slots import TICK, upcoming
@@ -41,9 +41,7 @@ SLOT = Fields[_Slot](
 
 @click.command("next")
 @click.argument("name", required=False)
-@click.option(
-    "-n", "count", type=click.IntRange(1, 10_000), default=10, help="Slots to show; default 10."
-)
+@count_option("-n", "count", what="Slots to show", default=10, most=10_000)
 @click.option("--between", nargs=2, metavar="A B", help="Only slots from instant A to instant B.")
 @context_options
 def next_slots(

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import click
 
-from sempre.cli.options import output_options
+from sempre.cli.options import count_option, output_options
 from sempre.cli.output import Output
 from sempre.cli.times import format_instant, json_instant, zone_of
 from sempre.clock import SystemClock
@@ -22,9 +22,7 @@ CRON_FIELDS = 5
 @click.command
 @click.argument("text")
 @click.option("--tz", "timezone", metavar="ZONE", help="Time zone; default the setting timezone.")
-@click.option(
-    "-n", "count", type=click.IntRange(0, 1000), default=5, help="Times to show; default 5."
-)
+@count_option("-n", "count", what="Times to show", default=5, least=0, most=1000)
 @click.option("--after", metavar="T", help="Show times after this instant; default now.")
 @click.option("--anchor", metavar="T", help="Instant from which an interval counts.")
 @click.option("--gap", default="shift", help="Times that the clock skips: shift (default) or skip.")

@@ -7,7 +7,7 @@ import click
 from sempre.cli.context import CommandContext
 from sempre.cli.definitions import definition_json, definition_lines
 from sempre.cli.executions import EXECUTION, RANGE, RangeOf
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.schedules import LIGHTS, SCHEDULE, Summary, state_text, summaries_of
 from sempre.cli.slots import upcoming
@@ -23,9 +23,7 @@ SLOTS = 5
 
 @click.command
 @click.argument("name")
-@click.option(
-    "-n", "count", type=click.IntRange(0, 1000), default=10, help="Executions to show; default 10."
-)
+@count_option("-n", "count", what="Executions to show", default=10, least=0, most=1000)
 @context_options
 def show(context: CommandContext, *, name: str, count: int) -> None:
     """Show one schedule, its next slots and its history."""

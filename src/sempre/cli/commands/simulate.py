@@ -10,7 +10,7 @@ import click
 
 from sempre.app import Schedules, Sempre
 from sempre.cli.app_loader import load_app
-from sempre.cli.options import output_options
+from sempre.cli.options import count_option, output_options
 from sempre.cli.output import Output, inform
 from sempre.cli.timeline import NOT_RUN, Busiest, Event, Timeline
 from sempre.cli.times import format_duration, format_instant, json_instant, zone_of
@@ -40,9 +40,7 @@ MOST_NAMES = 5
 @click.option(
     "--takes", multiple=True, metavar="NAME=10m", help="Duration of the runs of a job; repeatable."
 )
-@click.option(
-    "-n", "--limit", type=click.IntRange(0), default=100, help="Slots to show; default 100."
-)
+@count_option("-n", "--limit", what="Most slots to show", default=100, least=0)
 @output_options
 def simulate(
     output: Output,

@@ -8,6 +8,7 @@ import click
 from sempre.app import Sempre
 from sempre.cli.app_loader import LoadedApp, load_app
 from sempre.cli.errors import ExitCode
+from sempre.cli.options import count_option
 from sempre.cli.output import inform
 from sempre.engine.events import Event, Happened
 from sempre.errors import InvalidInput
@@ -38,22 +39,21 @@ class _Queues(click.ParamType[Any]):
 def worker_options(function: Function) -> Function:
     """Give a command the options that `worker` and `dev` share."""
     options = (
-        click.option(
-            "-c",
-            "--concurrency",
-            type=click.IntRange(1),
-            default=8,
-            help="Jobs that run at the same time; default 8.",
-        ),
+        count_option("-c", "--concurrency", what="Jobs that run at the same time", default=8),
         click.option(
             "-q",
             "--queues",
             type=_Queues(),
             help="Queues to serve, separated by commas; default all declared queues.",
         ),
-        click.option("--log-format", type=FORMATS, default="text", help="Default text."),
         click.option(
-            "--log-level", type=LEVELS, default="info", help="Default info; debug logs every start."
+            "--log-format", type=FORMATS, default="text", help="Form of log lines; default text."
+        ),
+        click.option(
+            "--log-level",
+            type=LEVELS,
+            default="info",
+            help="Least severe lines to log; default info; debug logs every start.",
         ),
     )
     for option in reversed(options):
@@ -64,12 +64,7 @@ def worker_options(function: Function) -> Function:
 @click.command
 @click.argument("app", required=False)
 @worker_options
-@click.option(
-    "--processes",
-    type=click.IntRange(1),
-    default=1,
-    help="Worker processes; each runs --concurrency jobs. Default 1.",
-)
+@count_option("--processes", what="Worker processes; each runs --concurrency jobs", default=1)
 @click.option("--burst", is_flag=True, help="Run due work, then end; exit 1 if any run failed.")
 def worker(
     app: str | None,
