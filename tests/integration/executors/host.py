@@ -26,7 +26,7 @@ __all__ = ["main"]
 
 
 class Host:
-    """Obeys commands and tells what happens."""
+    """Obeys commands, and sends their results and the outcomes of runs."""
 
     def __init__(self, channel: socket.socket, options: dict[str, Any]) -> None:
         self._channel = channel
@@ -40,10 +40,10 @@ class Host:
 
     def serve(self, lines: Iterable[str]) -> None:
         self._executor.start()
-        self.tell({"answer": "ready"})
+        self.send({"answer": "ready"})
         for line in lines:
             command = json.loads(line)
-            self.tell({"answer": getattr(self, command.pop("do"))(**command)})
+            self.send({"answer": getattr(self, command.pop("do"))(**command)})
 
     def submit(self, identity: str, job: str, args: dict[str, Any], timeout: float | None) -> None:
         task = replace(TASKS.get(job) or TASKS["echo"], name=job)
@@ -55,8 +55,8 @@ class Host:
         return self._executor.cancel(identity, reason=reason)
 
     def progress(self) -> dict[str, list[object]]:
-        told = self._executor.progress()
-        return {identity: list(vars(each).values()) for identity, each in told.items()}
+        found = self._executor.progress()
+        return {identity: list(vars(each).values()) for identity, each in found.items()}
 
     def stuck(self) -> int:
         return self._executor.stuck
@@ -94,7 +94,7 @@ class Host:
 
     def hold(self) -> None:
         """Hold the interpreter, as a job in C does, until the test releases it; no thread runs."""
-        self.tell({"answer": "held"})
+        self.send({"answer": "held"})
         ctypes.PyDLL(None).read(int(os.environ["SEMPRE_TEST_RELEASE"]), bytes(1), 1)
 
     def stop(self) -> None:
@@ -107,12 +107,12 @@ class Host:
             return f"{type(error).__name__}: {error}"
         return "started"
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         with self._lock:
             self._channel.sendall(json.dumps(message).encode() + b"\n")
 
     def _done(self, run: Run, outcome: Outcome) -> None:
-        self.tell({"outcome": {"id": run.execution.id, **outcome._asdict()}})
+        self.send({"outcome": {"id": run.execution.id, **outcome._asdict()}})
 
 
 def _target(descriptor: int) -> str:

@@ -26,17 +26,17 @@ class Worker:
 
     def __init__(self, **options: Json) -> None:
         ours, theirs = socket.socketpair()
-        hears, speaks = os.pipe()
+        reader, writer = os.pipe()
         waits, self._release = os.pipe()
         self._channel = ours
         self._channel.settimeout(HANGS_AFTER)
         self._lines = ours.makefile("r")
-        self._hears = os.fdopen(hears, "r")
+        self._pipe = os.fdopen(reader, "r")
         self._outcomes: deque[dict[str, Any]] = deque()
         self._answers: deque[Any] = deque()
         self._numbers = count(1)
-        told = {
-            "SEMPRE_TEST_PIPE": str(speaks),
+        variables = {
+            "SEMPRE_TEST_PIPE": str(writer),
             "SEMPRE_TEST_CHANNEL": str(theirs.fileno()),
             "SEMPRE_TEST_RELEASE": str(waits),
             "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
@@ -44,8 +44,8 @@ class Worker:
         command = [sys.executable, "-m", "tests.integration.executors.host"]
         self.process = subprocess.Popen(
             [*command, str(theirs.fileno()), json.dumps(options)],
-            pass_fds=[theirs.fileno(), speaks, waits],
-            env={**os.environ, **told},
+            pass_fds=[theirs.fileno(), writer, waits],
+            env={**os.environ, **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=ROOT,
@@ -54,7 +54,7 @@ class Worker:
         self._guard = Timer(HANGS_AFTER, self.process.kill)
         self._guard.start()
         theirs.close()
-        os.close(speaks)
+        os.close(writer)
         os.close(waits)
         assert self._answer() == "ready"
 
@@ -67,7 +67,7 @@ class Worker:
         self.process.communicate()
         self._lines.close()
         self._channel.close()
-        self._hears.close()
+        self._pipe.close()
         os.close(self._release)
 
     def submit(self, job: str, *, timeout: float | None = None, **args: Json) -> str:
@@ -83,7 +83,7 @@ class Worker:
 
     def outcome(self) -> dict[str, Any]:
         while not self._outcomes:
-            self._hear()
+            self._receive()
         return self._outcomes.popleft()
 
     @property
@@ -104,9 +104,9 @@ class Worker:
         os.write(self._release, b"!")
         assert self._answer() is None
 
-    def said(self) -> str:
-        """Wait for what a job says next; nothing when no process is left that could."""
-        return self._hears.readline().strip()
+    def read_line(self) -> str:
+        """Wait for the next line of a job; empty when no process is left that could write one."""
+        return self._pipe.readline().strip()
 
     def written(self) -> tuple[str, str]:
         """End the worker in an orderly way, and return its standard output and error."""
@@ -115,10 +115,10 @@ class Worker:
 
     def _answer(self) -> Any:  # noqa: ANN401 - JSON
         while not self._answers:
-            self._hear()
+            self._receive()
         return self._answers.popleft()
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         line = self._lines.readline()
         assert line, self.process.communicate()[1]
         for kind, value in json.loads(line).items():
@@ -127,19 +127,19 @@ class Worker:
 
 def descendants(pid: int) -> dict[int, str]:
     """Return all descendants of a process, zombies included, each with its kind and state."""
-    parents, told = {}, {}
+    parents, states = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, parent, group, *_ = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         each = int(path.parent.name)
-        told[each] = f"{'child' if int(group) == each else 'fork server'} {state}"
+        states[each] = f"{'child' if int(group) == each else 'fork server'} {state}"
         parents[each] = int(parent)
     found = {pid}
     while grown := {child for child, parent in parents.items() if parent in found} - found:
         found |= grown
-    return {each: told[each] for each in found - {pid}}
+    return {each: states[each] for each in found - {pid}}
 
 
 def fork_server(worker: Worker) -> int:

@@ -1,4 +1,4 @@
-"""Jobs of every temper, for child processes. What they say goes to a pipe that the test reads."""
+"""Jobs that behave well and badly, for child processes. They write lines to a pipe of the test."""
 
 import asyncio
 import ctypes
@@ -17,8 +17,9 @@ from sempre.domain.arguments import Json
 from sempre.errors import RunCancelled
 from sempre.executors.current import current
 from sempre.ports.executor import Task
+from sempre.testing.polling import eventually
 
-__all__ = ["TASKS", "say"]
+__all__ = ["TASKS", "write_line"]
 
 TASKS: dict[str, Task] = {}
 MARK: ContextVar[str] = ContextVar("mark", default="unset")
@@ -29,8 +30,8 @@ STUBBORN_CHILD = (
 _seen: list[str] = []
 
 
-def say(word: object) -> None:
-    """Tell the test something; it hears the end of the pipe when nobody is left to speak."""
+def write_line(word: object) -> None:
+    """Write a line for the test; the pipe ends when no process is left that holds it."""
     os.write(pipe(), f"{word}\n".encode())
 
 
@@ -50,7 +51,7 @@ def register(function: Callable[..., object], memory: int | None = None) -> None
 
 
 def hang() -> None:
-    say(os.getpid())
+    write_line(os.getpid())
     Event().wait()
 
 
@@ -109,28 +110,28 @@ def hang_stubbornly() -> None:
 def listen() -> None:
     run = current()
     run.raise_if_cancelled()
-    say("listening")
+    write_line("polling")
+    eventually(lambda: run.cancelled)
     try:
-        while True:
-            run.raise_if_cancelled()
+        run.raise_if_cancelled()
     except RunCancelled as error:
-        say(f"heard: {error}")
+        write_line(f"cancelled: {error}")
         raise
 
 
 def finish_all_the_same() -> str:
     done = Event()
     signal.signal(signal.SIGTERM, lambda *_: done.set())
-    say("ready")
+    write_line("ready")
     done.wait()
-    say("finished")
+    write_line("finished")
     return "done"
 
 
 def finish_on_signal() -> str:
     done = Event()
     signal.signal(signal.SIGUSR1, lambda *_: done.set())
-    say(os.getpid())
+    write_line(os.getpid())
     done.wait()
     return "done"
 
@@ -149,10 +150,10 @@ def start_a_grandchild() -> None:
     command = [sys.executable, "-c", STUBBORN_CHILD]
     started = subprocess.Popen(command, pass_fds=[pipe()], stdout=subprocess.PIPE)
     assert started.stdout
-    say(started.stdout.readline().decode().strip())
+    write_line(started.stdout.readline().decode().strip())
 
 
-def tell_progress() -> None:
+def report_progress() -> None:
     for number in range(1_000):
         current().progress(number, 1_000, "è")
     current().progress(1_000, 1_000, "all")
@@ -215,7 +216,7 @@ def write_nonsense() -> None:
 
 
 def forge(text: str) -> None:
-    """Say something in the place of the child, on the descriptor that leads to the worker."""
+    """Send a message in the place of the child, on the descriptor that leads to the worker."""
     body = text.encode("utf-8", "surrogatepass")
     for descriptor in own_sockets():
         os.write(descriptor, len(body).to_bytes(4, "big") + body)
@@ -229,7 +230,7 @@ def own_sockets() -> list[int]:
 
 def close_everything() -> str:
     os.closerange(3, 256)
-    return "nobody hears this"
+    return "no report can be sent"
 
 
 def print_something() -> None:
@@ -242,7 +243,7 @@ for each in (
     describe_descriptors, echo, fail,
     finish_all_the_same, finish_on_signal, forge, give_bytes, hang, hang_stubbornly,
     hang_with_a_grandchild, kill_myself, leave, leave_politely, list_descriptors, listen,
-    print_something, read_nothing, remember, repeat, tell_progress, wait_a_moment,
+    print_something, read_nothing, remember, repeat, report_progress, wait_a_moment,
     write_nonsense,
 ):  # fmt: skip
     register(each)

@@ -15,9 +15,9 @@ def test_a_child_has_no_stream_of_another_one_that_is_forked_after_it() -> None:
             worker.submit("list_descriptors")
         os.kill(server, signal.SIGCONT)
 
-        told = [worker.outcome()["result"] for _ in range(6)]
+        outcomes = [worker.outcome()["result"] for _ in range(6)]
 
-    assert told == [alone] * 6
+    assert outcomes == [alone] * 6
 
 
 def test_a_private_descriptor_of_the_worker_leads_nowhere_in_a_child() -> None:
@@ -32,7 +32,7 @@ def test_a_private_descriptor_of_the_worker_leads_nowhere_in_a_child() -> None:
 def test_a_process_that_a_job_forks_in_the_worker_reaches_no_fork_server_and_no_child() -> None:
     with Worker() as worker:
         worker.submit("hang")
-        worker.said()
+        worker.read_line()
 
         found = worker.ask("fork")
 

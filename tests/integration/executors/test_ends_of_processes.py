@@ -47,7 +47,7 @@ def test_a_child_that_ignores_sigterm_is_killed_after_the_grace(impatient: Worke
     wait_for_rest(impatient)
 
     identity = impatient.submit("hang_stubbornly")
-    impatient.said()
+    impatient.read_line()
     impatient.ask("cancel", identity=identity, reason="by ann")
     assert impatient.outcome()["ended"] == "cancelled"
     wait_for_rest(impatient)
@@ -56,7 +56,7 @@ def test_a_child_that_ignores_sigterm_is_killed_after_the_grace(impatient: Worke
 
 def test_a_child_that_is_cancelled_ends(worker: Worker) -> None:
     identity = worker.submit("hang", timeout=FOREVER)
-    worker.said()
+    worker.read_line()
 
     assert worker.ask("cancel", identity=identity, reason="by ann") is True
     outcome = worker.outcome()
@@ -71,28 +71,28 @@ def test_a_child_that_is_cancelled_before_it_is_born_ends(impatient: Worker) -> 
         assert impatient.outcome()["ended"] == "cancelled"
 
 
-def test_a_job_that_looks_is_not_ended_but_ends_itself(worker: Worker) -> None:
+def test_a_job_that_polls_is_not_ended_but_ends_itself(worker: Worker) -> None:
     identity = worker.submit("listen")
-    assert worker.said() == "listening"
+    assert worker.read_line() == "polling"
 
     worker.ask("cancel", identity=identity, reason="by ann è")
 
     outcome = worker.outcome()
     assert (outcome["ended"], outcome["error"]) == ("cancelled", "cancelled: by ann è")
-    assert worker.said() == "heard: by ann è"
+    assert worker.read_line() == "cancelled: by ann è"
 
 
-def test_a_job_that_looks_hears_that_its_time_is_over(worker: Worker) -> None:
+def test_a_job_that_polls_learns_that_its_time_is_over(worker: Worker) -> None:
     worker.submit("listen", timeout=3)
-    worker.said()
+    worker.read_line()
 
     assert worker.outcome()["ended"] == "timed out"
-    assert worker.said() == "heard: its time is over"
+    assert worker.read_line() == "cancelled: its time is over"
 
 
 def test_a_job_that_finishes_though_it_was_cancelled_has_succeeded(worker: Worker) -> None:
     identity = worker.submit("finish_all_the_same")
-    worker.said()
+    worker.read_line()
     worker.ask("cancel", identity=identity, reason="by ann")
 
     outcome = worker.outcome()
@@ -106,17 +106,17 @@ def test_a_job_that_finishes_after_its_time_was_late(worker: Worker) -> None:
 
 def test_what_a_child_has_started_ends_with_it(worker: Worker) -> None:
     identity = worker.submit("hang_with_a_grandchild")
-    assert worker.said() == "stubborn"
+    assert worker.read_line() == "stubborn"
     worker.ask("cancel", identity=identity, reason="by ann")
     assert worker.outcome()["ended"] == "cancelled"
 
     worker.submit("crash_with_a_grandchild")
-    assert worker.said() == "stubborn"
+    assert worker.read_line() == "stubborn"
     assert "SIGABRT" in worker.outcome()["error"]
 
     # The grandchildren ignore SIGTERM; the pipe ends when no process is left that holds it.
     worker.process.kill()
-    assert worker.said() == ""
+    assert worker.read_line() == ""
 
 
 @pytest.mark.parametrize("no_prctl", [False, True])
@@ -125,12 +125,12 @@ def test_nothing_survives_a_worker_that_is_killed(job: str, no_prctl: bool) -> N
     with Worker(no_prctl=no_prctl) as worker:
         for _ in range(3):
             worker.submit(job)
-            worker.said()
+            worker.read_line()
 
         worker.process.kill()
 
         # The end of the pipe: no process is left that had inherited it.
-        assert worker.said() == ""
+        assert worker.read_line() == ""
 
 
 @pytest.mark.parametrize("no_prctl", [False, True])
@@ -139,7 +139,7 @@ def test_runs_of_a_fork_server_that_is_killed_have_crashed_and_the_worker_is_to_
 ) -> None:
     with Worker(no_prctl=no_prctl) as worker:
         identities = {worker.submit(job) for job in ("hang", "hang", "hang_stubbornly")}
-        pids = [int(worker.said()) for _ in identities]
+        pids = [int(worker.read_line()) for _ in identities]
 
         os.kill(fork_server(worker), signal.SIGKILL)
 
@@ -168,9 +168,9 @@ def test_a_run_that_is_submitted_while_the_fork_server_dies_has_crashed(worker: 
     assert worker.is_silent
 
 
-def test_a_run_that_nothing_can_end_is_told_of_and_stuck_until_it_ends(impatient: Worker) -> None:
+def test_a_run_that_nothing_can_end_is_reported_and_stuck_until_it_ends(impatient: Worker) -> None:
     impatient.submit("hang", timeout=3)
-    impatient.said()
+    impatient.read_line()
     server = fork_server(impatient)
     os.kill(server, signal.SIGSTOP)
 
@@ -231,11 +231,11 @@ def descriptors_of(pid: int) -> int:
     return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
 
 
-def test_a_stopped_executor_kills_everything_and_tells_of_nothing(worker: Worker) -> None:
+def test_a_stopped_executor_kills_every_process_and_reports_no_run(worker: Worker) -> None:
     before = worker.ask("threads")
     for job in ("hang", "hang_stubbornly", "hang_with_a_grandchild"):
         worker.submit(job)
-        worker.said()
+        worker.read_line()
 
     worker.ask("stop")
 
@@ -243,7 +243,7 @@ def test_a_stopped_executor_kills_everything_and_tells_of_nothing(worker: Worker
     assert worker.ask("threads") < before + 1
     assert worker.is_silent
     worker.process.kill()
-    assert worker.said() == ""
+    assert worker.read_line() == ""
 
 
 def test_a_process_with_threads_does_not_fork_and_says_what_to_do(worker: Worker) -> None:

@@ -1,4 +1,4 @@
-"""Runs in child processes: whatever a job does gives one outcome, and harms nobody else."""
+"""Runs in child processes: whatever a job does gives one outcome, and harms no other run."""
 
 import signal
 from collections.abc import Iterator
@@ -112,10 +112,10 @@ def test_a_malformed_report_fails_its_own_run_and_no_other(worker: Worker, text:
     forged = worker.submit("forge", text=text)
     others = {worker.submit("echo", value=number) for number in range(5)}
 
-    told = [worker.outcome() for _ in range(6)]
+    outcomes = [worker.outcome() for _ in range(6)]
 
-    assert {each["id"] for each in told} == {forged, *others}
-    [failed] = [each for each in told if each["ended"] != "succeeded"]
+    assert {each["id"] for each in outcomes} == {forged, *others}
+    [failed] = [each for each in outcomes if each["ended"] != "succeeded"]
     assert (failed["id"], failed["ended"]) == (forged, "failed")
     assert failed["error"].startswith("its process sent a malformed report: a")
     assert "A job must only write to descriptors that it has opened itself" in failed["error"]
@@ -125,8 +125,8 @@ def test_nonsense_on_the_stream_of_a_child_fails_its_run(worker: Worker) -> None
     outcome = worker.run("write_nonsense")
 
     assert outcome["ended"] == "failed"
-    told = "its process sent a malformed report: a message of 4,294,967,295 bytes"
-    assert outcome["error"].startswith(told)
+    expected = "its process sent a malformed report: a message of 4,294,967,295 bytes"
+    assert outcome["error"].startswith(expected)
 
 
 def test_a_child_that_eats_its_memory_fails_alone(worker: Worker) -> None:
@@ -139,20 +139,20 @@ def test_a_child_that_eats_its_memory_fails_alone(worker: Worker) -> None:
 
 
 def test_a_child_is_a_fresh_process_with_a_group_and_signals_of_its_own(worker: Worker) -> None:
-    told = worker.run("describe", timeout=3600)["result"]
+    found = worker.run("describe", timeout=3600)["result"]
 
-    assert told["leads its group"]
-    assert told["handlers"] == [
+    assert found["leads its group"]
+    assert found["handlers"] == [
         "<Handlers.SIG_DFL: 0>",
         "<built-in function default_int_handler>",
         "<Handlers.SIG_DFL: 0>",
         "<Handlers.SIG_DFL: 0>",
         "<Handlers.SIG_DFL: 0>",
     ]
-    assert told["blocked"] == 0
-    assert told["stdin"] == ""
-    assert told["facts"] == ["billing", 2, "2026-05-04T12:00:00+00:00"]
-    assert told["has time"]
+    assert found["blocked"] == 0
+    assert found["stdin"] == ""
+    assert found["facts"] == ["billing", 2, "2026-05-04T12:00:00+00:00"]
+    assert found["has time"]
 
 
 def test_a_child_has_its_own_stream_and_nothing_of_other_children() -> None:
@@ -160,7 +160,7 @@ def test_a_child_has_its_own_stream_and_nothing_of_other_children() -> None:
         alone = worker.run("describe")["result"]["descriptors"]
         for _ in range(3):
             worker.submit("hang")
-            worker.said()
+            worker.read_line()
         among_others = worker.run("describe")["result"]["descriptors"]
 
     assert len(among_others) == len(alone)
@@ -191,8 +191,8 @@ def test_what_a_job_prints_is_not_lost() -> None:
 
 
 def test_progress_arrives_and_the_last_of_it_in_any_case(worker: Worker) -> None:
-    identity = worker.submit("tell_progress")
-    worker.said()
+    identity = worker.submit("report_progress")
+    worker.read_line()
 
     eventually(lambda: worker.ask("progress").get(identity) == [1_000, 1_000, "all"])
     worker.ask("cancel", identity=identity, reason="seen enough")
@@ -200,11 +200,11 @@ def test_progress_arrives_and_the_last_of_it_in_any_case(worker: Worker) -> None
     assert worker.ask("progress") == {}
 
 
-def test_many_runs_at_a_time_are_told_of_once_each(worker: Worker) -> None:
+def test_many_runs_at_a_time_are_reported_once_each(worker: Worker) -> None:
     wanted = {worker.submit("echo", value=number): number for number in range(100)}
 
-    told = [worker.outcome() for _ in wanted]
+    outcomes = [worker.outcome() for _ in wanted]
 
-    assert {outcome["id"]: outcome["result"] for outcome in told} == wanted
+    assert {outcome["id"]: outcome["result"] for outcome in outcomes} == wanted
     worker.run("echo")
     assert worker.is_silent

@@ -1,4 +1,4 @@
-"""All executors behind one port: each run goes where its task wants to be."""
+"""All executors behind one port: each run goes where its task asks to run."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from sempre.executors import Executors
 from sempre.executors.current import current
 from sempre.ports.executor import Ended, Progress, Task
 from tests.architecture.source import ROOT
-from tests.unit.executors.runs import Told, outcome_of, run_of
+from tests.unit.executors.runs import Outcomes, outcome_of, run_of
 
 TASKS: dict[str, Task] = {}
 PROGRAM = """
@@ -19,7 +19,7 @@ import os, threading
 from sempre.executors import Executors
 from sempre.executors.current import current
 from sempre.ports.executor import Task
-from tests.unit.executors.runs import Told, run_of
+from tests.unit.executors.runs import Outcomes, run_of
 
 def where():
     return [os.getpid() == MAIN, threading.current_thread().name, current().name]
@@ -34,9 +34,9 @@ executors.start()
 executors.start()
 assert executors.unavailable == {}
 for isolation, function in [("thread", where), ("async", where_async), ("process", where)]:
-    told = Told()
-    executors.submit(run_of(function, isolation=isolation), told)
-    print(isolation, *told.next().result)
+    outcomes = Outcomes()
+    executors.submit(run_of(function, isolation=isolation), outcomes)
+    print(isolation, *outcomes.next().result)
 executors.stop()
 """
 
@@ -141,7 +141,7 @@ def threaded() -> Iterator[Executors]:
     thread.join()
 
 
-def test_where_nothing_can_be_forked_the_others_work_and_the_reason_is_told(
+def test_where_nothing_can_be_forked_the_others_work_and_the_reason_is_reported(
     threaded: Executors,
 ) -> None:
     assert "threads" in threaded.unavailable["process"]
@@ -166,7 +166,7 @@ def test_what_was_not_wanted_is_not_made() -> None:
 
 
 def test_cancelling_progress_and_stuck_are_those_of_all(threaded: Executors) -> None:
-    told, release, began = Told(), Event(), [Event(), Event()]
+    outcomes, release, began = Outcomes(), Event(), [Event(), Event()]
 
     def by_thread() -> None:
         current().progress(1)
@@ -181,14 +181,14 @@ def test_cancelling_progress_and_stuck_are_those_of_all(threaded: Executors) -> 
 
     runs = [run_of(by_thread, timeout=1), run_of(by_loop, isolation="async")]
     for run, event in zip(runs, began, strict=True):
-        threaded.submit(run, told)
+        threaded.submit(run, outcomes)
         event.wait()
 
     first, second = (run.execution.id for run in runs)
     assert threaded.progress() == {first: Progress(1), second: Progress(2)}
-    assert told.next().ended is Ended.TIMED_OUT
+    assert outcomes.next().ended is Ended.TIMED_OUT
     assert threaded.stuck == 1
     assert threaded.cancel(second, reason="by ann")
-    assert not threaded.cancel("nobody", reason="by ann")
+    assert not threaded.cancel("unknown", reason="by ann")
     release.set()
-    assert told.next().result is True
+    assert outcomes.next().result is True

@@ -1,4 +1,4 @@
-"""Runs to submit, and somebody who is told of them."""
+"""Runs to submit, and a callback that collects their outcomes."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.ports.executor import Executor, Isolation, Outcome, Run, Task
 
-__all__ = ["SLOT", "Told", "outcome_of", "run_of"]
+__all__ = ["SLOT", "Outcomes", "outcome_of", "run_of"]
 
 SLOT = datetime(2026, 5, 4, 12, tzinfo=UTC)
 # A test that hangs is ended, so that the others run; nothing is asserted by it.
@@ -48,8 +48,8 @@ def run_of(
     return Run(execution, task, None if timeout is None else timedelta(seconds=timeout))
 
 
-class Told:
-    """Hears of outcomes, one after the other."""
+class Outcomes:
+    """Collects outcomes, one after the other."""
 
     def __init__(self) -> None:
         self._outcomes: SimpleQueue[tuple[Run, Outcome]] = SimpleQueue()
@@ -67,12 +67,12 @@ class Told:
 
     @property
     def is_silent(self) -> bool:
-        """Whether everything heard was taken."""
+        """Whether every outcome was returned by `next`."""
         return self._outcomes.empty()
 
 
 def outcome_of(executor: Executor, run: Run) -> Outcome:
     """Submit a run and wait for its end."""
-    told = Told()
-    executor.submit(run, told)
-    return told.next()
+    outcomes = Outcomes()
+    executor.submit(run, outcomes)
+    return outcomes.next()

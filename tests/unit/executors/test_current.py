@@ -15,7 +15,7 @@ from tests.unit.executors.runs import SLOT, run_of
 
 
 class StillClock:
-    """A clock that moves when it is told to."""
+    """A clock that is set by hand."""
 
     def __init__(self) -> None:
         self.seconds = 100.0
@@ -27,7 +27,7 @@ class StillClock:
         return self.seconds
 
 
-def test_outside_of_a_job_the_question_says_what_to_do() -> None:
+def test_outside_of_a_job_the_error_says_what_to_do() -> None:
     with pytest.raises(NotInJob, match="with running"):
         current()
 
@@ -49,12 +49,12 @@ def test_a_run_within_a_run_gives_way_to_the_outer_one() -> None:
 
 
 def test_a_job_knows_its_execution() -> None:
-    told = run_of(test_a_job_knows_its_execution, args={"region": "eu"}, timeout=9)
+    run = run_of(test_a_job_knows_its_execution, args={"region": "eu"}, timeout=9)
 
-    seen = Current.of(told, began=1.0, clock=StillClock(), link=Link())
+    seen = Current.of(run, began=1.0, clock=StillClock(), link=Link())
 
-    execution = told.execution
-    assert (seen.name, seen.job, seen.id) == ("billing", told.task.name, execution.id)
+    execution = run.execution
+    assert (seen.name, seen.job, seen.id) == ("billing", run.task.name, execution.id)
     assert (seen.slot, seen.due_at, seen.kind) == (SLOT, execution.due_at, execution.kind)
     assert (seen.attempt, seen.fence, seen.key) == (2, execution.fence, execution.key)
     assert seen.args == {"region": "eu"}
@@ -124,7 +124,7 @@ def test_a_thread_of_the_jobs_own_is_handed_the_run() -> None:
     assert len(found) == 1
 
 
-def test_progress_is_told_with_a_short_redacted_note() -> None:
+def test_progress_is_reported_with_a_short_redacted_note() -> None:
     run = Current()
 
     run.progress(0.5)

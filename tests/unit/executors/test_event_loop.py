@@ -1,4 +1,4 @@
-"""The event loop: tasks end when they are cancelled, and one that will not is told of as stuck."""
+"""The event loop: cancelled tasks end, and a task that does not is reported as stuck."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from sempre.errors import Refused
 from sempre.executors.current import current
 from sempre.executors.event_loop import AsyncExecutor
 from sempre.ports.executor import Ended
-from tests.unit.executors.runs import Told, outcome_of, run_of
+from sempre.testing.polling import eventually
+from tests.unit.executors.runs import Outcomes, outcome_of, run_of
 
 
 @pytest.fixture
@@ -47,55 +48,55 @@ def test_a_task_whose_time_is_over_is_cancelled(executor: AsyncExecutor) -> None
 
 
 def test_a_task_ends_when_it_is_asked(executor: AsyncExecutor) -> None:
-    told, began = Told(), Event()
+    outcomes, began = Outcomes(), Event()
 
     async def job() -> None:
         began.set()
         await forever()
 
     run = run_of(job, timeout=3600)
-    executor.submit(run, told)
+    executor.submit(run, outcomes)
     began.wait()
 
     assert executor.cancel(run.execution.id, reason="by ann")
-    outcome = told.next()
+    outcome = outcomes.next()
     assert (outcome.ended, outcome.error) == (Ended.CANCELLED, "cancelled: by ann")
     assert executor.stuck == 0
 
 
-def test_a_run_that_is_cancelled_before_it_begins_is_told_of(executor: AsyncExecutor) -> None:
-    told, free = Told(), Event()
+def test_a_run_that_is_cancelled_before_it_begins_is_reported(executor: AsyncExecutor) -> None:
+    outcomes, free = Outcomes(), Event()
 
     def block() -> None:
         free.wait()
 
-    executor.submit(run_of(block), Told())
+    executor.submit(run_of(block), Outcomes())
     runs = [run_of(forever) for _ in range(50)]
     for run in runs:
-        executor.submit(run, told)
+        executor.submit(run, outcomes)
         executor.cancel(run.execution.id, reason="at once")
     free.set()
 
-    assert {told.next().ended for _ in runs} == {Ended.CANCELLED}
+    assert {outcomes.next().ended for _ in runs} == {Ended.CANCELLED}
 
 
 def test_a_run_may_be_cancelled_at_any_moment_of_its_life(executor: AsyncExecutor) -> None:
-    told = Told()
+    outcomes = Outcomes()
     runs = [run_of(forever) for _ in range(300)]
 
     for run in runs:
-        executor.submit(run, told)
+        executor.submit(run, outcomes)
         executor.cancel(run.execution.id, reason="at once")
 
-    assert {told.next().ended for _ in runs} == {Ended.CANCELLED}
-    assert told.is_silent
+    assert {outcomes.next().ended for _ in runs} == {Ended.CANCELLED}
+    assert outcomes.is_silent
     assert executor.stuck == 0
 
 
 def test_a_task_that_swallows_its_cancellation_is_stuck_until_it_ends(
     executor: AsyncExecutor,
 ) -> None:
-    told, began, release = Told(), Event(), Event()
+    outcomes, began, release = Outcomes(), Event(), Event()
 
     async def job() -> None:
         began.set()
@@ -105,38 +106,37 @@ def test_a_task_that_swallows_its_cancellation_is_stuck_until_it_ends(
             await asyncio.to_thread(release.wait)
 
     run = run_of(job)
-    executor.submit(run, told)
+    executor.submit(run, outcomes)
     # A run that is cancelled before it begins never gets stuck.
     began.wait()
     executor.cancel(run.execution.id, reason="by ann")
 
-    assert told.next().ended is Ended.CANCELLED
+    assert outcomes.next().ended is Ended.CANCELLED
     assert executor.stuck == 1
     assert outcome_of(executor, run_of(one)).result == 1
 
     release.set()
-    while executor.stuck:
-        outcome_of(executor, run_of(one))
-    assert told.is_silent
+    eventually(lambda: executor.stuck == 0)
+    assert outcomes.is_silent
 
 
-def test_a_job_that_blocks_the_loop_is_told_of_by_another_thread(executor: AsyncExecutor) -> None:
-    told, release = Told(), Event()
+def test_a_job_that_blocks_the_loop_is_reported_by_another_thread(executor: AsyncExecutor) -> None:
+    outcomes, release = Outcomes(), Event()
 
     async def job() -> None:
         release.wait()
 
-    executor.submit(run_of(job, timeout=0.5), told)
+    executor.submit(run_of(job, timeout=0.5), outcomes)
 
-    assert told.next().ended is Ended.TIMED_OUT
+    assert outcomes.next().ended is Ended.TIMED_OUT
     assert executor.stuck == 1
     release.set()
     assert outcome_of(executor, run_of(one)).result == 1
-    assert told.is_silent
+    assert outcomes.is_silent
 
 
 def test_work_that_was_done_before_the_request_was_noticed_counts(executor: AsyncExecutor) -> None:
-    told, began, free = Told(), Event(), Event()
+    outcomes, began, free = Outcomes(), Event(), Event()
 
     async def job() -> str:
         began.set()
@@ -144,18 +144,18 @@ def test_work_that_was_done_before_the_request_was_noticed_counts(executor: Asyn
         return "done"
 
     run = run_of(job)
-    executor.submit(run, told)
+    executor.submit(run, outcomes)
     began.wait()
     executor.cancel(run.execution.id, reason="by ann")
     free.set()
 
-    assert told.next().ended is Ended.SUCCEEDED
+    assert outcomes.next().ended is Ended.SUCCEEDED
 
 
 def test_a_task_that_raises_on_its_way_out_was_cancelled_all_the_same(
     executor: AsyncExecutor,
 ) -> None:
-    told, began = Told(), Event()
+    outcomes, began = Outcomes(), Event()
 
     async def job() -> None:
         began.set()
@@ -165,28 +165,27 @@ def test_a_task_that_raises_on_its_way_out_was_cancelled_all_the_same(
             raise ValueError("while cleaning up")
 
     run = run_of(job)
-    executor.submit(run, told)
+    executor.submit(run, outcomes)
     began.wait()
     executor.cancel(run.execution.id, reason="by ann")
 
-    assert told.next().ended is Ended.CANCELLED
+    assert outcomes.next().ended is Ended.CANCELLED
 
 
-def test_a_job_can_look_instead_of_being_cancelled(executor: AsyncExecutor) -> None:
-    told, began = Told(), Event()
+def test_a_job_can_poll_for_its_cancellation(executor: AsyncExecutor) -> None:
+    outcomes, began = Outcomes(), Event()
 
     async def job() -> None:
         began.set()
-        while not current().cancelled:
-            pass
+        eventually(lambda: current().cancelled)
         current().raise_if_cancelled()
 
     run = run_of(job)
-    executor.submit(run, told)
+    executor.submit(run, outcomes)
     began.wait()
     executor.cancel(run.execution.id, reason="by ann")
 
-    assert told.next().ended is Ended.CANCELLED
+    assert outcomes.next().ended is Ended.CANCELLED
 
 
 def test_a_task_of_a_job_that_raises_system_exit_does_not_end_the_loop(
@@ -206,7 +205,7 @@ def test_a_task_of_a_job_that_raises_system_exit_does_not_end_the_loop(
 
 
 def test_jobs_share_the_loop(executor: AsyncExecutor) -> None:
-    told = Told()
+    outcomes = Outcomes()
     met: list[asyncio.Event] = []
 
     async def job(number: int) -> int:
@@ -218,13 +217,13 @@ def test_jobs_share_the_loop(executor: AsyncExecutor) -> None:
         return number
 
     for number in range(100):
-        executor.submit(run_of(job, args={"number": number}), told)
+        executor.submit(run_of(job, args={"number": number}), outcomes)
 
-    assert {told.next().result for _ in range(100)} == set(range(100))
+    assert {outcomes.next().result for _ in range(100)} == set(range(100))
 
 
 def test_it_must_be_started_and_stopping_cancels_what_runs() -> None:
-    executor, told, began, ended = AsyncExecutor(), Told(), Event(), Event()
+    executor, outcomes, began, ended = AsyncExecutor(), Outcomes(), Event(), Event()
 
     async def job() -> None:
         began.set()
@@ -234,12 +233,12 @@ def test_it_must_be_started_and_stopping_cancels_what_runs() -> None:
             ended.set()
 
     with pytest.raises(Refused, match="start"):
-        executor.submit(run_of(job), told)
+        executor.submit(run_of(job), outcomes)
     executor.start()
     executor.start()
-    executor.submit(run_of(job), told)
+    executor.submit(run_of(job), outcomes)
     began.wait()
     executor.stop()
 
     assert ended.is_set()
-    assert told.is_silent
+    assert outcomes.is_silent

@@ -38,6 +38,6 @@ def test_lone_surrogates_cross_too() -> None:
         (20_000).to_bytes(4, "big") + b"[" * 20_000,
     ],
 )
-def test_what_nobody_of_ours_has_sent_is_refused(raw: bytes) -> None:
+def test_bytes_that_are_no_frame_are_refused(raw: bytes) -> None:
     with pytest.raises(BrokenFrame):
         [*FrameReader().feed(raw)]

@@ -7,7 +7,7 @@ import pytest
 from sempre.executors.gil_turns import SHORT, GilTurns
 from sempre.executors.threads import ThreadExecutor
 from sempre.ports.executor import Ended
-from tests.unit.executors.runs import Told, run_of
+from tests.unit.executors.runs import Outcomes, run_of
 
 
 def test_turns_matter_only_where_most_runs_are_very_short() -> None:
@@ -47,13 +47,13 @@ def test_a_thread_goes_on_while_another_waits_for_its_turn() -> None:
 
 @pytest.mark.parametrize("count", [2, 30])
 def test_runs_that_need_each_other_run_at_once_though_those_before_were_short(count: int) -> None:
-    executor, told, together = ThreadExecutor(), Told(), Barrier(count)
+    executor, outcomes, together = ThreadExecutor(), Outcomes(), Barrier(count)
     for _ in range(200):
-        executor.submit(run_of(lambda: None), told)
-        told.next()
+        executor.submit(run_of(lambda: None), outcomes)
+        outcomes.next()
 
     for _ in range(count):
-        executor.submit(run_of(lambda: together.wait() * 0), told)
+        executor.submit(run_of(lambda: together.wait() * 0), outcomes)
 
-    assert {told.next().ended for _ in range(count)} == {Ended.SUCCEEDED}
+    assert {outcomes.next().ended for _ in range(count)} == {Ended.SUCCEEDED}
     executor.stop()

@@ -20,7 +20,7 @@ from sempre.executors.current import current
 from sempre.executors.event_loop import AsyncExecutor
 from sempre.executors.threads import ThreadExecutor
 from sempre.ports.executor import Ended, Executor, Progress
-from tests.unit.executors.runs import SLOT, Told, outcome_of, run_of
+from tests.unit.executors.runs import SLOT, Outcomes, outcome_of, run_of
 
 MARK: ContextVar[str] = ContextVar("mark", default="unset")
 
@@ -61,10 +61,10 @@ async def greet_later(name: str) -> str:
 def test_a_result_arrives_with_its_run(executor: Executor) -> None:
     run = run_of(greet, args={"name": "東京 è 🚀", "times": 2})
 
-    told = Told()
-    executor.submit(run, told)
+    outcomes = Outcomes()
+    executor.submit(run, outcomes)
 
-    ended, outcome = told.next_of_run()
+    ended, outcome = outcomes.next_of_run()
     assert ended is run
     assert outcome.ended is Ended.SUCCEEDED
     assert outcome.result == "ciao 東京 è 🚀 ciao 東京 è 🚀 "
@@ -193,7 +193,7 @@ def test_what_a_job_sets_in_its_context_is_gone_with_it(executor: Executor) -> N
     assert [outcome_of(executor, run_of(job)).result for _ in range(5)] == ["unset"] * 5
 
 
-def test_an_outcome_that_nobody_can_take_ends_nothing(
+def test_a_callback_that_raises_ends_nothing(
     executor: Executor, request: pytest.FixtureRequest
 ) -> None:
     logged: SimpleQueue[logging.LogRecord] = SimpleQueue()
@@ -215,7 +215,7 @@ def test_an_unknown_run_cannot_be_cancelled(executor: Executor) -> None:
     outcome_of(executor, run)
 
     assert not executor.cancel(run.execution.id, reason="too late")
-    assert not executor.cancel("never heard of", reason="typo")
+    assert not executor.cancel("unknown", reason="typo")
 
 
 def test_progress_is_gone_with_its_run(executor: Executor) -> None:
@@ -237,18 +237,18 @@ def test_nothing_is_submitted_to_what_was_stopped(executor: Executor) -> None:
     executor.stop()
 
     with pytest.raises(Refused):
-        executor.submit(run_of(returned(1)), Told())
+        executor.submit(run_of(returned(1)), Outcomes())
 
 
-def test_every_one_of_a_thousand_runs_is_told_of_exactly_once(executor: Executor) -> None:
-    told = Told()
+def test_every_one_of_a_thousand_runs_is_reported_exactly_once(executor: Executor) -> None:
+    outcomes = Outcomes()
     runs = [run_of(returned(number), timeout=0.02) for number in range(1_000)]
 
     for run in runs:
-        executor.submit(run, told)
-    ends = [told.next_of_run() for _ in runs]
+        executor.submit(run, outcomes)
+    ends = [outcomes.next_of_run() for _ in runs]
 
     assert {run.execution.id for run, _ in ends} == {run.execution.id for run in runs}
     assert {outcome.ended for _, outcome in ends} <= {Ended.SUCCEEDED, Ended.TIMED_OUT}
-    assert told.is_silent
+    assert outcomes.is_silent
     outcome_of(executor, run_of(returned(1)))

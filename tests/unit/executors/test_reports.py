@@ -1,4 +1,4 @@
-"""What a child says of its run is taken only if every store can hold it."""
+"""The report of a child is accepted only if every store can hold it."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from sempre.ports.executor import Ended, Outcome, Progress, Task
 DEEP = '{"report":["succeeded",' + "[" * 40 + "]" * 40 + ',"",""]}'
 
 
-def said(text: str) -> list[Outcome | Progress]:
+def read(text: str) -> list[Outcome | Progress]:
     body = text.encode("utf-8", "surrogatepass")
     return [*map(read_message, FrameReader().feed(len(body).to_bytes(4, "big") + body))]
 
@@ -63,7 +63,7 @@ def said(text: str) -> list[Outcome | Progress]:
 )
 def test_what_no_child_of_ours_would_say_is_refused(text: str) -> None:
     with pytest.raises(BrokenFrame):
-        said(text)
+        read(text)
 
 
 def test_a_message_over_the_limit_of_its_task_is_refused_before_it_has_arrived() -> None:
@@ -78,7 +78,7 @@ def test_a_message_over_the_limit_of_its_task_is_refused_before_it_has_arrived()
 
 
 @pytest.mark.parametrize("value", [None, 0, -(2**63), 2**53, 1.5, "è", True, [1, {"a": None}]])
-def test_what_a_child_says_is_taken_as_it_is(value: Json) -> None:
+def test_a_report_of_a_child_is_read_unchanged(value: Json) -> None:
     report = Outcome(Ended.SUCCEEDED, value)
 
     [message] = FrameReader().feed(encode_frame({"report": report[:4]}))
@@ -87,15 +87,16 @@ def test_what_a_child_says_is_taken_as_it_is(value: Json) -> None:
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
-def test_every_progress_that_a_job_may_tell_is_taken(done: float) -> None:
+def test_every_progress_that_a_job_may_report_is_read(done: float) -> None:
     current = Current()
     current.progress(done, done)
-    told = current.link.progress
-    assert told is not None
+    progress = current.link.progress
+    assert progress is not None
 
-    [message] = FrameReader().feed(encode_frame({"progress": [told.done, told.total, told.note]}))
+    parts = [progress.done, progress.total, progress.note]
+    [message] = FrameReader().feed(encode_frame({"progress": parts}))
 
-    assert read_message(message) == told
+    assert read_message(message) == progress
 
 
 @given(st.recursive(st.none() | st.floats() | st.integers() | st.text(), st.lists))

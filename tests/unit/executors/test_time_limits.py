@@ -62,7 +62,7 @@ def test_a_child_that_is_gone_leaves_nothing_behind() -> None:
     assert limits.wait() is None
 
 
-def test_a_far_limit_is_looked_at_again_and_again_as_a_wait_does_not_count_suspended_time() -> None:
+def test_a_far_limit_is_polled_as_a_wait_does_not_count_suspended_time() -> None:
     limits = TimeLimits(Clock(), grace=5.0)
     limits.set(1, 50_000)
 
