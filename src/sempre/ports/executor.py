@@ -1,8 +1,8 @@
-"""The port of an executor: what runs a job's function, somewhere, and tells how it ended.
+"""The port of an executor: it runs the function of a job, and reports the outcome.
 
 An executor never raises because of what a job does. A job that returns, raises, hangs, eats all
-memory or kills its process gives one outcome each time, and harms no other job; where an executor
-cannot keep that promise it says so in its own documentation.
+memory or kills its process gives one outcome each time, and harms no other job; an executor that
+cannot keep that promise says so in its own documentation.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,15 +24,15 @@ Isolation = Literal["thread", "async", "process"]
 
 @dataclass(frozen=True)
 class Task:
-    """A registered function and how it wants to be run.
+    """A registered function and how it runs.
 
     Attributes:
-        name: under which it is registered.
-        function: the user's own, `def` or `async def`.
-        isolation: where it runs.
+        name: under which the function is registered.
+        function: of the user, `def` or `async def`.
+        isolation: where the function runs.
         memory: the most bytes of address space a child process may have; None is no limit.
         redact: whole names, with wildcards, whose values are masked before they are stored.
-        result_limit: the most bytes of JSON that are stored of what it returns.
+        result_limit: the largest result that is stored, in bytes of JSON.
     """
 
     name: str
@@ -74,22 +74,22 @@ class Ended(StrEnum):
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    """It raised, or was given arguments it does not take."""
+    """The function raised, or does not take the arguments."""
     TIMED_OUT = "timed out"
     CANCELLED = "cancelled"
-    """It ended because somebody asked it to."""
+    """The run ended on request."""
     SKIPPED = "skipped"
-    """It found that there was nothing to do; its error says why."""
+    """The job found nothing to do; the error says why."""
     CRASHED = "crashed"
-    """Its process ended without an answer."""
+    """The process of the run ended without a report."""
     INTERRUPTED = "interrupted"
-    """Its worker stopped and did not wait for it."""
+    """The worker stopped and did not wait for the run."""
     RELEASED = "released"
-    """It never began: its worker gives the claim back."""
+    """The run never began: its worker gives the claim back."""
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nobody knows how far it got."""
+        """Whether how far the run got is unknown."""
         return self in (Ended.CRASHED, Ended.INTERRUPTED)
 
 
@@ -97,11 +97,11 @@ class Outcome(NamedTuple):
     """How a run ended.
 
     Attributes:
-        ended: how.
-        result: what it returned, as it is stored (see `domain.results`); None unless it succeeded.
-        error: the last line of what it raised, for a list: `ValueError: no such region`.
-        traceback: all of it, redacted and capped at 8 KB.
-        seconds: how long it took, by this process's clock.
+        ended: the way in which the run ended.
+        result: the result as it is stored (see `domain.results`); None unless the run succeeded.
+        error: the last line of the exception, for a list: `ValueError: no such region`.
+        traceback: the whole traceback, redacted and capped at 8 KB.
+        seconds: how long the run took, by the clock of this process.
     """
 
     ended: Ended
@@ -113,7 +113,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come, as it told itself."""
+    """How far a run has come, by its own report."""
 
     done: float
     total: float | None = None
@@ -130,23 +130,24 @@ class Executor(Protocol):
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
         """Begin a run and return at once; `done` is called exactly once, from any thread.
 
-        It may submit another run, but must not wait for one: that may have to come after it.
+        `done` may submit another run, but must not wait for one: that run may begin only after
+        `done` has returned.
         """
         ...
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; False if it is unknown. A thread can only be asked, not ended."""
+        """Ask a run to end; False if the run is unknown. A thread can only be asked, not ended."""
         ...
 
     def progress(self) -> Mapping[str, Progress]:
-        """Return how far the runs have come that have said so, by execution id."""
+        """Return the progress of runs that have reported any, by execution id."""
         ...
 
     @property
     def stuck(self) -> int:
-        """How many runs are over for us (timed out, cancelled) but still occupy their thread."""
+        """How many runs have timed out or were cancelled, but still occupy their thread."""
         ...
 
     def stop(self) -> None:
-        """End at once whatever still runs, without calling `done`, and give everything back."""
+        """End every run at once, without calling `done`, and release all resources."""
         ...

@@ -1,4 +1,4 @@
-"""The part of a store's port by which people look at what was and is. Nothing here changes it."""
+"""The part of a store's port that lists schedules and executions for people; it changes nothing."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -19,16 +19,16 @@ __all__ = ["History"]
 
 
 class History(Protocol):
-    """What every store tells of its schedules and executions."""
+    """The queries of every store about its schedules and executions."""
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
-        """Return a page of history, newest slot first, by key and not by counting."""
+        """Return a page of executions, newest slot first, found by key and not by offset."""
         ...
 
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:
-        """Return the newest executions of each of these schedules, as many, in one round trip."""
+        """Return the newest `limit` executions of each of these schedules, in one round trip."""
         ...
 
     def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
@@ -36,20 +36,20 @@ class History(Protocol):
         ...
 
     def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest stretches of slots that passed without a row, newest first."""
+        """Return the latest ranges of slots that passed without a row, newest first."""
         ...
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution, lost ones and late results included, in order."""
+        """Return every attempt at an execution, lost ones and late results included, in order."""
         ...
 
     def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
-        """Return the last report of each of these executions that has any, by execution id.
+        """Return the last progress report of each of these executions, by execution id.
 
-        It stays when the run is over, until the execution is purged or reports anew.
+        A report stays when the run is over, until the execution is purged or a later run reports.
         """
         ...
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows, by day."""
+        """Return the daily counts of purged rows."""
         ...

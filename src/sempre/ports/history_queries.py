@@ -1,4 +1,4 @@
-"""What people ask a store who look into what happened, and what they are told."""
+"""Queries of people about schedules and executions, and the rows of their answers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,7 +39,7 @@ class ScheduleQuery:
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A stretch of a list, and where the next one begins; an empty text at its end."""
+    """A part of a list, and where the next part begins; an empty text at its end."""
 
     items: tuple[T, ...]
     after: str = ""
@@ -47,7 +47,7 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True)
 class Rollup:
-    """What a schedule did on one day, kept when its rows are gone."""
+    """How many executions of a schedule ended on one day, kept when their rows are purged."""
 
     schedule_id: str
     day: str
@@ -58,13 +58,14 @@ class Rollup:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try at an execution, kept for the people who look into what happened.
+    """One attempt at an execution, kept for people who examine what happened.
 
     Attributes:
-        state: what the execution became by it; running, if it was late.
-        error: what it raised, or why it was lost.
-        late: whether its result came when the execution was no longer this claim's.
-        lost: whether somebody else ended it: its lease ran out, or another execution replaced it.
+        state: what the execution became by the attempt; running, if the attempt was late.
+        error: what the job raised, or why the attempt was lost.
+        late: whether the result came when the execution was no longer this claim's.
+        lost: whether the attempt was ended from outside: its lease ran out, or another execution
+            replaced it.
     """
 
     execution_id: str
@@ -81,13 +82,13 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Report:
-    """How far a run had come when its worker last told of it.
+    """The progress of a run, as its worker last reported it.
 
     Attributes:
-        fence: of the claim that it is about; an execution that was begun again has a higher one.
+        fence: of the claim; an execution that is claimed again has a higher one.
         done: how much was done, in a unit of the job's own.
         total: how much there is to do, if the job knows.
-        note: what was being done.
+        note: what the job was doing.
         told_at: set by the store.
     """
 

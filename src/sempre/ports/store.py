@@ -1,16 +1,15 @@
 """The port of a store: the authority that decides safety.
 
 Every operation is atomic, takes a batch where work comes in batches, and may be repeated after
-an unknown outcome. Reads change nothing and return the store's now, by which planning goes on;
-the server's clock decides what is due and what has expired. Nothing depends on a connection
-staying the same between two operations.
+an unknown outcome. Reads change nothing and return the store's now, with which planning works; the
+server's clock decides what is due and what has expired. Two operations need not use one connection.
 
-Failures: `StoreUnavailable` if the store cannot be reached or did not answer in time (what was
-asked may or may not have happened), `StoreRefused` if it must not be used as it is set up,
-`StoreGone` if it is not set up, or somebody has emptied it since.
+Failures: `StoreUnavailable` if the store cannot be reached or did not answer in time (whether the
+operation was carried out is unknown), `StoreRefused` if the store must not be used as it is set up,
+`StoreGone` if the store is not set up, or was emptied since.
 
 A store is used from many threads at once. An order that is repeated while the first one is still
-under way gets the same answer. Unique keys may be of any length.
+under way gets an equal answer. Unique keys may be of any length.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -47,32 +46,31 @@ __all__ = ["Capabilities", "Store"]
 
 
 class Store(History, Protocol):
-    """What every store promises. The memory store is its shortest statement as code."""
+    """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
 
     @property
     def uuid(self) -> str:
-        """The store's own identity, made once when it is set up; tickets carry it."""
+        """The identity of the store, made once when the store is set up; tickets contain it."""
         ...
 
     @property
     def weaker_promises(self) -> tuple[str, ...]:
-        """What this store, as it is set up, promises less than others: a sentence each."""
+        """Promises that this store, as it is set up, does not keep: a sentence each."""
         ...
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
         """Set the store up, or bring its schema to this version; nothing if it is current.
 
-        As the copy of another store it gets an identity of its own; nobody may work on it then.
-        With a fence it is made whole again, whatever somebody has left of it, and fences go on
-        above the given one: whoever does that has seen fences of the store before. A schema that
-        is newer than this code knows is refused, by StoreRefused.
+        As the copy of another store it gets an identity of its own; no worker may use it meanwhile.
+        With a fence, the highest that the caller has seen, a store that was emptied in part is
+        repaired, and fences go on above that one. StoreRefused for a schema of a newer release.
         """
         ...
 
     def close(self) -> None:
-        """Give back every connection. Closing twice is fine; any later use is an error."""
+        """Close every connection. Closing twice is fine; any later use is an error."""
         ...
 
     # Schedules
@@ -80,8 +78,8 @@ class Store(History, Protocol):
     def create(self, births: Sequence[Birth]) -> list[bool]:
         """Create schedules with their first rows, each as a whole, in one round trip.
 
-        False where a schedule of that name exists that is not deleted, unless it is this very
-        one by id: an order repeated is an order done.
+        False where another schedule of that name exists that is not deleted; True for the schedule
+        of that very id: the creation was repeated.
         """
         ...
 
@@ -90,54 +88,54 @@ class Store(History, Protocol):
         ...
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
-        """Carry out plans, each wholly or not at all; True where it was, or already had been.
+        """Carry out plans, each wholly or not at all; True where a plan was, or already had been.
 
-        An attempt that a plan ends, as a rescue does, is on record as lost.
+        An attempt that a plan ends, as a rescue does, is recorded as lost.
 
-        What was done before is known by the rows it created; an order that creates nothing is
-        refused when it is repeated, and its maker reads and plans again.
+        A repeated order is known by the rows it created; an order that creates nothing is refused
+        when it is repeated, and its caller reads and plans again.
 
-        A plan is refused, False, if the revision of its base has changed, or, where it changes
-        the schedule, the starts or cursor; or if an execution it changes is not in the state,
-        attempt and fence it was planned from; or if it starts something, which only `claim` does;
-        or if it decides about an execution and the switch that stops that is not the one it was
-        planned with; or if it rescues an execution whose session has not expired, or not any
-        more. Created rows get the store's now as their birth.
+        A plan is refused, False, if the revision of its base has changed, or, where the plan
+        changes the schedule, the starts or cursor; if an execution that it changes is not in the
+        state, attempt and fence of the reading; if it starts an execution, which only `claim` does;
+        if it decides about an execution that another switch stops now; or if it rescues an
+        execution whose session has not expired. Created rows get the store's now as `created_at`.
         """
         ...
 
     # Work
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return rows of schedules that are due, by priority and then due_at, not held.
+        """Return due rows of schedules, by priority and then due_at, not held.
 
-        At most `limit`; only of the queues and jobs wanted. Where what is overdue is wanted, it
-        comes by due_at alone. What a switch holds is left out; what one rejects is there with that
-        switch, so that its slot is skipped. Others may read the same ones: the claim decides.
+        At most `limit`; only of the queues and jobs wanted. If overdue rows are wanted, they come
+        by due_at alone. Rows that a switch holds are left out; a row that a switch rejects comes
+        with that switch, so that its slot is skipped. Other workers may read the same rows: the
+        claim decides.
         """
         ...
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
-        """Return the ids of what `due` returns, or will return within a while, in its order."""
+        """Return the ids of rows that `due` returns, or will return within a time, in its order."""
         ...
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
-        """Return when the next live row that is not yet due will be, of those that are wanted.
+        """Return when the next wanted live row is due, of those that are not due yet.
 
-        Whether a switch will stop it then does not matter.
+        Rows that a switch stops count too.
         """
         ...
 
     def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
-        """Return when the first wanted live row is due, after an instant: by now, or later.
+        """Return when the first wanted live row is due, after an instant in the past.
 
-        Asked by idle workers several times a second where no wake-up reaches them, so it is the
-        cheapest of all questions; it tells no now.
+        Idle workers ask several times a second where no wake-up reaches them, so this is the
+        cheapest query of all; it returns no now.
         """
         ...
 
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
-        """Return the executions of these ids that exist, in any state, with what they depend on."""
+        """Return the executions of these ids that exist, in any state, as candidates."""
         ...
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
@@ -179,9 +177,9 @@ class Store(History, Protocol):
         ...
 
     def running(self, session: str) -> Reading[list[Execution]]:
-        """Return what runs under a session, by fence: what it holds, whatever replies were lost.
+        """Return the running executions of a session, by fence, also those whose reply was lost.
 
-        Of a session that has expired it is what nobody has taken back yet; `leased_until` tells.
+        If the session has expired, those that were not rescued yet; `leased_until` says so.
         """
         ...
 
@@ -206,10 +204,10 @@ class Store(History, Protocol):
         ...
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
-        """End live executions, and ask the holders of running ones to end them.
+        """End live executions, and ask the workers of running ones to cancel them.
 
-        The next row of a schedule is left alone: only a plan can put another one in its place.
-        What is asked for is the end of the attempt under way: it is forgotten with that attempt.
+        The next row of a schedule is left alone: only a plan can put another one in its place. The
+        request is for the attempt under way, and ends with that attempt.
         """
         ...
 
@@ -220,26 +218,27 @@ class Store(History, Protocol):
         ...
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        """Renew a session that was not retired or purged; tell it what it has to know, in one trip.
+        """Renew a session that was not retired or purged; return what its worker has to know.
 
-        Also one that has expired: by a clock that has jumped all of them have. What others took
-        from it meanwhile it is told by what it holds.
+        An expired session is renewed too: after a jump of the clock every session has expired. Its
+        worker learns from `held` which executions other workers have claimed meanwhile. A switch
+        whose time is over goes on first, and frees the rows that it held.
         """
         ...
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
-        """Keep how far runs have come, in one round trip: the last report of each execution.
+        """Store the last progress report of each execution, in one round trip.
 
-        One of a claim that the session does not hold any more is dropped without a word.
+        A report about a claim that the session does not hold any more is dropped.
         """
         ...
 
     def retire(self, session: str) -> None:
-        """End a session; whatever it still runs counts as expired at once."""
+        """End a session; its running executions count as expired at once."""
         ...
 
     def shorten_leases(self, *, longest: timedelta) -> int:
-        """Let no lease last longer than so long from the store's now; return how many did.
+        """Cut leases that last longer than this from the store's now; return how many did.
 
         Leases that were given by a clock that was ahead would outlive their workers by as much.
         """
@@ -262,48 +261,49 @@ class Store(History, Protocol):
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
-        """Return a page of what waits in these queues, or in any, due within the horizon, not held.
+        """Return a page of waiting rows of these queues, or of all, due within the horizon, not held.
 
-        In an order of the store's own, by key: whatever waits unchanged from the first page to
-        the last is on one of them, once. The cost grows with what waits, not with what has ended.
+        The order is the store's own, by key: a row that waits unchanged from the first page to the
+        last is on one page, once. The cost grows with the rows that wait, not with history.
         """
         ...
 
     def mark_rung(self, ids: Sequence[str]) -> int:
-        """Turn pending rows to scheduled, after the broker was told; return how many."""
+        """Turn pending rows to scheduled, after the broker took their tickets; return how many."""
         ...
 
     # Maintenance
 
     def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
-        """Return schedules that may be wrong, found by index and not by looking at all.
+        """Return schedules that may be wrong, found by index and not by reading every schedule.
 
-        Those are never started, or want a next row and have none, or have one that was stamped
-        by older zones, or are broken: a grid may work again. What has ended or is stopped is not
-        among them. Besides, those whose cursor is ahead of now and which gave up slots by a clock
-        that was ahead too.
+        Such a schedule was never started, or needs a next row and has none, or has one that was
+        computed with older time zone data, or is broken: its grid may work again. Schedules that
+        have ended or are stopped are left out. Besides, schedules whose cursor is ahead of now, and
+        whose slots were given up by a clock that was ahead too.
         """
         ...
 
     def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
-        """Check the next schedules in order of id, and tell which are not plainly in order.
+        """Check the next schedules in order of id; return the names of those not plainly in order.
 
-        In order is one that wants a next row and has just one, at its `next_run_at` and of its
-        revision; and one that wants none, has none, and is neither broken nor yet to be started.
-        None whose cursor is ahead of now is in order.
-        It is checked by the rows that there are, not by an index of what was wrong before. Grids
-        are not asked: whether a row is at the right slot only planning can tell.
+        A schedule is in order if it needs a next row and has just one, at its `next_run_at` and of
+        its revision; or if it needs none, has none, and is neither broken nor yet to be started. A
+        schedule whose cursor is ahead of now is not in order. The check reads the rows themselves,
+        not an index of earlier faults. Grids are not asked: only planning knows whether a row is at
+        the right slot.
         """
         ...
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
-        """Return schedules in order of id, for the slow round that looks at every one."""
+        """Return schedules in order of id, for the slow round that checks every schedule."""
         ...
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
-        """Take the maintenance pass if it is due and set when the next one is; None otherwise.
+        """Begin the maintenance pass if it is due, and set when the next one is; None otherwise.
 
-        Due by `Pass.is_due`, for one who wants a pass `every` so often, by the store's clock.
+        A pass is due by `Pass.is_due`, for a worker that wants one `every` interval, by the store's
+        clock.
         """
         ...
 
@@ -312,7 +312,7 @@ class Store(History, Protocol):
     ) -> None:
         """Record what a pass did, if this holder was the last to begin one.
 
-        The next one is due after `due_in`, where that is given, or else when `begin_pass` said.
+        The next pass is due after `due_in`, if that is given, or else when `begin_pass` said.
         """
         ...
 
@@ -323,10 +323,9 @@ class Store(History, Protocol):
     def purge(self, *, before: datetime, limit: int) -> int:
         """Delete executions that ended before an instant, in a small transaction; return how many.
 
-        Their counts go into the daily roll-ups in the same one. A skipped slot that is still to
-        come, and everything after a cursor, stays. Besides, as many of each at most: stretches of
-        slots that ended before it, sessions that lost their lease before it, and results that came
-        before it for executions that were gone. So does whatever only those had needed.
+        Their counts go into the daily roll-ups in the same transaction. A skipped slot that is
+        still to come, and every row after a cursor, stays. Besides, at most `limit` of each: ranges
+        of slots, expired sessions and late results that ended before the instant.
         """
         ...
 
@@ -335,15 +334,15 @@ class Store(History, Protocol):
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
         """Turn a switch off, so that it stops its target, or on again; return those that are off.
 
-        Once it has returned, no claim of what it stops commits, but of kind manual. On again, held
-        rows are free; where it goes on by itself they are so by the next tick of any session.
-        Switches come by name.
+        After the return no claim of a stopped row commits, except of kind manual. A switch that is
+        turned on frees the rows that it held; where its time is over, the next tick of any session
+        does. Switches come by name.
         """
         ...
 
     def switches(self) -> Reading[list[Switch]]:
         """Return the switches that are off, by name, with how much each has rejected.
 
-        One whose time is over is not among them, though what it held may wait for the next tick.
+        A switch whose time is over is left out, though its held rows may wait for the next tick.
         """
         ...

@@ -1,6 +1,6 @@
-"""The port of a transactional store: what it promises whose database is the user's own.
+"""The port of a transactional store: its tables share a database with the tables of the user.
 
-Which stores those are, their capabilities tell.
+The capabilities of a store say whether it is transactional.
 """
 
 from collections.abc import Collection
@@ -13,10 +13,10 @@ __all__ = ["Effects", "Transactional"]
 
 
 class Effects(Protocol):
-    """A transaction of the store's own database, for what a job writes and the end of its run.
+    """A transaction in the store's database, for the writes of a job and the end of its run.
 
-    It is on a connection of its own, which holds up nobody but those who want the same rows; in
-    SQLite, everybody who writes.
+    The transaction has a connection of its own. It blocks only writers of rows that it has written;
+    in SQLite, every writer.
     """
 
     @property
@@ -25,26 +25,26 @@ class Effects(Protocol):
         ...
 
     def keep(self, result: Json) -> None:
-        """Record that the run succeeded, commit that with what the job has written, and close.
+        """Record that the run succeeded, commit that with the writes of the job, and close.
 
-        A later `settle` of the same claim finds it done, whatever it reports.
+        A later `settle` of this claim finds it done, whatever it records.
 
         Raises:
             TransactionError: the run has lost its claim, or the job ended the transaction or
-                broke it; nothing that was still in the transaction is kept. Or the commit was not
-                answered: then nobody knows, and a later `settle` finds out.
+                broke it; no write that was still in the transaction is kept. Or the commit was
+                not answered: a later `settle` finds out whether it was kept.
         """
         ...
 
     def drop(self) -> None:
-        """Keep nothing, and close. It never raises, and may be repeated."""
+        """Roll back, and close. Never raises, and may be repeated."""
         ...
 
     def release(self) -> None:
-        """Keep nothing from here on, though the job may still use the connection.
+        """Let nothing be kept from here on, though the job may still use the connection.
 
-        From any thread. It never raises. A database that one transaction stops for everybody is
-        free again; of others the job may keep locks until it returns.
+        Callable from any thread; never raises. SQLite, where one transaction blocks every writer,
+        is free again; elsewhere the job may keep locks until it returns.
         """
         ...
 
@@ -53,16 +53,16 @@ class Transactional(Protocol):
     """What a store promises besides, if its capabilities say that it is transactional."""
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:
-        """Put one-off work in through a transaction that the caller has begun and will end.
+        """Enqueue one-off work in a transaction that the caller has begun and will end.
 
-        As `enqueue`: the work is there once the caller has committed, and never if not. Who wants
-        the same unique key waits until then, or gets an error of the database; so may this call.
-        A switch that is turned while the transaction is open stops the start, not the birth.
+        As `enqueue`: the work exists once the caller has committed, and never if not. An enqueue of
+        an equal unique key waits until then, or gets an error of the database; so may this call. A
+        switch that is turned off while the transaction is open stops the start, not the enqueue.
 
         Raises:
             TransactionError: the connection is of another driver, or in no transaction.
-            NotSameDatabase: it leads elsewhere. Nothing was written.
-            Exception: whatever the driver raises, as it is: the transaction is the caller's.
+            NotSameDatabase: the connection leads to another database. Nothing was written.
+            Exception: any error of the driver, as it is: the transaction is the caller's.
         """
         ...
 
@@ -77,7 +77,7 @@ class Transactional(Protocol):
     def connect(self) -> object:
         """Return a fresh connection of the driver to the store's database, for the user's tables.
 
-        It commits each statement; whoever asked closes it.
+        The connection commits each statement; the caller closes it.
 
         Raises:
             StoreUnavailable: the database cannot be reached.
