@@ -261,10 +261,11 @@ class Store(History, Protocol):
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
-        """Return a page of waiting rows of these queues, or of all, due within the horizon, not held.
+        """Return a page of waiting rows of these queues, or of all, due within the horizon.
 
-        The order is the store's own, by key: a row that waits unchanged from the first page to the
-        last is on one page, once. The cost grows with the rows that wait, not with history.
+        Held rows are left out. The order is the store's own, by key: a row that waits unchanged
+        from the first page to the last is on one page, once. The cost grows with the rows that
+        wait, not with history.
         """
         ...
 

@@ -68,7 +68,7 @@ class Member:
         """The fork server of a worker, if it has one."""
         return [each for each in children(worker.pid) if each.name == "sempre-forksrv"]
 
-    def pulses(self, worker: Process) -> list[Process]:
+    def heartbeat_processes(self, worker: Process) -> list[Process]:
         return [each for each in children(worker.pid) if each.name != "sempre-forksrv"]
 
     def pids_below(self, worker: Process) -> set[int]:

@@ -30,11 +30,11 @@ def kill_all_processes(fleet: Fleet) -> None:
     fleet.join(1)
 
 
-def kill_pulse(fleet: Fleet) -> None:
+def kill_heartbeat_process(fleet: Fleet) -> None:
     """Kill the process that shows life for a worker in mid run."""
     member, worker = _in_mid_run(fleet)
-    for pulse in member.pulses(worker):
-        send(pulse.pid, SIGKILL)
+    for process in member.heartbeat_processes(worker):
+        send(process.pid, SIGKILL)
 
 
 def kill_fork_server(fleet: Fleet) -> None:
@@ -67,7 +67,7 @@ def pause(fleet: Fleet) -> None:
 
 
 def pause_worker_alone(fleet: Fleet) -> None:
-    """Freeze a worker process in mid run, whose pulse goes on, past its lease."""
+    """Freeze a worker process in mid run, whose heartbeat process goes on, past its lease."""
     _, worker = _in_mid_run(fleet)
     send(worker.pid, SIGSTOP)
     try:
@@ -177,7 +177,7 @@ def _pass_time(seconds: float) -> None:
 FAULTS: dict[str, Callable[[Fleet], None]] = {
     "kill worker": kill_worker,
     "kill member": kill_all_processes,
-    "kill pulse": kill_pulse,
+    "kill heartbeat process": kill_heartbeat_process,
     "kill fork server": kill_fork_server,
     "kill supervisor": kill_supervisor,
     "pause member": pause,

@@ -199,7 +199,7 @@ def test_a_worker_without_a_supervisor_ends_well_by_ctrl_c(tmp_path: Path) -> No
         [member] = fleet.join()
         wait_until_all_run(fleet)
 
-        # Its pulse and its fork server are in the same group, and get the signal too.
+        # Its heartbeat process and its fork server are in the same group, and get the signal too.
         member.interrupt()
         eventually(lambda: all_have_heard(member, 1), otherwise=fleet.outputs)
         Effects(tmp_path).gate.touch()

@@ -57,12 +57,12 @@ def test_what_a_jobs_child_writes_to_inherited_pipes_costs_no_session(tmp_path: 
         [member] = fleet.join()
         eventually(lambda: starts_of(fleet, "scribbling"), otherwise=fleet.outputs)
         [worker] = member.workers
-        before = {each.pid for each in member.pulses(worker)}
+        before = {each.pid for each in member.heartbeat_processes(worker)}
         # Past a lease: until then nobody would miss a heartbeat.
         fleet.wait_for_first()
         eventually(lambda: len(starts_of(fleet, "thread-wait")) > 5, otherwise=fleet.outputs)
 
-        after = {each.pid for each in member.pulses(worker)}
+        after = {each.pid for each in member.heartbeat_processes(worker)}
         Effects(tmp_path).gate.touch()
         fleet.part()
         assert before <= after

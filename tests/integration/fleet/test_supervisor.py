@@ -235,13 +235,17 @@ def test_a_worker_whose_fork_server_is_killed_in_mid_run_is_replaced(tmp_path: P
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("harmed", ["pulse", "fork server"])
+@pytest.mark.parametrize("harmed", ["heartbeat process", "fork server"])
 def test_a_worker_whose_other_process_is_killed_is_replaced(harmed: str, tmp_path: Path) -> None:
     with pairing_on("sqlite+store", tmp_path) as pairing, fleet_on(pairing, tmp_path) as fleet:
         [member] = fleet.join()
         fleet.wait_for_slots(3.0)
         [worker] = member.workers
-        targets = member.pulses(worker) if harmed == "pulse" else member.fork_servers(worker)
+        targets = (
+            member.heartbeat_processes(worker)
+            if harmed == "heartbeat process"
+            else member.fork_servers(worker)
+        )
 
         for each in targets:
             send(each.pid, SIGKILL)

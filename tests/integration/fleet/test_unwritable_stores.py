@@ -36,8 +36,10 @@ def wait_for_run_after(fleet: Fleet, instant: float, worker: int) -> None:
 def processes_of(members: list[Member]) -> set[int]:
     """Return the pids of the workers and of their heartbeat processes."""
     workers = [(member, worker) for member in members for worker in member.workers]
-    pulses = [each.pid for member, worker in workers for each in member.pulses(worker)]
-    return {worker.pid for _, worker in workers} | set(pulses)
+    heartbeats = [
+        each.pid for member, worker in workers for each in member.heartbeat_processes(worker)
+    ]
+    return {worker.pid for _, worker in workers} | set(heartbeats)
 
 
 def pass_time(seconds: float) -> None:
