@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypedDict, Unpack
 
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import LIVE, Kind, Reason, State, check_transition
+from sempre.domain.states import ENDS, LIVE, Kind, Reason, State, check_transition
 from sempre.domain.values import builder, copy_with
 
 __all__ = [
@@ -115,6 +115,19 @@ class Execution(Draft):
         return self.state in LIVE
 
     @property
+    def is_active(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in LIVE or self.state is State.RUNNING
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When it ended, for history and retention; None while it waits or runs.
+
+        A slot that was decided without a run ends when it was due to run.
+        """
+        return (self.finished_at or self.run_at) if self.state in ENDS else None
+
+    @property
     def is_untried(self) -> bool:
         """Whether the execution waits for its first start."""
         return self.is_live and self.first_started_at is None
@@ -123,6 +136,19 @@ class Execution(Draft):
     def occupies_slot(self) -> bool:
         """Whether the slot of the execution counts as having a row."""
         return self.kind is Kind.SCHEDULED and self.state is not State.SUPERSEDED
+
+    @property
+    def holds_slot(self) -> bool:
+        """Whether no other row of its kind may be created for its slot.
+
+        A slot has one row of kind scheduled that is not superseded, and one active backfill.
+        """
+        return self.is_active if self.kind is Kind.BACKFILL else self.occupies_slot
+
+    @property
+    def waits_for_slot(self) -> bool:
+        """Whether it is a slot that waits for its very first start, as a next row does."""
+        return self.occupies_slot and self.is_untried
 
     @property
     def key(self) -> str:

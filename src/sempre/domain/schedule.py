@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
+from typing import Literal
 
 from sempre.domain.arguments import are_same_json
 from sempre.domain.definition import Definition
 from sempre.domain.snapshot import Snapshot, build_snapshot
 
-__all__ = ["AHEAD", "Pause", "Schedule"]
+__all__ = ["AHEAD", "Audit", "Pause", "Schedule"]
+
+Audit = Literal["sound", "needs repair", "by next row"]
+"""By its next row: a schedule needs repair if the row is missing or was computed by older zones."""
 
 AHEAD = timedelta(seconds=2)
 """How far a cursor may lie after the store's now: the clocks of two servers differ a little."""
@@ -89,6 +93,17 @@ class Schedule:
         paused_for_good = self.pause is not None and self.pause.until is None
         stopped = self.deleted or self.has_reached_limit or paused_for_good
         return self.started and self.definition.enabled and not stopped
+
+    @property
+    def audit(self) -> Audit:
+        """Whether maintenance has to repair the schedule, as far as the schedule itself tells."""
+        if self.deleted or self.ended:
+            return "sound"
+        if not self.started:
+            return "needs repair" if self.definition.enabled else "sound"
+        if not self.wants_next_row:
+            return "sound"
+        return "needs repair" if self.broken or self.next_run_at is None else "by next row"
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether the cursor lies in the future, where a jump of the store's clock left it."""

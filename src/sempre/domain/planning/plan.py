@@ -91,6 +91,24 @@ class Plan:
         """Whether the plan starts an execution, which needs a session and a fence: a claim does."""
         return any(change.after.state is State.RUNNING for change in self.changes)
 
+    @property
+    def moves(self) -> bool:
+        """Whether it changes its schedule in any way."""
+        return self.base is not None and self.schedule is not None and self.schedule != self.base
+
+    @property
+    def redeclares(self) -> bool:
+        """Whether it changes what a person or deploy declares: all other moves leave that alone."""
+        before, after = self.base, self.schedule
+        if before is None or after is None:
+            return False
+        return (
+            after.definition is not before.definition
+            or after.pause != before.pause
+            or after.deleted != before.deleted
+            or after.declared != before.declared
+        )
+
     def is_overtaken(self, now: datetime) -> bool:
         """Whether the plan moves a cursor back from an instant that is no longer in the future.
 

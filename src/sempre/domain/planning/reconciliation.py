@@ -14,6 +14,7 @@ from sempre.domain.planning.plan import Change, Plan, PlanBuilder, PlanningTime
 from sempre.domain.planning.slots import GRID_ERRORS, due_at, first_eligible
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
+from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
 
 __all__ = ["plan_reconcile", "reconcile"]
@@ -119,8 +120,4 @@ def _why_none(schedule: Schedule) -> Reason:
 
 
 def _is_newer(one: str, other: str) -> bool:
-    return _version(one) > _version(other)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+    return sortable_tzdata(one) > sortable_tzdata(other)

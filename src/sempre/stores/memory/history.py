@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD, Schedule
-from sempre.domain.states import ENDS, Kind, State
+from sempre.domain.states import Kind, State
+from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
 from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery, Waiting
+from sempre.ports.page_key import PageKey
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
@@ -29,10 +31,11 @@ def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
     """Return a page of executions, newest slot first."""
     rows = [row for row in tables.executions.values() if _is_asked_for(row, query)]
     rows.sort(key=_key, reverse=True)
-    rest = [row for row in rows if not query.after or _key(row) < query.after]
+    after = PageKey.read(query.after) if query.after else None
+    rest = [row for row in rows if after is None or _key(row) < after]
     page = rest[: query.limit]
     more = len(rest) > query.limit
-    return Page(tuple(map(tables.leased, page)), _key(page[-1]) if more else "")
+    return Page(tuple(map(tables.leased, page)), str(_key(page[-1])) if more else "")
 
 
 def waiting(
@@ -65,17 +68,11 @@ def is_astray(tables: Tables, schedule: Schedule, tzdata: str, now: datetime) ->
     """Tell whether a schedule may lack its next row, have one of older zones, or be ahead."""
     if schedule.is_ahead(now) and _has_given_up(tables, schedule, now + AHEAD):
         return True
-    if schedule.ended:
-        return False
-    if not schedule.started:
-        return schedule.definition.enabled
-    if not schedule.wants_next_row:
-        return False
-    if schedule.broken or schedule.next_run_at is None:
-        return True
-    rows = (row for row in tables.rows_of(schedule.id) if row.is_untried and row.occupies_slot)
+    if schedule.audit != "by next row":
+        return schedule.audit == "needs repair"
+    rows = (row for row in tables.rows_of(schedule.id) if row.waits_for_slot)
     stamps = [row.tzdata for row in rows if row.run_at == schedule.next_run_at]
-    return not stamps or _version(stamps[0]) < _version(tzdata)
+    return not stamps or sortable_tzdata(stamps[0]) < sortable_tzdata(tzdata)
 
 
 def _has_given_up(tables: Tables, schedule: Schedule, after: datetime) -> bool:
@@ -85,7 +82,7 @@ def _has_given_up(tables: Tables, schedule: Schedule, after: datetime) -> bool:
         return True
     rows = (row for row in tables.rows_of(schedule.id) if row.kind is Kind.SCHEDULED)
     given_up = (row for row in rows if row.state in (State.SKIPPED, State.MISSED))
-    return any((row.finished_at or row.run_at) > after for row in given_up)
+    return any(row.ended_at and row.ended_at > after for row in given_up)
 
 
 def following(tables: Tables, after: str) -> list[Schedule]:
@@ -101,7 +98,7 @@ def is_doubtful(tables: Tables, schedule: Schedule, now: datetime) -> bool:
         return True
     if not schedule.started:
         return schedule.definition.enabled and not schedule.ended
-    rows = (row for row in tables.rows_of(schedule.id) if row.is_untried and row.occupies_slot)
+    rows = (row for row in tables.rows_of(schedule.id) if row.waits_for_slot)
     found = [(row.run_at, row.snapshot.revision) for row in rows if row.run_at > schedule.cursor]
     if schedule.wants_next_row and not schedule.ended:
         return found != [(schedule.next_run_at, schedule.revision)]
@@ -167,10 +164,10 @@ def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:
 
 
 def _is_over(tables: Tables, row: Execution, before: datetime, now: datetime) -> bool:
-    ended = row.finished_at or row.run_at
     schedule = tables.schedules.get(row.schedule_id or "")
     to_come = schedule is not None and row.occupies_slot and row.run_at > schedule.cursor
-    return row.state in ENDS and ended < before and row.run_at <= now and not to_come
+    is_old = row.ended_at is not None and row.ended_at < before
+    return is_old and row.run_at <= now and not to_come
 
 
 def _roll_up(tables: Tables, row: Execution) -> None:
@@ -205,9 +202,5 @@ def _is_listed(schedule: Schedule, query: ScheduleQuery) -> bool:
     )
 
 
-def _key(row: Execution) -> str:
-    return f"{row.run_at.isoformat()} {row.id}"
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+def _key(row: Execution) -> PageKey:
+    return PageKey(row.run_at, row.id)

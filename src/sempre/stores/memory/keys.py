@@ -32,8 +32,7 @@ def failures_before(tables: Tables, key: str) -> tuple[int, datetime | None]:
         return 0, None
     if newest.state is State.FAILED:
         return tables.streaks.get(key, 0) + 1, newest.finished_at
-    over = not (newest.is_live or newest.state is State.RUNNING)
-    return 0 if over else tables.streaks.get(key, 0), None
+    return tables.streaks.get(key, 0) if newest.is_active else 0, None
 
 
 def hold_key(tables: Tables, unique: UniqueKey, identity: str) -> None:
@@ -74,6 +73,6 @@ def _coalesced(tables: Tables, change: Change, now: datetime) -> Change:
 def _active(tables: Tables, key: str) -> list[Execution]:
     """Return what waits or runs of a key; what is over is not looked at again."""
     found = (tables.executions[each] for each in tables.keyed[key])
-    active = [row for row in found if row.is_live or row.state is State.RUNNING]
+    active = [row for row in found if row.is_active]
     tables.keyed[key] = {row.id for row in active}
     return active

@@ -86,7 +86,7 @@ class Tables:
     def put(self, row: Execution) -> None:
         """Write one execution."""
         self.executions[row.id] = row
-        if row.is_live or row.state is State.RUNNING:
+        if row.is_active:
             self.unended[row.id] = row
         else:
             self.unended.pop(row.id, None)
@@ -148,21 +148,17 @@ class Tables:
         rows = [after.get(row.id, row) for row in self.rows_of(schedule_id)]
         scheduled = [row.run_at for row in rows if row.occupies_slot]
         scheduled += [draft.run_at for draft in plan.creates if draft.kind is Kind.SCHEDULED]
-        backfills = [row.run_at for row in rows if _is_active_backfill(row)]
+        backfills = [row.run_at for row in rows if row.kind is Kind.BACKFILL and row.is_active]
         backfills += [draft.run_at for draft in plan.creates if draft.kind is Kind.BACKFILL]
         return _are_unique(scheduled) and _are_unique(backfills)
 
 
 def _matters(row: Execution, cursor: datetime, earliest: datetime | None) -> bool:
-    if row.is_live or row.state is State.RUNNING:
+    if row.is_active:
         return True
     if row.occupies_slot and row.run_at > cursor:
         return True
     return earliest is not None and row.finished_at is not None and row.finished_at > earliest
-
-
-def _is_active_backfill(row: Execution) -> bool:
-    return row.kind is Kind.BACKFILL and (row.is_live or row.state is State.RUNNING)
 
 
 def _are_unique(slots: Iterable[datetime]) -> bool:

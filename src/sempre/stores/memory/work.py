@@ -255,8 +255,7 @@ def _is_own_claim(current: Execution, planned: Execution, session: str) -> bool:
 
 def _is_next_row(tables: Tables, row: Execution) -> bool:
     schedule = tables.schedules.get(row.schedule_id or "")
-    waits_for_slot = row.is_untried and row.occupies_slot
-    return schedule is not None and waits_for_slot and row.run_at > schedule.cursor
+    return schedule is not None and row.waits_for_slot and row.run_at > schedule.cursor
 
 
 def _is_wanted(row: Execution, wanted: Wanted) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.plan import Change
+from sempre.domain.execution import SlotRange
+from sempre.domain.planning.plan import Change, Plan
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import Kind, State
+from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.ports.messages import Birth, Order, Pass, Report, Settlement, Wanted, Work
 from sempre.stores.redis import encoding
@@ -129,7 +129,7 @@ def _order(order: Order) -> Arguments:
     yield int(plan.schedule != plan.base)
     yield plan.decides
     yield from _stop(plan.stopped_by)
-    yield from pairs(_moved(plan.base, plan.schedule))
+    yield from pairs(_moved(plan))
     yield len(plan.changes)
     for change in plan.changes:
         yield from _change(change)
@@ -154,18 +154,12 @@ def _base(base: Schedule | None) -> Arguments:
         yield from (base.id, base.revision, base.starts, encoding.stamp(base.cursor))
 
 
-def _moved(base: Schedule | None, after: Schedule | None) -> dict[str, str]:
+def _moved(plan: Plan) -> dict[str, str]:
     """Return the fields of a schedule that a plan writes: none if it leaves the schedule alone."""
-    if base is None or after is None or after == base:
+    if plan.schedule is None or not plan.moves:
         return {}
-    declared_again = (
-        after.definition is not base.definition
-        or after.pause != base.pause
-        or after.deleted != base.deleted
-        or after.declared != base.declared
-    )
-    write = encoding.write_schedule if declared_again else encoding.write_moved_schedule
-    return write(after)
+    write = encoding.write_schedule if plan.redeclares else encoding.write_moved_schedule
+    return write(plan.schedule)
 
 
 def _change(change: Change) -> Arguments:
@@ -173,14 +167,8 @@ def _change(change: Change) -> Arguments:
     yield from (before.id, before.state.value, before.attempt, before.fence, before.held_by)
     yield write_loss(change)
     yield int(change.is_rescue)
-    yield int(not _holds_slot(change.after))
+    yield int(not change.after.holds_slot)
     yield from pairs(encoding.write_changed_execution(change.after))
-
-
-def _holds_slot(row: Execution) -> bool:
-    if row.kind is Kind.BACKFILL:
-        return row.is_live or row.state is State.RUNNING
-    return row.occupies_slot
 
 
 def _range(passed: SlotRange) -> Arguments:

@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
-from sempre.domain.schedule import Pause, Schedule
+from sempre.domain.schedule import Audit, Pause, Schedule
 from sempre.domain.states import ENDS
+from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.stores.columns import (
@@ -35,7 +36,6 @@ __all__ = [
     "MICROSECOND",
     "SCHEDULE",
     "SCHEDULE_FIELDS",
-    "audit_stamp",
     "instant",
     "json_text",
     "read_execution",
@@ -75,12 +75,6 @@ def _maybe(text: str) -> datetime | None:
 def json_text(value: object) -> str:
     """Return JSON in its short form."""
     return json.dumps(value, separators=(",", ":"))
-
-
-def audit_stamp(tzdata: str) -> str:
-    """Return the version of the zones as a text that sorts like it."""
-    parts = (int(part) for part in tzdata.split(".") if part.isdigit())
-    return "v" + ".".join(f"{part:010d}" for part in parts)
 
 
 def _flag(value: bool) -> str:  # noqa: FBT001 - the value is what is written
@@ -153,13 +147,13 @@ def write_schedule(schedule: Schedule) -> Fields:
         schedule.name.casefold(),
         declared.job,
         "\n".join(["", *declared.tags, ""]),
-        _audit(schedule),
+        _AUDITS[schedule.audit],
     )
 
 
 def write_moved_schedule(schedule: Schedule) -> Fields:
     """Return the fields of a schedule that change while the definition stays."""
-    return _moved.write(schedule, _audit(schedule))
+    return _moved.write(schedule, _AUDITS[schedule.audit])
 
 
 def read_schedule(row: Row) -> Schedule:
@@ -181,15 +175,8 @@ def _completed(row: Row, names: Sequence[str], defaults: Fields) -> Row:
     return [row[0], *found, *row[len(found) + 1 :]]
 
 
-def _audit(schedule: Schedule) -> str:
-    """Say whether maintenance has to look at a schedule; where its next row says so, "by row"."""
-    if schedule.deleted or schedule.ended:
-        return "well"
-    if not schedule.started:
-        return "astray" if schedule.definition.enabled else "well"
-    if not schedule.wants_next_row:
-        return "well"
-    return "astray" if schedule.broken or schedule.next_run_at is None else "by row"
+# How an audit is stored; in the last case a script stores the stamp of the next row as well.
+_AUDITS: dict[Audit, str] = {"sound": "well", "needs repair": "astray", "by next row": "by row"}
 
 
 # Executions
@@ -213,7 +200,7 @@ _changed = Writer(_hashed(_changing(EXECUTIONS.fields)), _WRITTEN, ("stamp", "en
 
 def write_execution(row: Execution) -> Fields:
     """Return the fields of an execution."""
-    return _inserted.write(row, *_rest(row), _ended_at(row))
+    return _inserted.write(row, *_rest(row), stamp(row.ended_at))
 
 
 def write_draft(draft: Draft) -> Fields:
@@ -224,7 +211,7 @@ def write_draft(draft: Draft) -> Fields:
 
 def write_changed_execution(row: Execution) -> Fields:
     """Return the fields of an execution that change during its life."""
-    return _changed.write(row, audit_stamp(row.tzdata), _ended_at(row))
+    return _changed.write(row, sortable_tzdata(row.tzdata), stamp(row.ended_at))
 
 
 def _rest(draft: Draft) -> tuple[str, ...]:
@@ -239,12 +226,8 @@ def _rest(draft: Draft) -> tuple[str, ...]:
         str(snapshot.priority),
         "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
         *("", "", ""),  # the unique key, which a script knows
-        audit_stamp(draft.tzdata),
+        sortable_tzdata(draft.tzdata),
     )
-
-
-def _ended_at(row: Execution) -> str:
-    return stamp(row.finished_at or row.run_at) if row.state in ENDS else ""
 
 
 def read_execution(row: Row) -> Execution:

@@ -6,14 +6,14 @@ busy; the next one goes on from there until the page is full.
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.errors import InstantError
 from sempre.ports.messages import ExecutionQuery, Page, Reading, ScheduleQuery, Waiting
+from sempre.ports.page_key import PageKey
 from sempre.stores.redis.arguments import listed
 from sempre.stores.redis.decoding import LeftOut, executions_of, schedules_of
 from sempre.stores.redis.encoding import (
@@ -107,13 +107,10 @@ def read_waiting(row: Sequence[str]) -> Waiting:
 
 
 def _key(row: Sequence[str]) -> str:
-    return f"{instant(row[_RUN_AT]).isoformat()} {row[0]}"
+    return str(PageKey(instant(row[_RUN_AT]), row[0]))
 
 
 def _read_key(text: str) -> str:
     """Return the member of an index that the key of a page stands for."""
-    at, _, identity = text.partition(" ")
-    try:
-        return stamp(datetime.fromisoformat(at).astimezone(UTC)) + identity
-    except ValueError:
-        raise InstantError("after", text, allowed="the `after` of an earlier page") from None
+    run_at, identity = PageKey.read(text)
+    return stamp(run_at) + identity

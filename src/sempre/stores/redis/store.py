@@ -8,6 +8,7 @@ from uuid import uuid4
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD
+from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.errors import NOT_SET_UP, StoreGone, StoreRefused
 from sempre.ports.messages import (
     Birth,
@@ -36,7 +37,6 @@ from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.encoding import (
     MICROSECOND,
-    audit_stamp,
     instant,
     json_text,
     read_execution,
@@ -270,7 +270,9 @@ class RedisStore(Looking):
 
     def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong."""
-        return self._read_rows("astray", [audit_stamp(tzdata), limit, LEEWAY], decoding.views_of)
+        return self._read_rows(
+            "astray", [sortable_tzdata(tzdata), limit, LEEWAY], decoding.views_of
+        )
 
     def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""

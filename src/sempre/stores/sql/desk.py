@@ -22,7 +22,7 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import Own, load_executions
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_attempt, write_range
-from sempre.stores.sql.stamping import BY_ROW, stamp_without_rows
+from sempre.stores.sql.stamping import audit_stamp
 
 __all__ = ["Desk", "Guard", "Holder", "is_mere_start"]
 
@@ -143,7 +143,7 @@ class Desk:
             self._retracted.append((plan.base.id, plan.retracts_after))
         self._ranges.extend(plan.ranges)
         if plan.base is not None and plan.schedule is not None and _is_audited_anew(plan):
-            self._move(plan.base, plan.schedule)
+            self._move(plan.schedule, redeclares=plan.redeclares)
 
     def note_losses(self, order: Order, transaction: Transaction) -> None:
         """Put down the attempts that an order has ended, which are lost to those who made them."""
@@ -162,7 +162,7 @@ class Desk:
         self._guard(row)
         if row.schedule_id is not None and (slot := _slot(row.schedule_id, row)) in self._slots:
             self._slots[slot].pop(row.id, None)
-            if _holds_slot(row):
+            if row.holds_slot:
                 self._slots[slot][row.id] = Holder(row.is_untried, row.tzdata)
 
     def give_fences(self, started: Iterable[Execution]) -> None:
@@ -222,13 +222,13 @@ class Desk:
         if len(set(wanted)) < len(wanted):
             return False
         holders = {each for slot in wanted for each in self._slots.get(slot, ())}
-        freed = {change.before.id for change in plan.changes if not _holds_slot(change.after)}
+        freed = {change.before.id for change in plan.changes if not change.after.holds_slot}
         return holders <= freed
 
     def _create(self, row: Execution) -> None:
         self._created[row.id] = row
         self._guard(row)
-        if row.schedule_id is not None and _holds_slot(row):
+        if row.schedule_id is not None and row.holds_slot:
             holders = self._slots.setdefault(_slot(row.schedule_id, row), {})
             holders[row.id] = Holder(row.is_untried, row.tzdata)
 
@@ -261,15 +261,9 @@ class Desk:
         self._keys.change(unique.key, identity, change.after.state)
         return change
 
-    def _move(self, base: Schedule, after: Schedule) -> None:
+    def _move(self, after: Schedule, *, redeclares: bool) -> None:
         stamp = self._audit_stamp(after)
-        declared_again = (
-            after.definition is not base.definition
-            or after.pause != base.pause
-            or after.deleted != base.deleted
-            or after.declared != base.declared
-        )
-        if declared_again or after.id in self._rewritten:
+        if redeclares or after.id in self._rewritten:
             self._rewritten[after.id] = after, stamp
             self._moved.pop(after.id, None)
         else:
@@ -277,13 +271,12 @@ class Desk:
         self._schedules[after.id] = after.revision, after.starts, microseconds_of(after.cursor)
 
     def _audit_stamp(self, schedule: Schedule) -> str | None:
-        """Return what leads maintenance to a schedule, given the rows as they will be."""
-        stamp = stamp_without_rows(schedule)
-        if stamp is not BY_ROW or schedule.next_run_at is None:
-            return stamp
+        """Return the audit stamp of a schedule, given the rows as they will be."""
+        if schedule.next_run_at is None:
+            return audit_stamp(schedule, None)
         slot = schedule.id, microseconds_of(schedule.next_run_at), Kind.SCHEDULED.value
         held = (holder for holder in self._slots.get(slot, {}).values() if holder.is_untried)
-        return next((encoding.audit_stamp(holder.tzdata) for holder in held), "")
+        return audit_stamp(schedule, next((holder.tzdata for holder in held), None))
 
 
 def is_mere_start(change: Change) -> bool:
@@ -322,9 +315,3 @@ def _slots_of(drafts: Iterable[Draft]) -> Iterable[Slot]:
 
 def _slot(schedule_id: str, draft: Draft) -> Slot:
     return schedule_id, microseconds_of(draft.run_at), draft.kind.value
-
-
-def _holds_slot(row: Execution) -> bool:
-    if row.kind is Kind.BACKFILL:
-        return row.is_live or row.state is State.RUNNING
-    return row.occupies_slot

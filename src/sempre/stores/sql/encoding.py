@@ -16,7 +16,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import ENDS, Kind, State
+from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import UniqueKey
@@ -37,7 +37,6 @@ __all__ = [
     "SCHEDULE",
     "TAKEN",
     "Lane",
-    "audit_stamp",
     "claim_fields",
     "instant",
     "json_text",
@@ -130,13 +129,6 @@ def _tags_text(tags: Sequence[str]) -> str:
 def tags_within(stored: str) -> list[str]:
     """Return the tags of a schedule."""
     return stored.split("\n")[1:-1]
-
-
-@lru_cache(maxsize=64)
-def audit_stamp(tzdata: str) -> str:
-    """Return the version of the zones as a text that sorts like it."""
-    parts = (int(part) for part in tzdata.split(".") if part.isdigit())
-    return "v" + ".".join(f"{part:010d}" for part in parts)
 
 
 _READ: Converters = {
@@ -243,7 +235,7 @@ def write_execution(row: Execution, own: tuple[str | None, str | None]) -> dict[
         snapshot.queue,
         _lane_of(row),
         snapshot.priority,
-        _ended_at(row),
+        microseconds(row.ended_at),
     )
 
 
@@ -261,11 +253,7 @@ def write_unique(unique: UniqueKey | None) -> dict[str, Any]:
 
 def write_changed_execution(row: Execution) -> dict[str, Any]:
     """Return the columns of an execution that change during its life."""
-    return _changed.write(row, _ended_at(row))
-
-
-def _ended_at(row: Execution) -> int | None:
-    return microseconds_of(row.finished_at or row.run_at) if row.state in ENDS else None
+    return _changed.write(row, microseconds(row.ended_at))
 
 
 def read_execution(row: Row) -> Execution:

@@ -1,14 +1,13 @@
 """Reading: views, candidates and pages."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any, get_args
 
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
-from sempre.errors import InstantError
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import (
     Candidate,
@@ -18,6 +17,7 @@ from sempre.ports.messages import (
     View,
     Wanted,
 )
+from sempre.ports.page_key import PageKey
 from sempre.stores.sql.decoding import (
     LeftOut,
     Views,
@@ -214,12 +214,9 @@ def schedules(transaction: Transaction, left_out: LeftOut, query: ScheduleQuery)
 
 
 def _key(row: Row) -> str:
-    return f"{instant_of(row[_RUN_AT]).isoformat()} {row[0]}"
+    return str(PageKey(instant_of(row[_RUN_AT]), row[0]))
 
 
 def _read_key(text: str) -> tuple[int, str]:
-    at, _, identity = text.partition(" ")
-    try:
-        return microseconds_of(datetime.fromisoformat(at).astimezone(UTC)), identity
-    except ValueError:
-        raise InstantError("after", text, allowed="the `after` of an earlier page") from None
+    run_at, identity = PageKey.read(text)
+    return microseconds_of(run_at), identity

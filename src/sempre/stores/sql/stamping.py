@@ -1,32 +1,29 @@
-"""Stamps: what leads maintenance to the schedules that may be wrong, by an index."""
+"""Audit stamps: an index of them leads maintenance to the schedules that need repair."""
 
 from collections.abc import Iterable
 
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
-from sempre.stores.sql import encoding
+from sempre.domain.tzdata_order import sortable_tzdata
 
-__all__ = ["BY_ROW", "stamp_of_birth", "stamp_without_rows"]
-
-BY_ROW = "by its next row"
+__all__ = ["audit_stamp", "stamp_of_birth"]
 
 
-def stamp_without_rows(schedule: Schedule) -> str | None:
-    """Return the stamp where the schedule alone decides it: "" is astray, None is not."""
-    if schedule.deleted or schedule.ended:
+def audit_stamp(schedule: Schedule, next_tzdata: str | None) -> str | None:
+    """Return the audit stamp of a schedule, given the tzdata version of its next row, if any.
+
+    The stamp is None for a sound schedule, empty for one that needs repair, and otherwise the
+    tzdata version of the next row, which an index sorts by age.
+    """
+    if schedule.audit == "sound":
         return None
-    if not schedule.started:
-        return "" if schedule.definition.enabled else None
-    if not schedule.wants_next_row:
-        return None
-    return "" if schedule.broken or schedule.next_run_at is None else BY_ROW
+    if schedule.audit == "needs repair" or next_tzdata is None:
+        return ""
+    return sortable_tzdata(next_tzdata)
 
 
 def stamp_of_birth(schedule: Schedule, rows: Iterable[Execution]) -> str | None:
-    """Return what leads maintenance to a schedule that is created with its rows."""
-    stamp = stamp_without_rows(schedule)
-    if stamp is not BY_ROW:
-        return stamp
-    waiting = (row for row in rows if row.is_untried and row.occupies_slot)
-    stamps = [row.tzdata for row in waiting if row.run_at == schedule.next_run_at]
-    return encoding.audit_stamp(stamps[0]) if stamps else ""
+    """Return the audit stamp of a schedule that is created with its rows."""
+    waiting = (row for row in rows if row.waits_for_slot)
+    found = (row.tzdata for row in waiting if row.run_at == schedule.next_run_at)
+    return audit_stamp(schedule, next(found, None))

@@ -14,13 +14,13 @@ from typing import Any
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Plan
 from sempre.domain.states import Kind, State
+from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Order
 from sempre.stores.sql.desk import is_mere_start
 from sempre.stores.sql.dialects import FastPathMiss, Transaction
-from sempre.stores.sql.encoding import audit_stamp, microseconds
-from sempre.stores.sql.stamping import BY_ROW, stamp_without_rows
+from sempre.stores.sql.encoding import microseconds
 
 __all__ = ["start_slots"]
 
@@ -89,7 +89,7 @@ def _is_plain(plan: Plan) -> bool:
         and vars(base) | moved | {"broken": "", "ended": False} == vars(after)
         and (draft.kind, draft.schedule_id) == (Kind.SCHEDULED, base.id)
         and draft.snapshot == row.snapshot
-        and stamp_without_rows(after) is BY_ROW
+        and after.audit == "by next row"
         and not (draft.reason or draft.actor)
     )
 
@@ -120,7 +120,7 @@ def _written(orders: Sequence[Order]) -> dict[str, Any]:
         "state": state.value,
         "found_tzdata": found_tzdata,
         "tzdata": tzdata,
-        "stamp": audit_stamp(tzdata),
+        "stamp": sortable_tzdata(tzdata),
     }
 
 

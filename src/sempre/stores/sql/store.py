@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
+from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
 from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import (
@@ -31,7 +32,6 @@ from sempre.ports.messages import (
 from sempre.ports.transactional import Effects
 from sempre.stores.exclusive_claims import Planner
 from sempre.stores.sql import (
-    encoding,
     maintenance,
     reading,
     records,
@@ -264,7 +264,7 @@ class SqlStore(Looking):
 
     def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong."""
-        stamp = encoding.audit_stamp(tzdata)
+        stamp = sortable_tzdata(tzdata)
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[View]:
             found = {row[0]: row for row in maintenance.astray(transaction, stamp, limit)}
