@@ -29,7 +29,7 @@ from sempre.domain.values import copy_with
 from sempre.engine.claims import ClaimResult, Claims
 from sempre.engine.core import Engine
 from sempre.ports.messages import Order
-from sempre.stores.memory.tables import Tables
+from sempre.stores import guard
 from tests.simulation.bugs import Patch, bug
 
 __all__: list[str] = []
@@ -42,7 +42,7 @@ def only_live_rows_count_as_having_a_slot(patch: Patch) -> None:
         return {row.run_at for row in rows if row.run_at > self.schedule.cursor}
 
     patch.setattr(PlanBuilder, "taken", taken)
-    patch.setattr(Tables, "_slots_stay_unique", lambda _self, _plan, _schedule: True)
+    patch.setattr(guard, "slots_stay_unique", lambda _plan, _facts: True)
 
 
 @bug
@@ -112,13 +112,13 @@ def what_is_caught_up_is_skipped_if_it_overlaps(patch: Patch) -> None:
 
 @bug
 def an_unskip_is_blocked_by_the_row_it_takes_back(patch: Patch) -> None:
-    original = Tables._slots_stay_unique
+    original = guard.slots_stay_unique
 
-    def stay_unique(self: Tables, plan: Plan, schedule_id: str) -> bool:
+    def stay_unique(plan: Plan, facts: guard.Facts) -> bool:
         kept = [each for each in plan.changes if each.before.state is not State.SKIPPED]
-        return original(self, replace(plan, changes=tuple(kept)), schedule_id)
+        return original(replace(plan, changes=tuple(kept)), facts)
 
-    patch.setattr(Tables, "_slots_stay_unique", stay_unique)
+    patch.setattr(guard, "slots_stay_unique", stay_unique)
 
 
 @bug

@@ -6,38 +6,33 @@ from datetime import datetime
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Change
 from sempre.domain.planning.unique_conflict import coalesce, is_next_try
-from sempre.domain.states import State
 from sempre.ports.messages import Order, UniqueKey
 from sempre.stores.memory.tables import Tables
+from sempre.stores.unique_keys import KeyHolder, KeyHolders
 
-__all__ = ["coalesced", "failures_before", "forget_key", "hold_key", "in_the_way"]
-
-
-def in_the_way(tables: Tables, unique: UniqueKey, now: datetime, besides: str = "") -> str:
-    """Return the execution that forbids another one of a key; an empty text if there is none."""
-    newest = tables.executions.get(tables.unique.get(unique.key, ""))
-    if unique.mode == "period":
-        counts = newest and newest.id != besides and newest.created_at > now - unique.period
-        return newest.id if newest and counts else ""
-    active = [row for row in _active(tables, unique.key) if row.id != besides]
-    counting = [row for row in active if row.is_live or unique.mode == "active"]
-    last = max(counting, key=lambda row: (row.created_at, row.id), default=None)
-    return last.id if last else ""
+__all__ = ["coalesced", "forget_key", "hold_key", "holders_of"]
 
 
-def failures_before(tables: Tables, key: str) -> tuple[int, datetime | None]:
-    """Return how many of a key have failed in a row, and when the newest one did, if it did."""
+def holders_of(tables: Tables, key: str) -> KeyHolders:
+    """Return the executions of a key that decide about another one."""
+    found = (tables.executions[each] for each in tables.keyed[key])
+    active = [row for row in found if row.is_active]
+    # What is over is not looked at again.
+    tables.keyed[key] = {row.id for row in active}
     newest = tables.executions.get(tables.unique.get(key, ""))
-    if newest is None:
-        return 0, None
-    if newest.state is State.FAILED:
-        return tables.streaks.get(key, 0) + 1, newest.finished_at
-    return tables.streaks.get(key, 0) if newest.is_active else 0, None
+    failures = tables.streaks.get(key, 0)
+    return KeyHolders(
+        _holder(newest, failures) if newest else None, {row.id: _holder(row) for row in active}
+    )
 
 
-def hold_key(tables: Tables, unique: UniqueKey, identity: str) -> None:
-    """Let an execution that is put in be the newest of its key."""
-    tables.streaks[unique.key] = failures_before(tables, unique.key)[0]
+def _holder(row: Execution, failures: int = 0) -> KeyHolder:
+    return KeyHolder(row.created_at, row.id, row.state, failures, row.finished_at)
+
+
+def hold_key(tables: Tables, unique: UniqueKey, identity: str, failures: int) -> None:
+    """Let an execution be the newest of its key, after so many failures in a row."""
+    tables.streaks[unique.key] = failures
     tables.unique[unique.key] = identity
     tables.keyed[unique.key].add(identity)
     tables.unique_of[identity] = unique
@@ -66,13 +61,5 @@ def _coalesced(tables: Tables, change: Change, now: datetime) -> Change:
     unique = tables.unique_of.get(change.before.id)
     if unique is None or not is_next_try(change):
         return change
-    other = in_the_way(tables, unique, now, besides=change.before.id)
+    other = holders_of(tables, unique.key).in_the_way(unique, now, besides=change.before.id)
     return coalesce(change, other) if other else change
-
-
-def _active(tables: Tables, key: str) -> list[Execution]:
-    """Return what waits or runs of a key; what is over is not looked at again."""
-    found = (tables.executions[each] for each in tables.keyed[key])
-    active = [row for row in found if row.is_active]
-    tables.keyed[key] = {row.id for row in active}
-    return active

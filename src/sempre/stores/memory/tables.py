@@ -5,14 +5,13 @@ plan still fits what it was made from.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning.plan import Plan
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import Kind, State
+from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.ports.messages import (
     Attempt,
@@ -26,6 +25,7 @@ from sempre.ports.messages import (
     UniqueKey,
     View,
 )
+from sempre.stores.guard import Position, Progress, Slot
 
 __all__ = ["Tables"]
 
@@ -93,17 +93,21 @@ class Tables:
         if row.schedule_id is not None:
             self.of_schedule[row.schedule_id].add(row.id)
 
-    def is_done(self, order: Order) -> bool:
-        """Tell whether an order was carried out before: the rows it creates exist."""
-        return bool(order.ids) and all(each in self.executions for each in order.ids)
+    def position_of(self, schedule_id: str) -> Position | None:
+        """Return how far a schedule has got."""
+        schedule = self.schedules.get(schedule_id)
+        return Position.of(schedule) if schedule else None
 
-    def fits(self, plan: Plan) -> bool:
-        """Tell whether a plan still fits what it was made from, and breaks no constraint."""
-        if plan.base is not None and not self._base_stands(plan, plan.base):
-            return False
-        if not all(self._stands(change.before) for change in plan.changes):
-            return False
-        return plan.base is None or self._slots_stay_unique(plan, plan.base.id)
+    def progress_of(self, execution_id: str) -> Progress | None:
+        """Return how far an execution has got."""
+        row = self.executions.get(execution_id)
+        return Progress.of(row) if row else None
+
+    def holders_of(self, slot: Slot) -> list[str]:
+        """Return the rows that hold a slot."""
+        schedule_id, run_at, kind = slot
+        rows = (row for row in self.rows_of(schedule_id) if row.run_at == run_at)
+        return [row.id for row in rows if row.kind is kind and row.holds_slot]
 
     def write(self, order: Order, now: datetime) -> None:
         """Carry out an order that fits."""
@@ -124,34 +128,6 @@ class Tables:
         gone = {id(each) for each in own if each.last > after}
         self.ranges[:] = [each for each in self.ranges if id(each) not in gone]
 
-    def _base_stands(self, plan: Plan, base: Schedule) -> bool:
-        current = self.schedules.get(base.id)
-        if current is None or current.revision != base.revision:
-            return False
-        same = (current.starts, current.cursor) == (base.starts, base.cursor)
-        return same or plan.schedule == base
-
-    def _stands(self, before: Execution) -> bool:
-        current = self.executions.get(before.id)
-        if current is None:
-            return False
-        return (current.state, current.attempt, current.fence, current.held_by) == (
-            before.state,
-            before.attempt,
-            before.fence,
-            before.held_by,
-        )
-
-    def _slots_stay_unique(self, plan: Plan, schedule_id: str) -> bool:
-        """Tell whether each slot still has one row of kind scheduled and one active backfill."""
-        after = {change.before.id: change.after for change in plan.changes}
-        rows = [after.get(row.id, row) for row in self.rows_of(schedule_id)]
-        scheduled = [row.run_at for row in rows if row.occupies_slot]
-        scheduled += [draft.run_at for draft in plan.creates if draft.kind is Kind.SCHEDULED]
-        backfills = [row.run_at for row in rows if row.kind is Kind.BACKFILL and row.is_active]
-        backfills += [draft.run_at for draft in plan.creates if draft.kind is Kind.BACKFILL]
-        return _are_unique(scheduled) and _are_unique(backfills)
-
 
 def _matters(row: Execution, cursor: datetime, earliest: datetime | None) -> bool:
     if row.is_active:
@@ -159,8 +135,3 @@ def _matters(row: Execution, cursor: datetime, earliest: datetime | None) -> boo
     if row.occupies_slot and row.run_at > cursor:
         return True
     return earliest is not None and row.finished_at is not None and row.finished_at > earliest
-
-
-def _are_unique(slots: Iterable[datetime]) -> bool:
-    listed = list(slots)
-    return len(listed) == len(set(listed))

@@ -20,7 +20,8 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
-from sempre.stores.memory.keys import coalesced, failures_before, hold_key, in_the_way
+from sempre.stores.guard import fits, is_done
+from sempre.stores.memory.keys import coalesced, hold_key, holders_of
 from sempre.stores.memory.switches import decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
@@ -56,10 +57,10 @@ def create(tables: Tables, birth: Birth) -> bool:
 
 def apply(tables: Tables, order: Order, now: datetime) -> bool:
     """Carry out one plan, wholly or not at all."""
-    if tables.is_done(order):
+    if is_done(order, tables):
         return True
     plan = order.plan
-    if plan.has_start or not decision_stands(tables, plan, now) or not tables.fits(plan):
+    if plan.has_start or not decision_stands(tables, plan, now) or not fits(order, tables):
         return False
     if any(each.is_rescue and is_held(tables, each.before, now) for each in plan.changes):
         return False
@@ -76,7 +77,7 @@ def claim(tables: Tables, order: Order, session: str, now: datetime) -> Executio
     if current and _is_own_claim(current, change.after, session):
         return tables.leased(current)
     stopped = change.before.due_at > now or stopping_now(tables, change.before, now)
-    if stopped or not is_alive(tables.sessions.get(session), now) or not tables.fits(order.plan):
+    if stopped or not is_alive(tables.sessions.get(session), now) or not fits(order, tables):
         return None
     _carry_out(tables, order, now)
     return _hand_over(tables, change.after, session)
@@ -118,7 +119,7 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
             if current is None:
                 tables.orphans.append(tables.attempts[claimed.id][-1])
         return Settled.LATE
-    if not tables.fits(settlement.plan):
+    if not fits(Order(settlement.plan), tables):
         return Settled.REPLAN
     tables.write(coalesced(tables, Order(settlement.plan), now), now)
     tables.cancelled.pop(claimed.id, None)
@@ -137,15 +138,11 @@ def enqueue(tables: Tables, work: Work, now: datetime) -> Enqueued:
         return Enqueued(row.id, created=False, rejected_by=switch.name)
     failures = 0
     if work.unique:
-        key = work.unique.key
-        failures, failed_at = failures_before(tables, key)
-        if other := in_the_way(tables, work.unique, now):
-            return Enqueued(other, created=False, failures=failures)
-        until = failed_at + work.backoff.wait(failures) if work.backoff and failed_at else None
-        if until is not None and until > now:
-            newest = tables.unique[key]
-            return Enqueued(newest, created=False, failures=failures, waits_until=until)
-        hold_key(tables, work.unique, row.id)
+        holders = holders_of(tables, work.unique.key)
+        if refusal := holders.refusal(work, work.unique, now):
+            return refusal
+        failures = holders.failures
+        hold_key(tables, work.unique, row.id, failures)
     held_by = switch.name if switch else ""
     tables.put(copy_with(row, created_at=now, held_by=held_by))
     return Enqueued(row.id, failures=failures)

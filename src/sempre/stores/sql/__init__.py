@@ -2,7 +2,7 @@
 
 store.py         the operations of the port
 work.py          those that write: create, apply, claim, take, settle, enqueue, cancel
-desk.py          a batch of plans, checked and then written at once
+guarded_batch.py a batch of plans, checked and then written at once
 reading.py       views, candidates, pages
 notifying.py     NOTIFY, where the database has it
 switches.py      what is off, and what that stops

@@ -113,7 +113,7 @@ def _put_in(
             if refusal := keys.refusal(key, work, unique, now):
                 receipts.append(refusal)
                 continue
-            failures = keys.put_in(key, row, now)
+            failures = keys.enqueue(key, row, now)
         known.add(row.id)
         born.append(copy_with(row, created_at=now, held_by=switch.name if switch else ""))
         receipts.append(Enqueued(row.id, failures=failures))

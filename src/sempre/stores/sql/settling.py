@@ -11,8 +11,9 @@ from datetime import datetime
 from sempre.domain.states import State
 from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import Attempt, Order, Settled, Settlement, Success
-from sempre.stores.sql.desk import Desk
+from sempre.stores.guard import fits
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.guarded_batch import GuardedBatch
 from sempre.stores.sql.records import write_attempt
 
 __all__ = ["settle"]
@@ -90,12 +91,12 @@ def _settle(
 ) -> list[Settled]:
     ids = sorted({each.execution.id for each in settlements})
     # A settlement need not change the execution that it is about.
-    desk = Desk(transaction, [Order(each.plan) for each in settlements], also=ids)
+    batch = GuardedBatch(transaction, [Order(each.plan) for each in settlements], also=ids)
     settled = {tuple(row) for row in transaction.rows("settled_attempts", ids=ids)}
     answers, attempts, ended = [], [], []
     for each in settlements:
         claimed = each.execution
-        guard = desk.executions.get(claimed.id)
+        guard = batch.executions.get(claimed.id)
         is_done = guard and (guard.state, guard.fence) == (State.SUCCEEDED, claimed.fence)
         if is_done or (claimed.id, claimed.fence) in settled:
             answers.append(Settled.DONE)
@@ -107,16 +108,16 @@ def _settle(
             answers.append(Settled.LATE)
             continue
         order = Order(each.plan)
-        if not desk.fits(order):
+        if not fits(order, batch):
             answers.append(Settled.REPLAN)
             continue
-        desk.put(order, transaction)
-        state = State(desk.executions[claimed.id].state)
+        batch.put(order, transaction)
+        state = State(batch.executions[claimed.id].state)
         attempts.append(write_attempt(_attempt(each, state, transaction.now)))
         settled.add((claimed.id, claimed.fence))
         ended.append(claimed.id)
         answers.append(Settled.DONE)
-    desk.write(transaction)
+    batch.write(transaction)
     if overtaken := [each["execution_id"] for each in attempts if each["ending"] == "late"]:
         transaction.run("tell_successes", ids=overtaken)
     if attempts:

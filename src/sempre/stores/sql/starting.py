@@ -2,7 +2,7 @@
 
 Each schedule is moved on only if it stands as its plan found it, which says that the slot is still
 its next row; then the row is started and its successor written. Whatever is not as expected, or not
-so plain, is left to the desk.
+so plain, is left to the guarded batch.
 """
 
 from collections import Counter
@@ -18,9 +18,9 @@ from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Order
-from sempre.stores.sql.desk import is_mere_start
 from sempre.stores.sql.dialects import FastPathMiss, Transaction
 from sempre.stores.sql.encoding import microseconds
+from sempre.stores.sql.guarded_batch import is_mere_start
 
 __all__ = ["start_slots"]
 

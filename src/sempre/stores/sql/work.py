@@ -19,10 +19,11 @@ from sempre.ports.messages import (
     Report,
 )
 from sempre.stores.exclusive_claims import Planner, carry_out
+from sempre.stores.guard import fits, is_done
 from sempre.stores.sql import encoding
 from sempre.stores.sql.decoding import LeftOut, executions_of
-from sempre.stores.sql.desk import Desk, Guard
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.guarded_batch import Guard, GuardedBatch
 from sempre.stores.sql.inserting import load_births
 from sempre.stores.sql.reading import candidates
 from sempre.stores.sql.records import write_report
@@ -66,20 +67,20 @@ def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
 def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
     """Carry out plans, each wholly or not at all."""
     decisions = Decisions(transaction, [order.plan for order in orders])
-    desk = Desk(transaction, orders)
+    batch = GuardedBatch(transaction, orders)
     alive = _living(transaction, orders)
     answers = []
     for order in orders:
-        done = desk.is_done(order)
+        done = is_done(order, batch)
         stands = not order.plan.has_start and decisions.stand(order.plan)
         stands = stands and not any(each.before.session in alive for each in _rescues(order))
         stands = stands and not _is_overtaken(order, transaction)
-        if not done and stands and desk.fits(order):
-            desk.put(order, transaction)
-            desk.note_losses(order, transaction)
+        if not done and stands and fits(order, batch):
+            batch.put(order, transaction)
+            batch.note_losses(order, transaction)
             done = True
         answers.append(done)
-    desk.write(transaction)
+    batch.write(transaction)
     return answers
 
 
@@ -132,7 +133,7 @@ def claim_exclusively(
 
 def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> dict[str, Execution]:
     stops = switches_off(transaction)
-    desk = Desk(transaction, orders)
+    batch = GuardedBatch(transaction, orders)
     lease = lease_of(transaction, session)
     starts = [_start(order) for order in orders]
     tags = stops.tags(transaction, [start.before for start in starts])
@@ -140,20 +141,20 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
     started: list[Execution] = []
     for order, start in zip(orders, starts, strict=True):
         after = start.after
-        guard = desk.executions.get(after.id)
+        guard = batch.executions.get(after.id)
         if guard and _is_own_claim(guard, after, session):
             own.append(after.id)
             continue
         due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
-        if lease and due and desk.fits(order):
+        if lease and due and fits(order, batch):
             # Its holder is known from here on: the same order again is found done.
             started.append(copy_with(after, session=session, leased_until=lease))
-            desk.put(order, transaction, started=started[-1])
-            desk.note_losses(order, transaction)
+            batch.put(order, transaction, started=started[-1])
+            batch.note_losses(order, transaction)
     fences = next_fences(transaction, len(started))
     held = {row.id: copy_with(row, fence=next(fences)) for row in started}
-    desk.give_fences(held.values())
-    desk.write(transaction)
+    batch.give_fences(held.values())
+    batch.write(transaction)
     found = transaction.rows("rows_by_id", ids=own) if own else []
     return {row.id: row for row in executions_of(found, [])} | held
 

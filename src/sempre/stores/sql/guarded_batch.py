@@ -1,11 +1,11 @@
-"""A batch of plans on the desk: checked one after another, written all at once.
+"""A guarded batch: plans are checked one after another, and written all at once.
 
 What the plans were made from is read and locked first, schedules before executions. Each plan is
 then compared with the rows as they will be after the plans before it, and put down as a whole or
 not at all. Nothing is written until `write`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -15,8 +15,9 @@ from sempre.domain.planning.unique_conflict import coalesce, is_next_try
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.domain.values import copy_with
-from sempre.grids.instants import microseconds_of
+from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Attempt, Order, UniqueKey
+from sempre.stores.guard import Position, Progress, Slot, slots_of
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.inserting import Own, load_executions
@@ -24,9 +25,7 @@ from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.records import write_attempt, write_range
 from sempre.stores.sql.stamping import audit_stamp
 
-__all__ = ["Desk", "Guard", "Holder", "is_mere_start"]
-
-Slot = tuple[str, int, str]
+__all__ = ["Guard", "GuardedBatch", "Holder", "is_mere_start"]
 
 
 class Guard(NamedTuple):
@@ -57,10 +56,10 @@ class Guard(NamedTuple):
         period = timedelta(microseconds=self.unique_period or 0)
         return UniqueKey(self.unique_key, self.unique_mode, period)
 
-    def stands(self, before: Execution) -> bool:
-        """Tell whether the execution is as a plan found it."""
-        found = (before.state, before.attempt, before.fence, before.held_by)
-        return (self.state, self.attempt, self.fence, self.held_by) == found
+    @property
+    def progress(self) -> Progress:
+        """What a change of the execution is compared with."""
+        return Progress(self.state, self.attempt, self.fence, self.held_by)
 
 
 class Holder(NamedTuple):
@@ -70,7 +69,7 @@ class Holder(NamedTuple):
     tzdata: str
 
 
-class Desk:
+class GuardedBatch:
     """The rows that a batch of plans touches."""
 
     def __init__(
@@ -82,7 +81,10 @@ class Desk:
         touched = {change.before.id for plan in plans for change in plan.changes}
         ids = sorted(touched.union(also, *(order.ids for order in orders)))
         found = transaction.rows("guarded_schedules", ids=bases) if bases else []
-        self._schedules = {row[0]: tuple(row[1:]) for row in found}
+        self._positions = {
+            identity: Position(revision, starts, instant_of(cursor_at))
+            for identity, revision, starts, cursor_at in found
+        }
         found = transaction.rows("guarded_executions", ids=ids) if ids else []
         self.executions = {row[0]: Guard(*row[1:]) for row in found}
         tries = (each for plan in plans for each in plan.changes if is_next_try(each))
@@ -92,9 +94,11 @@ class Desk:
         )
         self._slots: dict[Slot, dict[str, Holder]] = {}
         slots = sorted({slot for plan in plans for slot in _slots_to_know(plan)})
-        for row in transaction.rows("occupied_slots", slots=slots) if slots else []:
-            holder = Holder(row[4] in LIVE and row[5] is None, row[6])
-            self._slots.setdefault((row[1], row[2], row[3]), {})[row[0]] = holder
+        occupied = transaction.rows("occupied_slots", slots=slots) if slots else []
+        for identity, schedule_id, run_at, kind, state, first_started_at, tzdata in occupied:
+            holder = Holder(state in LIVE and first_started_at is None, tzdata)
+            slot = schedule_id, instant_of(run_at), Kind(kind)
+            self._slots.setdefault(slot, {})[identity] = holder
         self._moved: dict[str, tuple[Schedule, str | None]] = {}
         self._rewritten: dict[str, tuple[Schedule, str | None]] = {}
         self._changed: dict[str, Execution] = {}
@@ -106,22 +110,18 @@ class Desk:
         self._attempts: list[Attempt] = []
         self._left_alone: list[Execution] = []
 
-    def is_done(self, order: Order) -> bool:
-        """Tell whether an order was carried out before: the rows it creates exist."""
-        return bool(order.ids) and all(each in self.executions for each in order.ids)
+    def position_of(self, schedule_id: str) -> Position | None:
+        """Return how far a schedule will have got."""
+        return self._positions.get(schedule_id)
 
-    def fits(self, order: Order) -> bool:
-        """Tell whether a plan still fits what it was made from, and breaks no constraint."""
-        plan = order.plan
-        if plan.base is not None and not self._base_stands(plan, plan.base):
-            return False
-        if any(each in self.executions for each in order.ids):
-            return False
-        for change in plan.changes:
-            guard = self.executions.get(change.before.id)
-            if guard is None or not guard.stands(change.before):
-                return False
-        return self._slots_stay_unique(plan)
+    def progress_of(self, execution_id: str) -> Progress | None:
+        """Return how far an execution will have got."""
+        guard = self.executions.get(execution_id)
+        return guard.progress if guard else None
+
+    def holders_of(self, slot: Slot) -> Collection[str]:
+        """Return the rows that will hold a slot."""
+        return self._slots.get(slot, {})
 
     def put(
         self, order: Order, transaction: Transaction, *, started: Execution | None = None
@@ -160,7 +160,10 @@ class Desk:
         (self._created if row.id in self._created else self._changed)[row.id] = row
         self._mere_starts.discard(row.id)
         self._guard(row)
-        if row.schedule_id is not None and (slot := _slot(row.schedule_id, row)) in self._slots:
+        if (
+            row.schedule_id is not None
+            and (slot := (row.schedule_id, row.run_at, row.kind)) in self._slots
+        ):
             self._slots[slot].pop(row.id, None)
             if row.holds_slot:
                 self._slots[slot][row.id] = Holder(row.is_untried, row.tzdata)
@@ -209,27 +212,11 @@ class Desk:
             how = {"now": now, "session": session, "tzdata": tzdata}
             transaction.run("start_taken", claims=sorted(claims), **how)
 
-    def _base_stands(self, plan: Plan, base: Schedule) -> bool:
-        current = self._schedules.get(base.id)
-        if current is None or current[0] != base.revision:
-            return False
-        same = current[1:] == (base.starts, microseconds_of(base.cursor))
-        return same or plan.schedule == base
-
-    def _slots_stay_unique(self, plan: Plan) -> bool:
-        """Tell whether each slot still has one row of kind scheduled and one active backfill."""
-        wanted = list(_slots_of(plan.creates))
-        if len(set(wanted)) < len(wanted):
-            return False
-        holders = {each for slot in wanted for each in self._slots.get(slot, ())}
-        freed = {change.before.id for change in plan.changes if not change.after.holds_slot}
-        return holders <= freed
-
     def _create(self, row: Execution) -> None:
         self._created[row.id] = row
         self._guard(row)
         if row.schedule_id is not None and row.holds_slot:
-            holders = self._slots.setdefault(_slot(row.schedule_id, row), {})
+            holders = self._slots.setdefault((row.schedule_id, row.run_at, row.kind), {})
             holders[row.id] = Holder(row.is_untried, row.tzdata)
 
     def _note_snapshot(self, identity: str, draft: Draft, changes: Iterable[Change]) -> None:
@@ -268,13 +255,13 @@ class Desk:
             self._moved.pop(after.id, None)
         else:
             self._moved[after.id] = after, stamp
-        self._schedules[after.id] = after.revision, after.starts, microseconds_of(after.cursor)
+        self._positions[after.id] = Position.of(after)
 
     def _audit_stamp(self, schedule: Schedule) -> str | None:
         """Return the audit stamp of a schedule, given the rows as they will be."""
         if schedule.next_run_at is None:
             return audit_stamp(schedule, None)
-        slot = schedule.id, microseconds_of(schedule.next_run_at), Kind.SCHEDULED.value
+        slot = schedule.id, schedule.next_run_at, Kind.SCHEDULED
         held = (holder for holder in self._slots.get(slot, {}).values() if holder.is_untried)
         return audit_stamp(schedule, next((holder.tzdata for holder in held), None))
 
@@ -290,8 +277,8 @@ def is_mere_start(change: Change) -> bool:
 
 def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
     """Yield the slots whose rows matter: those of new rows, and that of a next row that stays."""
-    for schedule_id, run_at, _ in _slots_of(plan.creates):
-        yield schedule_id, run_at
+    for schedule_id, run_at, _ in slots_of(plan.creates):
+        yield schedule_id, microseconds_of(run_at)
     schedule = plan.schedule
     if schedule is None or schedule.next_run_at is None:
         return
@@ -305,13 +292,3 @@ def _is_audited_anew(plan: Plan) -> bool:
     if plan.schedule != plan.base:
         return True
     return any(change.before.tzdata != change.after.tzdata for change in plan.changes)
-
-
-def _slots_of(drafts: Iterable[Draft]) -> Iterable[Slot]:
-    for draft in drafts:
-        if draft.schedule_id is not None and draft.kind in (Kind.SCHEDULED, Kind.BACKFILL):
-            yield _slot(draft.schedule_id, draft)
-
-
-def _slot(schedule_id: str, draft: Draft) -> Slot:
-    return schedule_id, microseconds_of(draft.run_at), draft.kind.value
