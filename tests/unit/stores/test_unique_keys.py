@@ -69,8 +69,7 @@ def test_a_key_without_executions_refuses_nothing() -> None:
     assert KeyHolders().in_the_way(HOURLY, at("12:00")) == ""
 
 
-@pytest.mark.parametrize(("clock", "refused"), [("12:03", True), ("12:04", False)])
-def test_after_failures_a_key_is_refused_twice_as_long_each_time(clock: str, refused: bool) -> None:
+def test_after_failures_a_key_is_refused_twice_as_long_each_time() -> None:
     backoff = Backoff(timedelta(minutes=1), timedelta(hours=1))
     row = Execution(
         id="two",
@@ -80,9 +79,10 @@ def test_after_failures_a_key_is_refused_twice_as_long_each_time(clock: str, ref
         created_at=at("12:00"),
         snapshot=Snapshot(name="job", job="job"),
     )
+    work, found = Work(row, LIVE, backoff), holders(held(State.FAILED, failures=2))
 
-    answer = holders(held(State.FAILED, failures=2)).refusal(
-        Work(row, LIVE, backoff), LIVE, at(clock)
-    )
+    refusal = found.refusal(work, LIVE, at("12:03"))
 
-    assert (answer is not None) == refused
+    assert refusal is not None
+    assert (refusal.failures, refusal.waits_until) == (3, at("12:04"))
+    assert found.refusal(work, LIVE, at("12:04")) is None
