@@ -16,8 +16,7 @@ from sempre.stores.sql.dialects.mariadb.pool import read_address
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.testing.contracts.transactional import Database
-from tests.integration.sql.mariadb_server import mariadb_server, new_database
-from tests.integration.sql.postgresql_server import postgresql_server
+from tests.integration.sql.mariadb_server import new_database
 
 __all__ = [
     "Servers",
@@ -28,7 +27,6 @@ __all__ = [
     "on_repeatable_postgresql",
     "on_sqlite",
     "opened",
-    "running_servers",
 ]
 
 NUMBERS = count()
@@ -37,13 +35,6 @@ NUMBERS = count()
 class Servers(NamedTuple):
     postgresql: str
     mariadb: str
-
-
-@contextmanager
-def running_servers() -> Iterator[Servers]:
-    """Run both servers."""
-    with postgresql_server(fsync="off") as conninfo, mariadb_server() as socket:
-        yield Servers(conninfo, socket)
 
 
 @contextmanager

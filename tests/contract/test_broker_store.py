@@ -19,35 +19,22 @@ from sempre.stores.redis import RedisStore
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.testing.contracts.silent_broker import *  # noqa: F403
-from tests.integration.redis.redis_server import redis_server
-from tests.integration.sql.postgresql_server import postgresql_server
-
-
-@pytest.fixture(scope="module")
-def conninfo() -> Iterator[str]:
-    with postgresql_server() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def redis_url() -> Iterator[str]:
-    with redis_server() as running:
-        yield running.url
+from tests.integration.redis.redis_server import RedisServer
 
 
 @pytest.fixture(params=["this process", "bell file", "listen", "redis"])
 def watch(
-    request: pytest.FixtureRequest, tmp_path: Path, conninfo: str, redis_url: str
+    request: pytest.FixtureRequest, tmp_path: Path, postgresql: str, redis: RedisServer
 ) -> Iterator[Watch]:
     if request.param == "bell file":
         (tmp_path / "jobs.db").touch()
         yield BellFile(tmp_path / "jobs.db")
     elif request.param == "listen":
-        with closing(SqlStore(Postgresql(conninfo))) as sql:
-            yield connected(Listener(conninfo, channel="bell", notifier=sql.notifier("bell")))
+        with closing(SqlStore(Postgresql(postgresql, any_flush=True))) as sql:
+            yield connected(Listener(postgresql, channel="bell", notifier=sql.notifier("bell")))
     elif request.param == "redis":
-        with closing(RedisStore(redis_url)) as redis:
-            yield connected(RedisWatch(redis_url, channel="bell", notifier=redis.notifier("bell")))
+        with closing(RedisStore(redis.url)) as store:
+            yield connected(RedisWatch(redis.url, channel="bell", notifier=store.notifier("bell")))
     else:
         yield ThisProcess()
 

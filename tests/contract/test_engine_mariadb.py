@@ -1,4 +1,4 @@
 """The engine keeps every policy on MariaDB."""
 
 from sempre.testing.contracts.engine import *  # noqa: F403
-from tests.contract.test_mariadb import server, store  # noqa: F401 - fixtures
+from tests.contract.test_mariadb import store  # noqa: F401 - a fixture

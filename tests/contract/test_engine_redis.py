@@ -1,4 +1,4 @@
 """The engine keeps every policy on Redis."""
 
 from sempre.testing.contracts.engine import *  # noqa: F403
-from tests.contract.test_redis import server, store  # noqa: F401 - fixtures
+from tests.contract.test_redis import store  # noqa: F401 - a fixture

@@ -8,18 +8,12 @@ from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.testing.contracts.store import *  # noqa: F403
-from tests.integration.sql.mariadb_server import mariadb_server, new_database
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with mariadb_server() as socket:
-        yield socket
+from tests.integration.sql.mariadb_server import new_database
 
 
 @pytest.fixture
-def store(server: str) -> Iterator[Store]:
-    opened = SqlStore(Mariadb(new_database(server)))
+def store(mariadb: str) -> Iterator[Store]:
+    opened = SqlStore(Mariadb(new_database(mariadb)))
     opened.upgrade()
     yield opened
     opened.close()

@@ -13,16 +13,9 @@ from tests.contract.databases import (
     on_postgresql,
     on_sqlite,
     opened,
-    running_servers,
 )
 
 EVERY = [on_mariadb, on_postgresql, on_sqlite]
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[Servers]:
-    with running_servers() as running:
-        yield running
 
 
 @pytest.fixture(params=EVERY, ids=lambda each: each.__name__)

@@ -12,19 +12,12 @@ from tests.contract.databases import (
     on_mariadb_of_old_snapshots,
     on_repeatable_postgresql,
     opened,
-    running_servers,
 )
 
 SUITE = "sempre.testing.contracts.transactional"
 globals().update(collect(f"{SUITE}.enqueue", f"{SUITE}.races"))
 
 EVERY = [on_mariadb_of_old_snapshots, on_repeatable_postgresql]
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[Servers]:
-    with running_servers() as running:
-        yield running
 
 
 @pytest.fixture(params=EVERY, ids=lambda each: each.__name__)

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 
@@ -18,24 +18,17 @@ from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.testing.contracts.unreadable_rows import *  # noqa: F403
 from sempre.testing.unreadable import BlindStore
 from tests.contract.spoiling import Spoiler, on_memory, on_redis, on_sql
-from tests.integration.redis.redis_server import redis_server
-from tests.integration.sql.mariadb_server import mariadb_server, new_database
-from tests.integration.sql.postgresql_server import postgresql_server
+from tests.integration.sql.mariadb_server import new_database
 
-NUMBERS = count()
 STORES = ("memory", "sqlite", "postgresql", "mariadb", "redis")
-SERVERS = {"postgresql": postgresql_server, "mariadb": mariadb_server, "redis": redis_server}
+SERVERS = {"postgresql", "mariadb", "redis"}
 
 
 @pytest.fixture(scope="module", params=STORES)
-def server(request: pytest.FixtureRequest) -> Iterator[tuple[str, Any]]:
-    """Run the server of a store, if it has one."""
-    run: Any = SERVERS.get(request.param)
-    if run is None:
-        yield request.param, None
-        return
-    with run() as running:
-        yield request.param, running
+def server(request: pytest.FixtureRequest) -> tuple[str, Any]:
+    """Return the kind of a store, and its server if it has one."""
+    kind: str = request.param
+    return kind, request.getfixturevalue(kind) if kind in SERVERS else None
 
 
 class Place(NamedTuple):
@@ -59,10 +52,10 @@ def new_place(server: tuple[str, Any], folder: Path) -> Iterator[Place]:
             store.upgrade()
             yield Place(store, on_redis(store, client), client)
         return
-    number = next(NUMBERS)
+    name_of_its_own = f"rows_{uuid4().hex}"
     dialects: dict[str, Callable[[], Any]] = {
-        "sqlite": lambda: Sqlite(folder / f"{number}.db"),
-        "postgresql": lambda: Postgresql(running, schema=f"s_{number}", any_flush=True),
+        "sqlite": lambda: Sqlite(folder / f"{name_of_its_own}.db"),
+        "postgresql": lambda: Postgresql(running, schema=name_of_its_own, any_flush=True),
         "mariadb": lambda: Mariadb(new_database(running)),
     }
     with closing(SqlStore(dialects[name]())) as opened:
