@@ -36,12 +36,21 @@ class Views(NamedTuple):
 
 
 def decoded(
-    table: Table, rows: Sequence[Row], read: Callable[[Row], T], left_out: LeftOut
+    table: Table,
+    rows: Sequence[Row],
+    read: Callable[[Row], T],
+    left_out: LeftOut,
+    *,
+    named: int | None = None,
 ) -> list[T]:
-    """Return what rows of a table say, but for those that cannot be read."""
+    """Return what rows of a table say, but for those that cannot be read.
+
+    `named` is the position of the name in rows that have other columns than the table's own list.
+    """
+    position = _NAMED.get(table, 0) if named is None else named
 
     def told(row: Row, error: Exception) -> Unreadable:
-        return unreadable(table, row[0], row[_NAMED.get(table, 0)], error)
+        return unreadable(table, row[0], row[position], error)
 
     found, unread = read_each(rows, read, told)
     left_out += unread

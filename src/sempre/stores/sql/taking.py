@@ -180,7 +180,8 @@ def _to_take(
             found = transaction.due_to_take(by_age=by_age, **parameters)
         if left_out is not None:
             left_out.clear()
-            found = decoded("executions", found, _readable, left_out)
+            named = len(encoding.TAKEN.columns)
+            found = decoded("executions", found, _readable, left_out, named=named)
         if not stops.switches:
             return found
         free = _hold_stopped(transaction, found, stops)
