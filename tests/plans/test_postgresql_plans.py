@@ -78,7 +78,8 @@ START_SLOTS = (
     dict.fromkeys(("ids", "schedules", "successors"), json.dumps(["0000005"]))
     | dict.fromkeys(("revisions", "starts", "cursors", "run_ats", "due_ats"), "{5}")
     | dict.fromkeys(("next_run_ats", "next_due_ats"), "{6}")
-    | {"session": "session1", "started_at": 5, "state": "scheduled", "tzdata": "", "stamp": "v1"}
+    | {"session": "session1", "started_at": 5, "state": "scheduled", "stamp": "v1"}
+    | {"tzdata": "", "found_tzdata": ""}
 )
 SESSION = """
     INSERT INTO plans.sempre_sessions VALUES (%s, 'here', 1, '', '', '', 0, 0, 4000000000000000)

@@ -42,6 +42,10 @@ CROSS JOIN
 
 -- Writing
 
+-- name: update_rows
+-- Update rows of table {1} by their ids: the columns of list {2}, row by row.
+UPDATE {{1}} SET {changes:{2}} WHERE id = :id
+
 -- name: upsert
 -- What an INSERT changes in a row that exists, which has the same {0}.
 ON CONFLICT ({0}) DO UPDATE SET
@@ -134,7 +138,7 @@ UPDATE {schedules} SET {changes:rewritten_schedule} WHERE id = :id
 
 -- name: move_schedule
 -- A schedule as a claim or reconcile moved it on: what was declared stays.
-UPDATE {schedules} SET {changes:moved_schedule} WHERE id = :id
+{update_rows:schedules,moved_schedule}
 
 -- name: mark_astray
 -- The next row of a schedule was ended without its plan: maintenance has to look at it.
@@ -306,7 +310,7 @@ VALUES ({parameters:scheduled_execution})
 
 -- name: update_execution
 -- An execution after a change that was checked; slot, kind and snapshot never change.
-UPDATE {executions} SET {changes:changed_execution} WHERE id = :id
+{update_rows:executions,changed_execution}
 
 -- name: start_taken
 -- Executions begin, each under a fence of its own; given as pairs of id and fence. Their zones are

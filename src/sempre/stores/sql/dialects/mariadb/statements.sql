@@ -65,6 +65,14 @@ STRAIGHT_JOIN
 -- Whether a pair comes after or before another: MariaDB makes no range of a comparison of pairs.
 {1} {3}= {4} AND ({1} {3} {4} OR ({1} = {4} AND {2} {3} {5}))
 
+-- name: update_rows
+-- Update rows of table {1} by their ids: the columns of list {2}, given as a JSON array.
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
+    id varchar(255) {binary} PATH '$.id', {json_table:{2}}
+)) AS r
+STRAIGHT_JOIN {{1}} AS e {by_id} ON e.id = r.id
+SET {changes:{2} of e from r}
+
 -- name: upsert
 -- What an INSERT changes in a row that exists.
 ON DUPLICATE KEY UPDATE
@@ -178,14 +186,6 @@ SELECT GET_LOCK(CONCAT('sempre ', DATABASE(), ' ', :name), :seconds)
 -- The next process may.
 SELECT RELEASE_LOCK(CONCAT('sempre ', DATABASE(), ' ', :name))
 
--- name: update_execution
--- Executions after changes that were checked, given as a JSON array.
-UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
-    id varchar(255) {binary} PATH '$.id', {json_table:changed_execution}
-)) AS r
-STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = r.id
-SET {changes:changed_execution of e from r}
-
 -- name: hold_key
 -- The keys are other executions' now, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
@@ -211,14 +211,6 @@ UPDATE {pairs:claims} AS one
 STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
 SET e.state = 'succeeded', e.reason = '', e.finished_at = :at, e.ended_at = :at
 WHERE e.state = 'running' AND e.session = :session
-
--- name: move_schedule
--- Schedules as claims or reconciles moved them on, given as a JSON array.
-UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
-    id varchar(255) {binary} PATH '$.id', {json_table:moved_schedule}
-)) AS r
-STRAIGHT_JOIN {schedules} AS c {by_id} ON c.id = r.id
-SET {changes:moved_schedule of c from r}
 
 -- name: delete_executions
 -- Forget executions.

@@ -410,17 +410,11 @@ SELECT schedule_id, revision, rules, args
 FROM json_populate_recordset(CAST(NULL AS {snapshots}), CAST(:rows AS json))
 ON CONFLICT DO NOTHING
 
--- name: update_execution
--- Executions after changes that were checked, given as a JSON array.
-UPDATE {executions} AS e SET {changes:changed_execution from r}
-FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json)) AS r
+-- name: update_rows
+-- Update rows of table {1} by their ids: the columns of list {2}, given as a JSON array.
+UPDATE {{1}} AS e SET {changes:{2} from r}
+FROM json_populate_recordset(CAST(NULL AS {{1}}), CAST(:rows AS json)) AS r
 WHERE e.id = r.id
-
--- name: move_schedule
--- Schedules as claims or reconciles moved them on, given as a JSON array.
-UPDATE {schedules} AS c SET {changes:moved_schedule from r}
-FROM json_populate_recordset(CAST(NULL AS {schedules}), CAST(:rows AS json)) AS r
-WHERE c.id = r.id
 
 -- name: hold_key
 -- The keys are other executions' now, given as a JSON array.
