@@ -12,7 +12,7 @@ import pymysql  # type: ignore[import-untyped]
 
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
-from sempre.stores.sql.dialects.mariadb.pool import read_address
+from sempre.stores.sql.dialects.mariadb.address import read_address
 from sempre.stores.sql.dialects.postgresql import Postgresql
 from sempre.stores.sql.dialects.sqlite import Sqlite
 from sempre.testing.contracts.transactional import Database

@@ -16,7 +16,7 @@ from sempre.errors import StoreUnavailable, TransactionError
 from sempre.ports.messages import Settled, Settlement
 from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
-from sempre.stores.sql.dialects.mariadb.pool import read_address
+from sempre.stores.sql.dialects.mariadb.address import read_address
 from sempre.testing.contracts.store.builders import enqueued, moment_of, read, session_of, wanted
 from tests.integration.faults.backends import Backend
 from tests.integration.proxy import LostAnswer, Proxy

@@ -18,7 +18,7 @@ import pymysql  # type: ignore[import-untyped]
 from sempre import Job, Sempre
 from sempre.domain.states import LIVE, State
 from sempre.ports.messages import ExecutionQuery
-from sempre.stores.sql.dialects.mariadb.pool import read_address
+from sempre.stores.sql.dialects.mariadb.address import read_address
 from sempre.testing.polling import eventually
 from tests.integration.fleet.crew import CLOCK, Fleet
 from tests.integration.fleet.effects import read_log

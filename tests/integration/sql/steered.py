@@ -56,8 +56,8 @@ class Traced:
     def read(self, work: Callable[[Transaction], T]) -> T:
         return self._dialect.read(self._traced(work))
 
-    def glance(self, work: Callable[[Transaction], T]) -> T:
-        return self._dialect.glance(self._traced(work))
+    def autocommit(self, work: Callable[[Transaction], T]) -> T:
+        return self._dialect.autocommit(self._traced(work))
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         return self._dialect.write(self._traced(work))

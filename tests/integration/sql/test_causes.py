@@ -13,7 +13,7 @@ from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
-from sempre.stores.sql.dialects.postgresql.failures import explained
+from sempre.stores.sql.dialects.postgresql.failures import explain
 from tests.integration.cli.programs import finished
 
 PATIENCE = 60.0
@@ -75,7 +75,7 @@ def test_what_postgresql_says_before_a_session_is_understood(
 ) -> None:
     text = f'connection failed: connection to server at "::1", port 5432 failed: {said}\nhint'
 
-    error = explained(psycopg.OperationalError(text), "PostgreSQL at db:5432/jobs")
+    error = explain(psycopg.OperationalError(text), "PostgreSQL at db:5432/jobs")
 
     assert type(error) is kind
     assert remedy in str(error)

@@ -7,7 +7,7 @@ import pymysql  # type: ignore[import-untyped]
 import pytest
 
 from sempre.errors import StoreRefused
-from sempre.stores.sql.dialects.mariadb.pool import read_address
+from sempre.stores.sql.dialects.mariadb.address import read_address
 
 # Of nobody: it only has to be one that can be read.
 AUTHORITY = """\

@@ -99,7 +99,7 @@ def test_idle_workers_are_notified_in_one_round_trip(
 def test_one_statement_whose_connection_was_lost_is_sent_again(dialect: Postgresql) -> None:
     statements = iter(("die", "live"))
 
-    assert dialect.glance(lambda transaction: transaction.rows(next(statements))) == [(1,)]
+    assert dialect.autocommit(lambda transaction: transaction.rows(next(statements))) == [(1,)]
 
 
 def test_work_whose_connection_was_lost_before_it_answered_is_done_again(

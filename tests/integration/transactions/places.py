@@ -15,7 +15,7 @@ import pymysql  # type: ignore[import-untyped]
 from sempre import Job, Receipt, Sempre
 from sempre.brokers.memory import MemoryBroker
 from sempre.domain.states import State
-from sempre.stores.sql.dialects.mariadb.pool import read_address
+from sempre.stores.sql.dialects.mariadb.address import read_address
 from tests.integration.sql.mariadb_server import new_database
 
 __all__ = ["Place", "Shop", "on_mariadb", "on_postgresql", "on_sqlite", "opened"]

@@ -26,7 +26,7 @@ def enqueue_within(
     dialect: Dialect, connection: object, works: Collection[Work], uuid: str
 ) -> list[Enqueued]:
     """Enqueue work in a caller's transaction, if its connection leads to this very store."""
-    with dialect.callers.joined(connection) as transaction:
+    with dialect.callers.join(connection) as transaction:
         _prove_same(dialect, connection, transaction, uuid)
         read_holders = partial(_latest_holders, dialect)
         stops = _stops(transaction)
@@ -66,7 +66,7 @@ def _count_rejections(
 
     Else the next transaction that counts would wait for the caller's commit.
     """
-    if dialect.callers.are_alone:
+    if dialect.callers.write_alone:
         count_rejections(transaction, receipts)
         return
     try:
@@ -87,7 +87,7 @@ def _latest_holders(
     for a second one.
     """
     found = holders_of(transaction, keys)
-    if not dialect.callers.may_read_the_past(transaction):
+    if not dialect.callers.hides_newer_commits(transaction):
         return found
 
     def ask(latest: Transaction) -> tuple[list[Sequence[Any]], set[Any]]:

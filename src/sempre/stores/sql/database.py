@@ -1,4 +1,4 @@
-"""The database of a store: set up, known to be the right one, and asked in transactions."""
+"""The database of a store: set up, identified, and used in transactions."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Database:
-    """A database, by its dialect. Call `upgrade` once before anything else."""
+    """A database in one of the dialects. Call `upgrade` once before anything else."""
 
     def __init__(self, dialect: Dialect) -> None:
         """Use a database; nothing is opened yet."""
@@ -28,16 +28,16 @@ class Database:
 
     @property
     def uuid(self) -> str:
-        """The store's own identity, made once when it is set up."""
+        """The identity of the store, made once when the store is set up."""
         if not self._uuid:
-            version, uuid = self._dialect.glance(self._meta)
+            version, uuid = self._dialect.autocommit(self._meta)
             migrations.check_version(version)
             self._uuid = uuid
         return self._uuid
 
     @property
     def weaker_promises(self) -> tuple[str, ...]:
-        """What this database, as it is set up, promises less than others: a sentence each."""
+        """The promises that this database, as it is set up, does not keep: a sentence each."""
         return self._dialect.weaker_promises()
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
@@ -48,11 +48,11 @@ class Database:
         self._uuid = ""
 
     def close(self) -> None:
-        """Give back every connection."""
+        """Close every connection."""
         self._dialect.close()
 
     def _read(self, ask: Callable[[Transaction], T]) -> Reading[T]:
-        """Answer with the store's now, by which whoever asked goes on planning."""
+        """Run a query, and return its value with the store's now, by which the caller plans."""
 
         def answer(transaction: Transaction) -> Reading[T]:
             return Reading(transaction.now, ask(transaction))
@@ -60,7 +60,7 @@ class Database:
         return self._run(self._checked().read, answer)
 
     def _read_rows(self, ask: Callable[[Transaction, list[Unreadable]], T]) -> Reading[T]:
-        """Answer likewise, and with the rows that were left out, which `ask` puts on its list."""
+        """Run a query that lists the rows it leaves out; return its value, the list and the now."""
 
         def answer(transaction: Transaction) -> Reading[T]:
             left_out: list[Unreadable] = []
@@ -75,7 +75,7 @@ class Database:
     def _run(
         self, how: Callable[[Callable[[Transaction], T]], T], work: Callable[[Transaction], T]
     ) -> T:
-        """Run work; of a database that somebody has emptied the identity is known no more."""
+        """Run work; if the database was emptied, forget the identity of the store."""
         try:
             return how(work)
         except StoreGone:
@@ -85,23 +85,23 @@ class Database:
     def _write_with_switches(self, order: Callable[[Transaction], T]) -> T:
         return with_switches(lambda: self._write(order), self._dialect)
 
-    def _write_at_home(self, order: Callable[[Transaction], T], *, tells: bool = False) -> T:
-        """Run work of a session under the switches, unless the database is another one by now."""
+    def _write_at_home(self, order: Callable[[Transaction], T], *, by_heartbeat: bool = False) -> T:
+        """Run work of a session under the switches; StoreGone if the database was replaced."""
 
         def check(transaction: Transaction) -> T:
-            self._home.check(transaction.place, tells=tells)
+            self._home.check(transaction.place, by_heartbeat=by_heartbeat)
             return order(transaction)
 
         return self._write_with_switches(check)
 
     def _checked(self) -> Dialect:
-        """Return the database, once it is known to have the schema that this code expects."""
+        """Return the database, once its schema is known to have the version of this code."""
         if not self._uuid:
             _ = self.uuid
         return self._dialect
 
     def _meta(self, transaction: Transaction) -> tuple[int, str]:
-        # Another process may have just made the table, and not yet its row.
+        # Another process may have created the table, and not yet its row.
         found = transaction.rows("read_meta") if self._dialect.has_meta(transaction) else []
         if not found:
             raise StoreGone(f"{NOT_SET_UP}.")

@@ -6,7 +6,7 @@ from sempre.domain.states import State
 from sempre.errors import TransactionError
 from sempre.ports.messages import Settled, Settlement
 from sempre.stores.sql import encoding, settling
-from sempre.stores.sql.dialects import Apart
+from sempre.stores.sql.dialects import JobTransaction
 
 __all__ = ["SqlEffects"]
 
@@ -19,7 +19,7 @@ _LOST = (
 class SqlEffects:
     """The transaction of a run: of an execution, under a fence."""
 
-    def __init__(self, apart: Apart, execution_id: str, fence: int) -> None:
+    def __init__(self, apart: JobTransaction, execution_id: str, fence: int) -> None:
         """Take over a transaction that has begun."""
         self._apart = apart
         self._id = execution_id

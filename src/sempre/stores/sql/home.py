@@ -1,9 +1,9 @@
-"""Home: the database that a worker of this process works on, which may be replaced by another one.
+"""The home of a worker: the database that it began with, and that may be replaced by another one.
 
-A file of SQLite can be exchanged for an older copy of itself under running workers. That copy has
-the same identity and may know their sessions, but gives out fences that were given out before. So
-whoever works for a session is stopped until the worker has begun anew. Whoever only enqueues, or
-reads, goes on with the file that is there. A server is always the same one.
+An SQLite file can be replaced by an older copy of itself under running workers. The copy has the
+identity of the original and may know the workers' sessions, but it hands out fences a second time.
+So work for a session is refused until the worker has begun anew. Work without a session, such as
+enqueuing or reading, goes on with the file at the path. A server is never replaced.
 """
 
 from sempre.errors import StoreGone
@@ -14,30 +14,30 @@ REPLACED = "its file was removed or replaced by another one; workers begin anew 
 
 
 class Home:
-    """Where the store was when it was last set up, by what a transaction says of its place."""
+    """The place of the store when it was last set up: see `Transaction.place`."""
 
     def __init__(self) -> None:
-        """Be wherever the first transaction is."""
+        """Take the place of the first transaction."""
         self._place: object = None
-        self._is_told = False
+        self._is_reported = False
 
     def move(self, place: object) -> None:
-        """Be at home in a place: the store there was set up, and knows what came before."""
-        self._place, self._is_told = place, False
+        """Take a place: the store there was set up, with the fences of the place before."""
+        self._place, self._is_reported = place, False
 
-    def check(self, place: object, *, tells: bool = False) -> None:
-        """Raise StoreGone in any other place, every time; a heart tells its worker of that."""
+    def check(self, place: object, *, by_heartbeat: bool = False) -> None:
+        """Raise StoreGone in any other place, every time; a heartbeat reports it to its worker."""
         if self._place is None:
             self._place = place
         if self._place != place:
-            self._is_told = self._is_told or tells
+            self._is_reported = self._is_reported or by_heartbeat
             raise StoreGone(f"the store is gone: {REPLACED}.")
 
     def check_in(self, place: object) -> None:
-        """Raise StoreGone in another place, once: then it is the home of a heart that was told.
+        """Raise StoreGone in another place until a heartbeat has reported it; then take the place.
 
-        The worker that it beats for sets the store up, which may be in another process.
+        The worker of that heartbeat, which may be another process, sets the store up anew.
         """
-        if self._is_told:
+        if self._is_reported:
             self.move(place)
-        self.check(place, tells=True)
+        self.check(place, by_heartbeat=True)

@@ -1,4 +1,4 @@
-"""Numbered steps from nothing to the present schema, each applied once."""
+"""Migrations: numbered steps from an empty database to the present schema, each applied once."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -19,9 +19,9 @@ def upgrade(dialect: Dialect, *, fence: int | None = None) -> object:
 
     Safe if several processes do so at once.
 
-    One that is current is only read: whoever begins with it, as a process does that enqueues in
-    its own transaction, waits for nobody. With a fence it is made whole again, whatever is left of
-    it, and fences go on above that one.
+    A current schema is only read, so that a process that enqueues in its own transaction waits for
+    no lock. With a fence, every step is applied again, whatever is left of the store, and new
+    fences are above that fence.
 
     Raises:
         StoreRefused: the schema is newer than this code.
@@ -30,7 +30,7 @@ def upgrade(dialect: Dialect, *, fence: int | None = None) -> object:
 
     def version(transaction: Transaction) -> int:
         places.append(transaction.place)
-        # A table that has just come into being may be there before its row can be seen.
+        # A table that another process has just created may be visible before its row.
         found = transaction.rows("read_meta") if dialect.has_meta(transaction) else []
         return int(found[0][0]) if found else 0
 
@@ -48,19 +48,19 @@ def upgrade(dialect: Dialect, *, fence: int | None = None) -> object:
             now = microseconds_of(transaction.now)
             transaction.rows("raise_fences", fence=fence, now=now)
 
-    # By a glance: MariaDB lets no older state read a table that others have just changed (1412).
-    if fence is not None or dialect.glance(version) != VERSION:
+    # Not by read(): MariaDB refuses to read a changed table in an older state (1412).
+    if fence is not None or dialect.autocommit(version) != VERSION:
         dialect.migrate(apply)
     return places[-1]
 
 
 def give_identity(transaction: Transaction) -> None:
-    """Let a copy of a store be told from its original."""
+    """Give a copied store an identity of its own."""
     transaction.run("set_uuid", uuid=str(uuid4()))
 
 
 def check_version(version: int) -> None:
-    """Raise StoreRefused unless the schema is the one that this code knows."""
+    """Raise StoreRefused unless the schema has the version of this code."""
     _refuse_newer(version)
     if version < VERSION:
         raise StoreRefused(

@@ -20,9 +20,9 @@ class SqlNotifier:
 
     def notify(self, word: str) -> None:
         """Send a word now."""
-        self._dialect.glance(lambda own: own.rows("notify", channel=self._channel, word=word))
+        self._dialect.autocommit(lambda own: own.rows("notify", channel=self._channel, word=word))
 
     def notify_within(self, connection: object, word: str) -> None:
         """Send a word when the transaction of a caller commits; what the driver raises comes."""
-        with self._dialect.callers.joined(connection) as transaction:
+        with self._dialect.callers.join(connection) as transaction:
             transaction.rows("notify", channel=self._channel, word=word)

@@ -1,4 +1,4 @@
-"""The statements of the store, read from `.sql` files and completed for a dialect.
+"""The statements of the store: read from `.sql` files, and completed for a dialect.
 
 A file is a list of statements, each with a name and a description:
 
@@ -50,7 +50,7 @@ _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement as it is written, and what it is for."""
+    """A statement as the file has it, and its description."""
 
     name: str
     description: str
@@ -61,9 +61,9 @@ class Statements:
     """The statements of a dialect, completed with the names of the store's tables.
 
     Args:
-        dialect: the name of its folder.
-        prefix: what the name of every table and index begins with.
-        schema: the schema that the tables are in, if the dialect has any.
+        dialect: the name of the dialect's folder.
+        prefix: the beginning of the names of all tables and indexes.
+        schema: the schema of the tables, if the database has schemas.
 
     Raises:
         PolicyError: prefix or schema is not safe inside SQL.
@@ -125,8 +125,8 @@ def parse(text: str) -> dict[str, Statement]:
     found = {}
     for name, body in zip(parts[::2], parts[1::2], strict=True):
         lines = body.strip().splitlines()
-        told = [line for line in lines if line.startswith("--")]
-        description = " ".join(line.removeprefix("--").strip() for line in told[:1])
+        comments = [line for line in lines if line.startswith("--")]
+        description = " ".join(line.removeprefix("--").strip() for line in comments[:1])
         kept = [line for line in lines if not line.startswith("--")]
         found[name] = Statement(name, description, "\n".join(kept).strip())
     return found

@@ -122,7 +122,7 @@ class SqlStore(Looking):
 
     def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
         """Return when the first wanted row is due after an instant."""
-        return self._checked().glance(
+        return self._checked().autocommit(
             lambda transaction: reading.next_due_at(transaction, wanted, after=after)
         )
 
@@ -176,7 +176,7 @@ class SqlStore(Looking):
 
     def effects(self, execution_id: str, fence: int) -> Effects:
         """Begin the transaction of a run."""
-        return SqlEffects(self._checked().callers.apart(), execution_id, fence)
+        return SqlEffects(self._checked().callers.begin_for_job(), execution_id, fence)
 
     def connect(self) -> object:
         """Return a fresh connection to the database."""
@@ -206,7 +206,7 @@ class SqlStore(Looking):
         def renew(transaction: Transaction) -> Reading[Tick]:
             return tick(transaction, session, wanted, lease)
 
-        return self._write_at_home(renew, tells=True)
+        return self._write_at_home(renew, by_heartbeat=True)
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
         """Keep how far runs have come."""

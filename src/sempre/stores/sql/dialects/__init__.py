@@ -1,4 +1,4 @@
-"""What the store asks of a database: transactions, and how its SQL is put."""
+"""The dialects: what the store needs of a database, and of a transaction in it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -7,21 +7,21 @@ from typing import Any, Protocol, TypeVar
 
 from sempre.ports.store import Capabilities
 
-__all__ = ["Apart", "Callers", "Dialect", "FastPathMiss", "Transaction"]
+__all__ = ["Callers", "Dialect", "FastPathMiss", "JobTransaction", "Transaction"]
 
 T = TypeVar("T")
 
 
 class FastPathMiss(Exception):
-    """A fast path met what only the long way deals with: the transaction is undone and repeated."""
+    """A fast path met a case that it does not cover: the transaction is undone and repeated."""
 
 
 class Transaction(Protocol):
-    """One transaction, in which statements are called by name.
+    """One transaction, which runs statements by their names.
 
     Attributes:
-        writes_in_reading: whether one statement can write and read, so that `tick`, `take` and
-            `start_slots` are single ones.
+        writes_in_reading: whether one statement can write and return rows, so that `tick`, `take`
+            and `start_slots` are single statements.
         may_miss: whether the transaction is repeated if it fails, so that a fast path may fail.
     """
 
@@ -30,20 +30,20 @@ class Transaction(Protocol):
 
     @property
     def place(self) -> object:
-        """Which database it is on: another one if its file was replaced; a server is always one."""
+        """The database of the transaction: another value once its file is replaced."""
         ...
 
     @property
     def now(self) -> datetime:
-        """The store's now: asked for once, when first needed, after whatever was waited for."""
+        """The store's now, read once: at the first use, so after every lock that came before."""
         ...
 
     def send(self, name: str, /) -> None:
-        """Let a statement run before the next one, which tells if it failed; it answers nothing."""
+        """Run a statement without rows before the next one, which raises if this one failed."""
         ...
 
     def rows(self, name: str, /, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
-        """Run a statement and return its rows; a list is handed over as a JSON array of texts."""
+        """Run a statement and return its rows; a list is passed as a JSON array of texts."""
         ...
 
     def due(self, *, by_age: bool, **parameters: Any) -> list[Sequence[Any]]:  # noqa: ANN401
@@ -67,7 +67,7 @@ class Transaction(Protocol):
         ...
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for each of many rows, at once."""
+        """Run a statement for many rows, in as few round trips as possible."""
         ...
 
     def script(self, text: str) -> None:
@@ -75,88 +75,87 @@ class Transaction(Protocol):
         ...
 
 
-class Apart(Protocol):
-    """A transaction on a connection of its own, which a job is given to write in."""
+class JobTransaction(Protocol):
+    """A transaction on a connection of its own, in which a job writes."""
 
     @property
     def connection(self) -> object:
-        """The driver's connection; it refuses to commit or to roll back."""
+        """The driver's connection; commit and rollback are refused."""
         ...
 
     @property
     def transaction(self) -> Transaction:
-        """The same for statements of the store."""
+        """The transaction, for statements of the store."""
         ...
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still the transaction that was begun: SQL can end it all the same."""
+        """Whether the transaction still lasts: SQL of the job can end it despite the refusals."""
         ...
 
     def commit(self) -> None:
-        """Commit it to disk; what the driver raises comes through."""
+        """Commit the transaction to disk; errors of the driver are raised."""
         ...
 
     def release(self) -> None:
-        """Free whatever holds up everybody, and let nothing more be written; it never raises.
+        """Free locks that block every other writer, and let the job write no more; never raise.
 
-        Called from another thread than the one that uses the connection.
+        Another thread may be using the connection meanwhile.
         """
         ...
 
     def close(self) -> None:
-        """Close the connection, and so drop what was not committed; it never raises."""
+        """Close the connection, and so drop what was not committed; never raise."""
         ...
 
 
 class Callers(Protocol):
-    """Transactions of others: of those who enqueue in their own, and of jobs.
+    """Transactions of callers, who enqueue in their own transaction, and of jobs.
 
     Attributes:
-        are_alone: whether nobody else can write while one of them has.
+        write_alone: whether a caller that has written keeps every other transaction from writing.
     """
 
-    are_alone: bool
+    write_alone: bool
 
     @property
     def place(self) -> str:
-        """Where the store is, without its password."""
+        """The address of the store, without its password."""
         ...
 
-    def joined(self, connection: object) -> AbstractContextManager[Transaction]:
-        """Use a caller's connection, whatever its settings, and leave those as they are.
+    def join(self, connection: object) -> AbstractContextManager[Transaction]:
+        """Use a caller's connection, whatever its settings, and leave its settings unchanged.
 
         Raises:
-            TransactionError: it is none of this database's driver, or in no transaction.
+            TransactionError: the connection is of another driver, or in no transaction.
         """
         ...
 
-    def may_read_the_past(self, transaction: Transaction) -> bool:
-        """Tell whether what others commit can be hidden from a caller's transaction."""
+    def hides_newer_commits(self, transaction: Transaction) -> bool:
+        """Whether a caller's transaction may not see what others have committed since it began."""
         ...
 
     def place_of(self, connection: object) -> str:
-        """Return where a caller's connection leads to."""
+        """Return the address of a caller's connection, without its password."""
         ...
 
-    def apart(self) -> Apart:
-        """Begin a transaction on a fresh connection; StoreUnavailable if there is none to get."""
+    def begin_for_job(self) -> JobTransaction:
+        """Begin a job's transaction on a new connection; StoreUnavailable if none can be opened."""
         ...
 
     def connect(self) -> object:
-        """Return a fresh connection that commits each statement; StoreUnavailable if none."""
+        """Return a new connection that commits each statement; StoreUnavailable if none opens."""
         ...
 
 
 class Dialect(Protocol):
     """A database that can hold the store.
 
-    Both ways to run a transaction repeat it, a bounded number of times, if it lost a race that
-    the database settled against it, so what they are given must be safe to repeat.
+    Work in a transaction must be safe to repeat: see retries.py.
 
     Raises:
         StoreUnavailable: the database cannot be reached, is busy, full or read-only.
-        StoreRefused: it is not set up, closed, or must not be used.
+        StoreRefused: the database is not set up, closed, or must not be used.
     """
 
     name: str
@@ -164,19 +163,19 @@ class Dialect(Protocol):
 
     @property
     def callers(self) -> Callers:
-        """The transactions of others in this database."""
+        """The transactions of callers and jobs in this database."""
         ...
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database: none newer than the transaction's now."""
+        """Run reading work on one state of the database, which is not newer than its `now`."""
         ...
 
-    def glance(self, work: Callable[[Transaction], T]) -> T:
-        """Run statements that change no row, each on any state; as cheap as can be."""
+    def autocommit(self, work: Callable[[Transaction], T]) -> T:
+        """Run statements that change no row, each a transaction by itself: the cheapest way."""
         ...
 
     def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run writing work, and commit it durably."""
+        """Run writing work, and commit it to disk."""
         ...
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
@@ -184,13 +183,13 @@ class Dialect(Protocol):
         ...
 
     def has_meta(self, transaction: Transaction) -> bool:
-        """Tell whether the store was ever set up."""
+        """Whether the store was ever set up."""
         ...
 
     def weaker_promises(self) -> tuple[str, ...]:
-        """Return what this database, as it is set up, promises less than others: a sentence each.
+        """Return the promises that this database, as it is set up, does not keep: a sentence each.
 
-        All of it was accepted when the dialect was made; anything else is refused.
+        Options of the store's URL have accepted each of them; otherwise the database is refused.
         """
         ...
 
@@ -199,5 +198,5 @@ class Dialect(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back every connection."""
+        """Close every connection."""
         ...

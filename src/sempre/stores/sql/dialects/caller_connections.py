@@ -1,4 +1,4 @@
-"""What connections of callers and of jobs must be like, whatever their driver."""
+"""Checks of callers' connections, and the connection of a job, whatever the driver."""
 
 from typing import NoReturn
 
@@ -34,7 +34,7 @@ class JobConnection:
 
 
 def check_driver(connection: object, driver: type, place: str, *, remedy: str) -> None:
-    """Raise TransactionError unless a connection is of the driver by which the store is reached."""
+    """Raise TransactionError unless a connection is of the store's own driver."""
     if not isinstance(connection, driver):
         kind = f"{type(connection).__module__}.{type(connection).__qualname__}"
         raise TransactionError(
@@ -44,7 +44,7 @@ def check_driver(connection: object, driver: type, place: str, *, remedy: str) -
 
 
 def check_begun(place: str, *, is_begun: bool, remedy: str) -> None:
-    """Raise TransactionError if a connection would commit each statement by itself."""
+    """Raise TransactionError if a connection would commit each statement."""
     if not is_begun:
         raise TransactionError(
             f"the connection to {place} is in no transaction and begins none by itself. {remedy}, "

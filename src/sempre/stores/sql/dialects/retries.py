@@ -61,7 +61,7 @@ class RetryingDialect(ABC, Generic[C]):
                 self._note_failure(error, is_lost=isinstance(failure, _Lost))
                 is_repeated = isinstance(failure, _Lost) or self._is_race(error)
                 if not is_repeated or not left:
-                    raise self._explained(error) from None
+                    raise self._explain(error) from None
             self._wait(random() * LONGEST_PAUSE)  # noqa: S311 - no secret
         raise AssertionError
 
@@ -119,7 +119,7 @@ class RetryingDialect(ABC, Generic[C]):
         """Drop idle connections that have the same fault."""
 
     @abstractmethod
-    def _explained(self, error: Exception) -> StoreError:
+    def _explain(self, error: Exception) -> StoreError:
         """Return a failure of the database in our words, with what to do next."""
 
 

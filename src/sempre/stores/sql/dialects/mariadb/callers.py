@@ -1,4 +1,4 @@
-"""MariaDB: transactions of others in the database of the store."""
+"""MariaDB: transactions of callers and jobs in the database of the store."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,7 +12,7 @@ from sempre.stores.sql.dialects.caller_connections import (
     check_driver,
     check_encoding,
 )
-from sempre.stores.sql.dialects.mariadb.pool import FOR_ONE, OF_OURS, pymysql
+from sempre.stores.sql.dialects.mariadb.pool import SESSION_SETTINGS, STATEMENT_SETTINGS, pymysql
 
 __all__ = ["MariadbCallers"]
 
@@ -22,16 +22,16 @@ _IN_TRANSACTION = pymysql.constants.SERVER_STATUS.SERVER_STATUS_IN_TRANS
 
 
 class MariadbCallers:
-    """Transactions of others in one database.
+    """Transactions of callers and jobs in one database.
 
     Args:
-        place: where it is, without its password.
-        address: how the driver reaches it.
-        wrap: makes a transaction of what has `cursor`.
-        connect_after: after how many seconds a connection for a job is given up.
+        place: the address of the database, without its password.
+        address: the options with which the driver connects.
+        wrap: makes a transaction from an object with `cursor`.
+        connect_after: how many seconds the opening of a job's connection may take.
     """
 
-    are_alone = False
+    write_alone = False
 
     def __init__(
         self, place: str, address: Mapping[str, Any], wrap: _Wrap, *, connect_after: float
@@ -42,12 +42,12 @@ class MariadbCallers:
             **address,
             "charset": _CHARSET,
             "connect_timeout": connect_after,
-            "init_command": OF_OURS,
+            "init_command": SESSION_SETTINGS,
         }
         self._wrap = wrap
 
     @contextmanager
-    def joined(self, connection: object) -> Iterator[Transaction]:
+    def join(self, connection: object) -> Iterator[Transaction]:
         """Use a caller's connection."""
         remedy = "Use PyMySQL (with SQLAlchemy: mysql+pymysql://) for that database"
         check_driver(connection, pymysql.connections.Connection, self.place, remedy=remedy)
@@ -57,44 +57,44 @@ class MariadbCallers:
         charset = connection.charset  # type: ignore[attr-defined]
         remedy = f'connect with charset="{_CHARSET}"'
         check_encoding(charset, is_utf8=charset == _CHARSET, remedy=remedy)
-        yield self._wrap(_Plain(connection))
+        yield self._wrap(_TupleConnection(connection))
 
-    def may_read_the_past(self, _: Transaction) -> bool:
-        """It does by default, and there is no asking what a single transaction was set to."""
+    def hides_newer_commits(self, _: Transaction) -> bool:
+        """By default it does, and the isolation of a single transaction cannot be queried."""
         return True
 
     def place_of(self, connection: object) -> str:
-        """Return which database a caller's connection leads to."""
-        [[database]] = _Plain(connection).rows("SELECT DATABASE()")
+        """Return the address of a caller's connection, without its password."""
+        [[database]] = _TupleConnection(connection).rows("SELECT DATABASE()")
         info = vars(connection)
         where = info.get("unix_socket") or f"{info.get('host')}:{info.get('port')}"
         return f"MariaDB at {where}/{database or ''}"
 
-    def apart(self) -> "_Apart":
-        """Begin a transaction on a fresh connection."""
+    def begin_for_job(self) -> "_JobTransaction":
+        """Begin a job's transaction on a new connection."""
         try:
-            return _Apart(_JobConnection(**self._driver, autocommit=True), self._wrap)
+            return _JobTransaction(_JobConnection(**self._driver, autocommit=True), self._wrap)
         except pymysql.Error as error:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
     def connect(self) -> object:
-        """Return a fresh connection that commits each statement."""
+        """Return a new connection that commits each statement."""
         try:
             return pymysql.connect(**self._driver, autocommit=True)
         except pymysql.Error as error:
             raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
 
 
-class _Plain:
-    """A connection whose rows are tuples, whatever its owner has set."""
+class _TupleConnection:
+    """A connection whose rows are tuples, whatever cursor class its owner has set."""
 
     def __init__(self, connection: Any) -> None:  # noqa: ANN401 - the driver has no types
         self._connection = connection
         self.escape = connection.escape
 
     def cursor(self) -> Any:  # noqa: ANN401
-        """Return a cursor to which the settings of the connection's owner mean nothing."""
-        return self._connection.cursor(_Unbound)
+        """Return a cursor that the settings of the connection's owner do not limit."""
+        return self._connection.cursor(_UnlimitedCursor)
 
     def rows(self, text: str) -> list[Any]:
         """Run a statement and return its rows."""
@@ -103,12 +103,12 @@ class _Plain:
             return list(cursor.fetchall())
 
 
-class _Unbound(pymysql.cursors.Cursor):  # type: ignore[misc]  # the driver has no types
+class _UnlimitedCursor(pymysql.cursors.Cursor):  # type: ignore[misc]  # the driver has no types
     """A cursor of the driver's own kind, for statements of the store on any connection."""
 
     def execute(self, query: Any, args: Any = None) -> Any:  # noqa: ANN401
-        """Run a statement as on a connection of ours; the driver's own inserts come as bytes."""
-        text = f"{FOR_ONE}{query}" if isinstance(query, str) else query
+        """Run a statement as on a connection of the store; the driver's bulk inserts are bytes."""
+        text = f"{STATEMENT_SETTINGS}{query}" if isinstance(query, str) else query
         return super().execute(text, args)
 
 
@@ -118,11 +118,11 @@ class _JobConnection(JobConnection, pymysql.connections.Connection):  # type: ig
         self._refuse()
 
 
-class _Apart:
+class _JobTransaction:
     """The transaction of a job.
 
-    The connection commits each statement that is in no transaction: so it is not in a second one
-    if SQL, which may be CREATE TABLE, has ended the first.
+    The connection is in autocommit mode: so it is not in a second transaction if SQL of the job,
+    such as CREATE TABLE, has ended the first.
     """
 
     def __init__(self, connection: Any, wrap: _Wrap) -> None:  # noqa: ANN401
@@ -133,19 +133,19 @@ class _Apart:
         except BaseException:
             self.close()
             raise
-        self.transaction = wrap(_Plain(connection))
+        self.transaction = wrap(_TupleConnection(connection))
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not ended by SQL."""
+        """Whether SQL has not ended the transaction."""
         return bool(self.connection.open) and _is_in_transaction(self.connection)
 
     def commit(self) -> None:
-        """Commit it to disk."""
+        """Commit the transaction to disk."""
         self.connection.query("COMMIT")
 
     def release(self) -> None:
-        """Do nothing: only those wait who want the same rows."""
+        """Do nothing: only transactions that want the same rows wait."""
 
     def close(self) -> None:
         """Close the connection."""

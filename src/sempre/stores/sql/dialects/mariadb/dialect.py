@@ -1,7 +1,7 @@
 """MariaDB: a pool of connections, READ COMMITTED, and the server's clock.
 
-Statements that lock go by a list of ids or by an index in order, so that READ COMMITTED locks
-nothing but the rows that are wanted.
+Statements that lock find rows by a list of ids, or by an index in order, so that READ COMMITTED
+locks only the wanted rows.
 """
 
 import os
@@ -15,21 +15,21 @@ from sempre.errors import StoreError, StoreRefused, StoreUnavailable
 from sempre.forking import keep_uncollected
 from sempre.ports.store import Capabilities
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.dialects.mariadb.address import read_address
 from sempre.stores.sql.dialects.mariadb.callers import MariadbCallers
 from sempre.stores.sql.dialects.mariadb.failures import (
     RACES,
     RIGHTS,
     code_of,
-    explained,
+    explain,
     is_silence,
 )
 from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET
 from sempre.stores.sql.dialects.mariadb.pool import (
-    OF_OURS,
+    SESSION_SETTINGS,
     Pool,
     check_server,
     pymysql,
-    read_address,
 )
 from sempre.stores.sql.dialects.mariadb.transaction import MariadbTransaction
 from sempre.stores.sql.dialects.retries import TRIES, BegunTransaction, RetryingDialect
@@ -47,14 +47,14 @@ class Mariadb(RetryingDialect[Any]):
         url: such as mariadb://user:password@host:3306/database, with `?unix_socket=` or the files
             of `ssl_ca`, by which the server is then verified, `ssl_cert` and `ssl_key`. Its
             password appears in no message.
-        prefix: what the names of the tables begin with.
-        connections: how many connections are open at most.
-        statement_after: after how many seconds a statement is given up by the server; after a
-            quarter more, a server that does not answer.
-        connect_after: after how many seconds waiting for a connection is given up.
-        wait: how to pass the seconds between two tries.
-        any_flush: accept a server that does not wait for the disk.
-        any_cluster: accept a Galera node; no other node must be written to.
+        prefix: the beginning of the names of the tables.
+        connections: the largest number of open connections.
+        statement_after: how many seconds a statement may take before the server cancels it; a
+            silent server is given up after a quarter more.
+        connect_after: how many seconds a caller waits for a connection.
+        wait: waits the seconds between two tries.
+        any_flush: accept a server whose commits do not wait for the disk.
+        any_cluster: accept a Galera node; no process may write to another node.
         read_only: accept a server that is read-only.
     """
 
@@ -103,14 +103,14 @@ class Mariadb(RetryingDialect[Any]):
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database: that of its beginning."""
+        """Run reading work on one state of the database: that of the beginning."""
         level = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
         return self._transact(
             (level, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), work
         )
 
-    def glance(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work of one statement, which is a transaction by itself."""
+    def autocommit(self, work: Callable[[Transaction], T]) -> T:
+        """Run statements that change no row, each a transaction by itself."""
         return self._transact((), work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
@@ -133,14 +133,14 @@ class Mariadb(RetryingDialect[Any]):
         self.write(alone)
 
     def weaker_promises(self) -> tuple[str, ...]:
-        """Return what this server promises less than others, a sentence each."""
-        pool = self._opened()
+        """Return the promises that this server does not keep, a sentence each."""
+        pool = self._current_pool()
         if pool.weaker is None:
             self.read(lambda transaction: transaction.now)
         return pool.weaker or ()
 
     def has_meta(self, transaction: Transaction) -> bool:
-        """Tell whether the store was ever set up to the end."""
+        """Whether the store was ever set up to the end."""
         table = f"{self._sql.prefix}meta"
         return bool(transaction.rows("has_meta", table=table) and transaction.rows("read_meta"))
 
@@ -157,7 +157,7 @@ class Mariadb(RetryingDialect[Any]):
             self._pool = None
 
     def _connected(self) -> AbstractContextManager[Any]:
-        return self._opened().connection()
+        return self._current_pool().connection()
 
     def _begin(self, connection: Any, begin: Sequence[str]) -> MariadbTransaction:  # noqa: ANN401
         try:
@@ -187,17 +187,17 @@ class Mariadb(RetryingDialect[Any]):
     def _note_failure(self, error: Exception, *, is_lost: bool) -> None:
         # A connection keeps the rights that its user had when it was opened.
         if is_lost or is_silence(error) or code_of(error) in RIGHTS:
-            self._opened().forget()
+            self._current_pool().drop_idle()
 
-    def _explained(self, error: Exception) -> StoreError:
-        return explained(error, self._place)
+    def _explain(self, error: Exception) -> StoreError:
+        return explain(error, self._place)
 
     def _wrapped(self, connection: Any, *, is_begun: bool = True) -> MariadbTransaction:  # noqa: ANN401
         packet = self._pool.packet if self._pool is not None else SMALL_PACKET
         return MariadbTransaction(connection, self.statements, packet=packet, is_begun=is_begun)
 
-    def _opened(self) -> Pool:
-        """Return the pool of this process; a forked child has none of its parent's."""
+    def _current_pool(self) -> Pool:
+        """Return the pool of this process; a forked child opens its own."""
         with self._lock:
             if self._closed:
                 raise StoreRefused(f"the store in {self._place} is closed; open another one.")
@@ -208,11 +208,11 @@ class Mariadb(RetryingDialect[Any]):
 
 
 def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:
-    """Return what the driver is told besides the address."""
+    """Return the options of the driver besides the address."""
     return {
         "autocommit": True,
         "charset": "utf8mb4",
-        "init_command": OF_OURS,
+        "init_command": SESSION_SETTINGS,
         "client_flag": pymysql.constants.CLIENT.FOUND_ROWS,
         "connect_timeout": connect_after,
         "read_timeout": statement_after * 1.25,  # the server gives up first
@@ -221,7 +221,7 @@ def _driver(statement_after: float, connect_after: float) -> dict[str, Any]:
 
 
 def _setup(statement_after: float) -> tuple[str, ...]:
-    """Return what every connection begins with. Locks are waited for in every try anew."""
+    """Return the first statements of every connection. Each try waits for locks anew."""
     lock_after = max(1, int(statement_after / TRIES))
     variables = {
         "time_zone": "'+00:00'",

@@ -5,7 +5,7 @@ import pymysql  # type: ignore[import-untyped]
 from sempre.errors import StoreError
 from sempre.stores.sql.dialects.failures import Failures
 
-__all__ = ["RACES", "RIGHTS", "code_of", "explained", "is_silence"]
+__all__ = ["RACES", "RIGHTS", "code_of", "explain", "is_silence"]
 
 RACES = {1213, 1205, 1020, 1062, 1412}
 """A deadlock, a lock that was not free in time, a row or table that changed since it was read, and
@@ -48,7 +48,7 @@ def is_silence(error: BaseException) -> bool:
     return isinstance(error.__context__, TimeoutError)
 
 
-def explained(error: BaseException, place: str) -> StoreError:
+def explain(error: BaseException, place: str) -> StoreError:
     """Return a failure of the server in our words, with what to do next."""
     words = str(error.args[1]) if len(error.args) > 1 else type(error).__name__
     is_rule = isinstance(error, pymysql.IntegrityError | pymysql.DataError)

@@ -10,20 +10,20 @@ __all__ = ["SMALL_PACKET", "Packets", "json_of"]
 
 T = TypeVar("T")
 SMALL_PACKET = 1_048_576
-"""What a server takes of which nothing else is known: the smallest default of any version."""
-# A character takes at most four bytes, or two if it is escaped.
+"""The packet of a server that was not asked: the smallest default of all versions, in bytes."""
+# In bytes: a character takes at most four, or two if it is escaped.
 WIDEST = 4
 
 
 class Packets:
-    """What fits into one statement, as the driver writes it.
+    """What fits into one statement as the driver writes it.
 
     Args:
         escape: turns a text into a literal of SQL.
-        packet: the most bytes of a statement, as the server has it.
+        packet: the largest statement that the server accepts, in bytes.
 
     Attributes:
-        room: how many bytes rows may take; the rest is for the statement around them.
+        room: how many bytes rows may take; the rest is for the statement around the rows.
     """
 
     def __init__(self, escape: Callable[[str], str], packet: int) -> None:
@@ -33,10 +33,10 @@ class Packets:
         self.room = packet - packet // 8
 
     def split(self, pieces: Sequence[T]) -> Iterator[list[T]]:
-        """Yield pieces in stretches whose JSON fits; most often that is all of them.
+        """Yield pieces in parts whose JSON fits; most often one part holds all pieces.
 
         Raises:
-            StoreError: one of them is too large by itself.
+            StoreError: a single piece is too large.
         """
         if WIDEST * len(json_of(pieces)) <= self.room:
             yield list(pieces)
@@ -55,7 +55,7 @@ class Packets:
             yield part
 
     def check(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Raise StoreError if one of these rows is too large by itself."""
+        """Raise StoreError if a single row is too large."""
         for row in rows:
             texts = [value for value in row.values() if isinstance(value, str)]
             if WIDEST * sum(map(len, texts)) > self.room:

@@ -1,7 +1,7 @@
-"""A pool of connections to MariaDB, which the driver does not have.
+"""A pool of connections to MariaDB: the driver has none.
 
-Threads share the connections; a forked child opens its own. Every connection is set up in the
-same way, to a server that was looked at first.
+Threads share the connections; a forked child opens its own. Each server is checked when a
+connection is opened, and every connection gets equal settings.
 """
 
 import os
@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Condition
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sempre.errors import StoreRefused, StoreUnavailable
 from sempre.stores.sql.dialects.mariadb.packets import SMALL_PACKET
-from sempre.stores.sql.dialects.promises import weaker
+from sempre.stores.sql.dialects.weaker_promises import accept
 
 try:
     import pymysql  # type: ignore[import-untyped]
@@ -22,65 +21,26 @@ except ImportError as error:
     message = "MariaDB needs its driver: pip install 'sempre[mariadb]'."
     raise StoreRefused(message) from error
 
-__all__ = ["FOR_ONE", "OF_OURS", "Pool", "check_server", "pymysql", "read_address"]
+__all__ = ["SESSION_SETTINGS", "STATEMENT_SETTINGS", "Pool", "check_server", "pymysql"]
 
 OLDEST = 10, 6
-_SCHEMES = ("mariadb", "mysql")
-_OPTIONS = ("unix_socket", "ssl_ca", "ssl_cert", "ssl_key")
-_UNBOUND = "sql_safe_updates = 0, sql_select_limit = 18446744073709551615"
-OF_OURS = f"SET SESSION {_UNBOUND}"
-"""What every connection begins with: a server may forbid updates, or cut answers short."""
-FOR_ONE = f"SET STATEMENT {_UNBOUND} FOR "
-"""The same for one statement, on a connection of others; it costs no round trip."""
-_LOOK = """SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'read_only', 'wsrep_on',
+_UNLIMITED = "sql_safe_updates = 0, sql_select_limit = 18446744073709551615"
+SESSION_SETTINGS = f"SET SESSION {_UNLIMITED}"
+"""The first statement of every connection: a server may forbid updates, or limit the rows."""
+STATEMENT_SETTINGS = f"SET STATEMENT {_UNLIMITED} FOR "
+"""These settings for one statement on a caller's connection, without a round trip."""
+_VARIABLES = """SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'read_only', 'wsrep_on',
     'wsrep_provider', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
     'max_allowed_packet')"""
-
-
-def read_address(url: str) -> tuple[str, dict[str, Any]]:
-    """Return where a database is, without its password, and what the driver has to be told.
-
-    Raises:
-        StoreRefused: the address cannot be read. Nothing of it is in the message.
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port or 3306
-        options = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
-    except ValueError:
-        parts, port, options = urlsplit(""), 0, {}
-    database = unquote(parts.path.removeprefix("/"))
-    if parts.scheme not in _SCHEMES or not database or not options.keys() <= set(_OPTIONS):
-        raise StoreRefused(
-            "the address of the MariaDB database cannot be read; it is spelt "
-            "mariadb://host:3306/database, with user:password@ before the host, and after a ? come "
-            f"{', '.join(_OPTIONS)}."
-        )
-    host = parts.hostname or "localhost"
-    told: dict[str, Any] = {
-        "host": host,
-        "port": port,
-        "user": unquote(parts.username or ""),
-        "password": unquote(parts.password or ""),
-        "database": database,
-        **options,
-    }
-    if options.keys() == {"unix_socket"}:
-        # Nobody listens there; and the driver would read every certificate of the host each time.
-        told["ssl_disabled"] = True
-    if "ssl_ca" in options:
-        # By itself the driver would take any certificate, and any name in it.
-        told |= {"ssl_verify_cert": True, "ssl_verify_identity": True}
-    return f"MariaDB at {options.get('unix_socket', f'{host}:{port}')}/{database}", told
 
 
 def check_server(
     found: dict[str, str], place: str, *, any_flush: bool, any_cluster: bool, read_only: bool
 ) -> tuple[str, ...]:
-    """Return what a server with these variables promises less than others, a sentence each.
+    """Return the promises that a server with these variables does not keep, a sentence each.
 
     Raises:
-        StoreRefused: it cannot keep what the store promises, and nobody has accepted that.
+        StoreRefused: the server breaks a promise of the store, and no option accepts that.
     """
     version = found.get("version", "")
     numbers = re.match(r"(\d+)\.(\d+)", version)
@@ -89,9 +49,9 @@ def check_server(
     if (int(numbers[1]), int(numbers[2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         raise StoreRefused(f"{place} is {version}; at least MariaDB {oldest} is needed: update it.")
-    told: list[str] = []
+    weaker: list[str] = []
     if found.get("wsrep_on") == "ON" and found.get("wsrep_provider", "none") != "none":
-        told += weaker(
+        weaker += accept(
             place,
             "it is a node of a Galera cluster, where two nodes can start the same execution",
             remedy="Give all processes the address of one and the same node",
@@ -99,7 +59,7 @@ def check_server(
             accepted=any_cluster,
         )
     if found.get("read_only", "OFF") != "OFF":
-        told += weaker(
+        weaker += accept(
             place,
             "it is read-only, as a replica is, so that nothing can be started from it",
             remedy="Connect to the primary server",
@@ -107,7 +67,7 @@ def check_server(
             accepted=read_only,
         )
     for name in _unflushed(found):
-        told += weaker(
+        weaker += accept(
             place,
             f"its {name} is {found[name]}: after a loss of power what was acknowledged may be "
             "gone, so it may start again",
@@ -115,14 +75,14 @@ def check_server(
             keyword="any_flush",
             accepted=any_flush,
         )
-    return tuple(told)
+    return tuple(weaker)
 
 
 def _unflushed(found: dict[str, str]) -> Iterator[str]:
-    """Yield the variables by which a commit does not wait for the disk."""
+    """Yield the variables that keep a commit from waiting for the disk."""
     if found.get("innodb_flush_log_at_trx_commit", "1") not in ("1", "3"):
         yield "innodb_flush_log_at_trx_commit"
-    # With a binary log it is that log which decides after a crash what was committed.
+    # With a binary log, that log decides after a crash what was committed.
     if found.get("log_bin") == "ON" and found.get("sync_binlog", "1") != "1":
         yield "sync_binlog"
 
@@ -131,13 +91,12 @@ class Pool:
     """The connections of one process.
 
     Args:
-        place: where the database is, for messages.
-        driver: what the driver has to be told to connect.
-        setup: the statements that every connection begins with.
-        check: looks at the variables of a server, raises what speaks against it, and returns
-            what it promises less than others.
-        size: how many connections are open at most.
-        patience: after how many seconds waiting for a connection is given up.
+        place: the address of the database, for messages.
+        driver: the options with which the driver connects.
+        setup: the first statements of every connection.
+        check: returns the promises that a server with these variables does not keep, or raises.
+        size: the largest number of open connections.
+        patience: how many seconds a caller waits for a connection.
     """
 
     def __init__(
@@ -167,10 +126,10 @@ class Pool:
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
-        """Lend a connection; it is kept for the next one if it was given back in good order."""
-        connection = self._lent()
+        """Lend a connection, and keep it for the next caller if it is still open afterwards."""
+        connection = self._borrow()
         try:
-            connection = connection or self._opened()
+            connection = connection or self._open()
             yield connection
         finally:
             with self._free:
@@ -181,19 +140,19 @@ class Pool:
                         self._drop_idle()
                 self._free.notify()
 
-    def forget(self) -> None:
-        """Drop the connections that nobody uses: one of them was found lost."""
+    def drop_idle(self) -> None:
+        """Close the connections that are not in use: one of them was found lost."""
         with self._free:
             self._drop_idle()
 
     def close(self) -> None:
-        """Close every connection, those in use when they are given back."""
+        """Close every connection: those in use when they come back."""
         with self._free:
             self._closed = True
             self._drop_idle()
             self._free.notify_all()
 
-    def _lent(self) -> Any:  # noqa: ANN401 - a connection of a driver without types
+    def _borrow(self) -> Any:  # noqa: ANN401 - a connection of a driver without types
         """Return an idle connection, or None where there is room to open one."""
         with self._free:
             if not self._free.wait_for(
@@ -208,16 +167,16 @@ class Pool:
             self._in_use += 1
             return self._idle.pop() if self._idle else None
 
-    def _opened(self) -> Any:  # noqa: ANN401
+    def _open(self) -> Any:  # noqa: ANN401
         try:
             connection = pymysql.connect(**self._driver)
         except (OSError, RuntimeError) as error:
-            # Raised before anything is sent: a file of TLS, or a way to log in that is missing.
+            # Raised before anything is sent: a TLS file is missing, or a way to log in.
             remedy = "check ssl_ca, ssl_cert and ssl_key in the store URL"
             raise StoreRefused(f"{self._place} cannot be used: {error}; {remedy}.") from None
         try:
             with connection.cursor() as cursor:
-                cursor.execute(_LOOK)
+                cursor.execute(_VARIABLES)
                 self._examine(dict(cursor.fetchall()))
                 for text in self._setup:
                     cursor.execute(text)
@@ -227,7 +186,7 @@ class Pool:
         return connection
 
     def _examine(self, found: dict[str, str]) -> None:
-        """Look at a server; one that was good, and may be so again, is only unavailable."""
+        """Check a server; a server that passed before is only unavailable: it may pass again."""
         self.packet = int(found.get("max_allowed_packet", SMALL_PACKET))
         try:
             self.weaker = self._check(found)

@@ -34,7 +34,8 @@ CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
 LOCATE({2}, {1})
 
 -- name: by_id
--- A small table would be read as a whole, and that waits for rows that are locked by others.
+-- A hint to find rows by their primary key. Without it MariaDB reads a small table as a whole, and
+-- waits for rows that other transactions have locked.
 FORCE INDEX (PRIMARY)
 
 -- name: by_index
@@ -94,40 +95,42 @@ SELECT id FROM {meta} FOR UPDATE;
 DELETE FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 
 -- name: state_itself
--- The state; ids are used in any case.
+-- The state: by_id keeps MariaDB from using an index of states.
 state
 
+-- Statements
+
 -- name: lane_after
--- The next lane that anything waits in.
+-- The next lane with a waiting row.
 SELECT min(x.waiting_lane) FROM {executions} AS x WHERE x.waiting_lane > :lane
 
 -- name: due
--- Rows of a lane and priority that are due.
+-- The due rows of one lane and priority.
 SELECT x.id, x.due_at FROM {executions} AS x {by_index:executions_lane}
 WHERE {due_condition::lane,:priority} ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: due_to_take
--- The same as rows themselves, past those that others hold.
+-- Lock the due one-off rows of one lane and priority, without rows that others have locked.
 SELECT {taken_columns} FROM {executions} AS found {by_index:executions_lane}
 WHERE {free_condition:found,:lane,:priority}
 ORDER BY found.due_at, found.id LIMIT :limit {lock_free}
 
 -- name: name_before_shard
--- The name of a row x without the number at its end, such as that of a pair's shard.
+-- The name of a row x without the number at its end, such as the number of a pair's shard.
 REGEXP_REPLACE(x.name, '[0-9]+$', '')
 
 -- name: is_waiting
--- A row x waits, and is not held.
+-- Whether a row x waits and is not held.
 x.waiting_lane IS NOT NULL
 
 -- name: expired_run
--- A running execution whose session is gone or has lost its lease by the clock.
+-- A running execution whose session is gone, or another one that has lost its lease by the clock.
 SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.running_session
 WHERE e.running_session IS NOT NULL
     AND (w.id IS NULL OR (w.leased_until <= clock.now AND w.id <> :session))
 
 -- name: view_bounds
--- From where on planning looks at schedules: the cursor, and when the earliest waiting row is due.
+-- The bounds of view_rows: cursors of schedules, and when their earliest waiting rows are due.
 SELECT c.id, c.cursor_at, (
     SELECT y.due_at FROM {executions} AS y {by_index:executions_active}
     WHERE y.active_of = c.id AND y.state IN ('pending', 'scheduled')
@@ -136,16 +139,16 @@ SELECT c.id, c.cursor_at, (
 FROM {schedules} AS c WHERE c.id IN {list:ids}
 
 -- name: after_cursor
--- A range of view_rows: what is after the cursor of a schedule.
+-- A range of view_rows: executions after the cursor of a schedule.
 e.schedule_id = :id AND e.run_at > :at
 
 -- name: after_due
--- A range of view_rows: what ended after the earliest waiting row of a schedule was due.
+-- A range of view_rows: executions that ended after the earliest waiting row was due.
 e.schedule_id = :id AND e.finished_at > :at
 
 -- name: view_rows
--- The rows that planning reads: what waits or runs, what occupies a slot after the cursor, and what
--- ended after the earliest waiting row was due.
+-- The executions that planning reads: waiting and running ones, those with a slot after the cursor,
+-- and those that ended after the earliest waiting one was due.
 SELECT {row_columns} FROM {row_tables}
 WHERE e.active_of IN {list:ids}
 UNION ALL
@@ -157,17 +160,17 @@ SELECT {row_columns} FROM {row_tables}
 WHERE (:after_dues) AND e.state NOT IN ('pending', 'scheduled', 'running')
 
 -- name: raise_fences
--- Fences go on above one that was given elsewhere; they never go back.
+-- New fences are above a fence that was handed out elsewhere; the sequence never goes back.
 SELECT SETVAL({fences}, :fence)
 
 -- name: next_fences
--- As many new fences as are wanted; called when the rows that get them are locked.
+-- Hand out :count new fences; the rows that get the fences are locked before.
 SELECT NEXTVAL({fences}) FROM JSON_TABLE(
     CONCAT('[0', REPEAT(',0', :count - 1), ']'), '$[*]' COLUMNS (number FOR ORDINALITY)
 ) AS one
 
 -- name: lock_switches
--- Whoever turns a switch waits for this transaction; those who only ask share the lock.
+-- A transaction that turns a switch waits for this one; transactions that read switches do not.
 SELECT id FROM {meta} LOCK IN SHARE MODE
 
 -- name: has_meta
@@ -175,7 +178,7 @@ SELECT id FROM {meta} LOCK IN SHARE MODE
 SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :table
 
 -- name: now
--- The server's clock when it is asked, in whatever zone the session is.
+-- The server's clock at this moment, whatever the time zone of the session.
 SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 
 -- name: lock_schema
@@ -183,11 +186,11 @@ SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))
 SELECT GET_LOCK(CONCAT('sempre ', DATABASE(), ' ', :name), :seconds)
 
 -- name: unlock_schema
--- The next process may.
+-- The next process may change the schema.
 SELECT RELEASE_LOCK(CONCAT('sempre ', DATABASE(), ' ', :name))
 
 -- name: hold_key
--- The keys are other executions' now, given as a JSON array.
+-- Note the newest execution of each key; rows are given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
     unique_key varchar(500) {binary} PATH '$.unique_key',
     execution_id varchar(255) PATH '$.execution_id', failures bigint PATH '$.failures'
@@ -205,19 +208,19 @@ SET
     e.fence = one.number, e.tzdata = coalesce(:tzdata, e.tzdata)
 
 -- name: end_successes
--- Executions did their work, as long as they run under a session and by these fences; given as
--- pairs of id and fence.
+-- End executions as successes that run under a session by these fences, given as pairs of id and
+-- fence.
 UPDATE {pairs:claims} AS one
 STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
 SET e.state = 'succeeded', e.reason = '', e.finished_at = :at, e.ended_at = :at
 WHERE e.state = 'running' AND e.session = :session
 
 -- name: delete_executions
--- Forget executions.
+-- Delete executions: a DELETE from one table accepts no hint.
 DELETE e FROM {each:ids} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.value
 
 -- name: rows_unrung
--- Rows that the broker has not been told of, and that are due soon.
+-- Pending rows that are due by an instant: the broker has not announced them.
 SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.unrung_at <= :until ORDER BY e.unrung_at, e.id LIMIT :limit
 
@@ -228,7 +231,7 @@ WHERE e.running_session IS NOT NULL AND (w.id IS NULL OR w.leased_until <= :now)
 ORDER BY e.running_session, e.id LIMIT :limit
 
 -- name: lock_schedules_of
--- The schedules of executions, before the executions themselves are changed.
+-- Lock the schedules of executions, before the executions are changed.
 SELECT c.id FROM (
     SELECT DISTINCT e.schedule_id FROM {executions} AS e {by_id}
     WHERE e.id IN {list:ids} AND e.schedule_id IS NOT NULL
@@ -236,7 +239,7 @@ SELECT c.id FROM (
 STRAIGHT_JOIN {schedules} AS c {by_id} ON c.id = found.schedule_id ORDER BY c.id {lock}
 
 -- name: cancel_live
--- End what still waits.
+-- Cancel waiting executions, and return their ids: an UPDATE returns no rows.
 SELECT id FROM {executions} {by_id}
 WHERE id IN {list:ids} AND state IN ('pending', 'scheduled') {lock};
 UPDATE {executions} {by_id} SET
@@ -244,8 +247,8 @@ UPDATE {executions} {by_id} SET
 WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 
 -- name: note_report
--- How far a run has come; one of an earlier claim that comes late changes nothing. The fence is
--- compared until it is written, which comes last.
+-- Keep the progress of a run; a late report of an earlier claim changes nothing. The fence is written
+-- last, because the columns before are compared with it.
 INSERT INTO {reports} (execution_id, fence, told_at, report)
 VALUES (:execution_id, :fence, :told_at, :report)
 ON DUPLICATE KEY UPDATE
@@ -254,7 +257,7 @@ ON DUPLICATE KEY UPDATE
     fence = GREATEST(fence, VALUES(fence))
 
 -- name: begin_pass
--- Take the pass, if it is due (see Pass.is_due): of two who try, one gets a row back.
+-- Begin the pass if it is due (see Pass.is_due): of two transactions, one gets a row.
 INSERT INTO {passes} (id, due_at, holder, finished_at, report)
 VALUES (1, :now, :holder, NULL, '{}') ON DUPLICATE KEY UPDATE id = VALUES(id);
 SELECT :due_at, :holder, finished_at, report FROM {passes}
@@ -262,11 +265,11 @@ WHERE due_at <= :now OR due_at > :farthest {lock};
 UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now OR due_at > :farthest
 
 -- name: delete_orphans
--- Forget results that came for executions that were gone: nothing else leads to them.
+-- Delete results of executions that were gone before: no other row refers to them.
 DELETE FROM {attempts} WHERE orphaned_at < :before ORDER BY orphaned_at, number LIMIT :limit
 
 -- name: latest_rows
--- The newest executions of a schedule; for several, they are put together.
+-- The newest executions of one schedule; several are joined by UNION.
 SELECT {row_columns} FROM {row_tables}
 WHERE e.schedule_id = :schedule_id ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 

@@ -1,4 +1,4 @@
-"""A transaction of MariaDB: how statements are called, and what takes more than one of them."""
+"""A transaction of MariaDB: how statements are called, and queries of several statements."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from sempre.stores.sql.encoding import json_text
 
 __all__ = ["MariadbTransaction"]
 
-# What no text of the store has in it: a list may be empty, but not so in SQL.
+# No text of the store has this character. An empty list would be an error of syntax.
 _NOTHING = ("\0",)
 
 
@@ -81,7 +81,7 @@ class MariadbTransaction(Queries):
         return self._run(" UNION ALL ".join(f"({part})" for part in parts))[0]
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
-        """Run a statement and return how many rows it changed; documents in several goes."""
+        """Run a statement and return how many rows it changed; split documents by packets."""
         text = self._statements[name]
         for each, value in parameters.items():
             if isinstance(value, dict):
@@ -91,7 +91,7 @@ class MariadbTransaction(Queries):
         return self._run(text, parameters)[1]
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for each of many rows: as many at a time as a packet has room for."""
+        """Run a statement for many rows: as many at a time as fit into a packet."""
         text, values = self._statements[name], list(rows)
         with self._connection.cursor() as cursor:
             if "%(rows)s" in text:
@@ -103,7 +103,7 @@ class MariadbTransaction(Queries):
                 cursor.executemany(text, values)
 
     def script(self, text: str) -> None:
-        """Run the statements of a migration; each is committed at once."""
+        """Run the statements of a migration, which MariaDB commits one by one."""
         for statement in text.split(";\n"):
             lines = [line for line in statement.splitlines() if not line.startswith("--")]
             if "".join(lines).strip():
@@ -148,7 +148,7 @@ class MariadbTransaction(Queries):
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters for the driver: a list as a list of SQL, and as JSON for a table."""
+    """Return parameters for the driver: a list as a list of literals, and as JSON for a table."""
     bound = dict(parameters)
     for name, value in parameters.items():
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""PostgreSQL: transactions of others in the database of the store."""
+"""PostgreSQL: transactions of callers and jobs in the database of the store."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,16 +23,16 @@ _Wrap = Callable[[Any], Transaction]
 
 
 class PostgresqlCallers:
-    """Transactions of others in one database.
+    """Transactions of callers and jobs in one database.
 
     Args:
-        place: where it is, without its password.
-        conninfo: how the driver reaches it.
-        wrap: makes a transaction of what has `execute` and `cursor`.
-        connect_after: after how many seconds a connection for a job is given up.
+        place: the address of the database, without its password.
+        conninfo: the address as the driver reads it.
+        wrap: makes a transaction from an object with `execute` and `cursor`.
+        connect_after: how many seconds the opening of a job's connection may take.
     """
 
-    are_alone = False
+    write_alone = False
 
     def __init__(self, place: str, conninfo: str, wrap: _Wrap, *, connect_after: float) -> None:
         """Open nothing yet."""
@@ -42,7 +42,7 @@ class PostgresqlCallers:
         self._connect_after = connect_after
 
     @contextmanager
-    def joined(self, connection: object) -> Iterator[Transaction]:
+    def join(self, connection: object) -> Iterator[Transaction]:
         """Use a caller's connection."""
         remedy = "Use psycopg 3 (with SQLAlchemy: postgresql+psycopg://) for that database"
         check_driver(connection, psycopg.Connection, self.place, remedy=remedy)
@@ -53,28 +53,28 @@ class PostgresqlCallers:
         encoding = connection.info.encoding
         remedy = "SET client_encoding TO 'UTF8' on it first"
         check_encoding(encoding, is_utf8=encoding == "utf-8", remedy=remedy)
-        yield self._wrap(_Plain(connection))
+        yield self._wrap(_TupleConnection(connection))
 
-    def may_read_the_past(self, transaction: Transaction) -> bool:
-        """Not with the isolation that is the default."""
+    def hides_newer_commits(self, transaction: Transaction) -> bool:
+        """Not in READ COMMITTED, which is the default."""
         [[level]] = transaction.rows("isolation")
         return bool(level != "read committed")
 
     def place_of(self, connection: object) -> str:
-        """Return which database a caller's connection leads to."""
+        """Return the address of a caller's connection, without its password."""
         assert isinstance(connection, psycopg.Connection)  # noqa: S101 - for the type checker
         info = connection.info
         return f"PostgreSQL at {info.host}:{info.port}/{info.dbname}"
 
-    def apart(self) -> "_Apart":
-        """Begin a transaction on a fresh connection."""
+    def begin_for_job(self) -> "_JobTransaction":
+        """Begin a job's transaction on a new connection."""
         try:
-            return _Apart(self._conninfo, self._wrap, max(2, int(self._connect_after)))
+            return _JobTransaction(self._conninfo, self._wrap, max(2, int(self._connect_after)))
         except psycopg.Error as error:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
     def connect(self) -> object:
-        """Return a fresh connection that commits each statement."""
+        """Return a new connection that commits each statement."""
         try:
             seconds = max(2, int(self._connect_after))
             return psycopg.connect(
@@ -87,8 +87,8 @@ class PostgresqlCallers:
             raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
 
 
-class _Plain:
-    """A connection whose rows are tuples, whatever its owner has set."""
+class _TupleConnection:
+    """A connection whose rows are tuples, whatever row factory its owner has set."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -102,12 +102,12 @@ class _Plain:
         return psycopg.Cursor(self._connection, row_factory=tuple_row)
 
 
-class _Apart:
+class _JobTransaction:
     """The transaction of a job. Within a block of the driver commit() is an error."""
 
     def __init__(self, conninfo: str, wrap: _Wrap, connect_timeout: int) -> None:
         self.connection: psycopg.Connection[Any] = psycopg.connect(
-            # Else the driver would begin a second transaction, if SQL has ended this one.
+            # Otherwise the driver would begin a second transaction, if SQL has ended the first.
             conninfo,
             autocommit=True,
             client_encoding=ENCODING,
@@ -123,20 +123,20 @@ class _Apart:
         except BaseException:
             self.connection.close()
             raise
-        self.transaction = wrap(_Plain(self.connection))
+        self.transaction = wrap(_TupleConnection(self.connection))
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not ended by SQL."""
+        """Whether SQL has not ended the transaction."""
         ended = {TransactionStatus.IDLE, TransactionStatus.UNKNOWN}
         return not self.connection.closed and _status(self.connection) not in ended
 
     def commit(self) -> None:
-        """Commit it to disk."""
+        """Commit the transaction to disk."""
         self._block.__exit__(None, None, None)
 
     def release(self) -> None:
-        """Do nothing: only those wait who want the same rows."""
+        """Do nothing: only transactions that want the same rows wait."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,7 +1,7 @@
-"""A connection to PostgreSQL that does not wait for ever, and which servers are good enough.
+"""A connection to PostgreSQL with a limit for each answer, and the check of a server.
 
-The driver has no limit for an answer: of a server that vanished without a word it would never
-tell. Waiting is counted in the driver's own pauses, so no clock is read here.
+The driver has no limit for an answer: it would wait for a vanished server for ever. Waiting is
+counted in the driver's own pauses, so no clock is read here.
 """
 
 from collections.abc import Generator, Sequence
@@ -13,7 +13,7 @@ from psycopg.waiting import Ready
 
 from sempre.errors import StoreRefused
 from sempre.stores.sql.dialects.postgresql.address import ENCODING
-from sempre.stores.sql.dialects.promises import weaker
+from sempre.stores.sql.dialects.weaker_promises import accept
 
 __all__ = ["Connection", "Unanswered", "check_server"]
 
@@ -22,35 +22,36 @@ PAUSE = 0.1
 
 
 class Unanswered(psycopg.OperationalError):
-    """The server said nothing for too long; nobody knows whether it did what it was asked."""
+    """The server did not answer in time; whether it ran the statement is unknown."""
 
 
 class Connection(psycopg.Connection[Any]):
     """A connection that is given up when the server does not answer.
 
     Attributes:
-        answer_after: for how many seconds an answer is waited for.
-        is_examined: whether its server was looked at.
-        is_direct: whether it leads to one server, which keeps what it is told.
-        era: how often connections had been found lost or silent when it was opened.
-        planned_at: from when the oldest plans are that the server may have kept for it.
+        answer_after: how many seconds an answer may take.
+        is_examined: whether its server was checked.
+        is_direct: whether it leads to one server, without a pooler in between, so that settings and
+            prepared statements last.
+        generation: how many times connections had been found lost or silent when it was opened.
+        planned_at: when the server last discarded the plans of this connection.
         began_at: when its transaction began.
-        was_slow: whether a transaction with these plans took longer than a short one does.
+        was_slow: whether a transaction with these plans took longer than a short one.
     """
 
     answer_after = 10.0
     is_examined = False
     is_direct = False
-    era = 0
+    generation = 0
     planned_at = 0.0
     began_at = 0.0
     was_slow = False
 
     def wait(self, gen: PQGen[T], interval: float = PAUSE, timeout: float | None = None) -> T:
-        """Run what the driver wants to be run; close the connection if no answer comes.
+        """Wait for the driver's exchange with the server; close the connection if no answer comes.
 
-        Also if whoever waits is interrupted: nobody knows what is still to come then, and the
-        driver would tell of that, not of the interruption.
+        An interruption closes the connection as well: the rest of the answer is unknown then, and
+        the driver would report that in place of the interruption.
         """
         patience = self.answer_after if timeout is None else timeout
         try:
@@ -62,7 +63,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 def _within(gen: PQGen[T], pauses: int, patience: float) -> Generator[Any, Any, T]:
-    """Pass a conversation on until it ends, or has had too many pauses."""
+    """Pass an exchange on until it ends, or has had too many pauses."""
     try:
         wanted = next(gen)
         while True:
@@ -79,16 +80,16 @@ def _within(gen: PQGen[T], pauses: int, patience: float) -> Generator[Any, Any, 
 def check_server(
     found: Sequence[Any], place: str, *, any_flush: bool, read_only: bool
 ) -> tuple[str, ...]:
-    """Return what a server promises less than others, a sentence each.
+    """Return the promises that a server does not keep, a sentence each.
 
     Args:
         found: the row of the statement `server_settings`.
-        place: where the database is.
+        place: the address of the database.
         any_flush: accept a server that does not wait for the disk.
         read_only: accept a server that is read-only.
 
     Raises:
-        StoreRefused: it cannot keep what the store promises, and nobody has accepted that.
+        StoreRefused: the server breaks a promise of the store, and no option accepts that.
     """
     encoding, is_standby, is_read_only, *written = found
     if encoding != ENCODING:
@@ -96,10 +97,10 @@ def check_server(
             f"{place} cannot be used: its encoding is {encoding}, which cannot hold every text. "
             "Use another database: CREATE DATABASE jobs ENCODING 'UTF8' TEMPLATE template0."
         )
-    told: list[str] = []
+    weaker: list[str] = []
     if is_standby or is_read_only == "on":
         why = "a standby" if is_standby else "default_transaction_read_only = on"
-        told += weaker(
+        weaker += accept(
             place,
             f"it is read-only ({why}), so that nothing can be started from it",
             remedy="Connect to the primary server",
@@ -108,7 +109,7 @@ def check_server(
         )
     for name, value in zip(("fsync", "full_page_writes"), written, strict=True):
         if value != "on":
-            told += weaker(
+            weaker += accept(
                 place,
                 f"its {name} is {value}: after a loss of power what was acknowledged may be gone, "
                 "and the database damaged",
@@ -116,4 +117,4 @@ def check_server(
                 keyword="any_flush",
                 accepted=any_flush,
             )
-    return tuple(told)
+    return tuple(weaker)

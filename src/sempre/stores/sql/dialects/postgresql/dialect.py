@@ -38,10 +38,10 @@ try:
         check_server,
     )
     from sempre.stores.sql.dialects.postgresql.failures import (
-        NOT_KEPT,
         OUTDATED,
         RACES,
-        explained,
+        UNPREPARED,
+        explain,
         sqlstate_of,
     )
     from sempre.stores.sql.dialects.postgresql.pool import Attempts, open_pool
@@ -53,35 +53,35 @@ except ImportError as error:
 __all__ = ["Postgresql", "driver_options"]
 
 T = TypeVar("T")
-# How often a statement is used on a connection before the server is asked to keep its plan.
+# The number of uses on a connection after which a statement is prepared, so that its plan is kept.
 PREPARED_AFTER = 1
-# A plan for tables that are nearly empty is a bad one when they are full. So plans are kept for a
-# minute; for a second, if a transaction has meanwhile taken longer than one of a few rows does.
+# In seconds: a plan for tables that are nearly empty is bad once they are full. So plans are kept
+# for a minute; for a second, if a transaction took longer than a transaction of few rows does.
 PLANS_KEPT, PLANS_TRUSTED = 60.0, 1.0
 SHORT = 0.02
-# What begins a transaction. That it waits for the disk is said each time, whoever stands between.
+# The beginning of a transaction. Each asks to wait for the disk: a pooler may change servers.
 DURABLE = "SET LOCAL synchronous_commit = on"
-ALONE = ()
+AUTOCOMMIT = ()
 READ = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 WRITE = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", DURABLE)
-# How soon a server that has never answered is asked why; one that has, may be back in a moment.
-LOOKS_AFTER = 0.2
+# In seconds: a server that never answered is reported soon; one that did may be back in a moment.
+FIRST_PATIENCE = 0.2
 
 
 class Postgresql(RetryingDialect[Connection]):
     """A schema in a PostgreSQL database.
 
     Args:
-        conninfo: a URL or a text of the driver. Its password appears in no message.
-        schema: where the tables are; it is created if need be.
-        prefix: what the names of the tables begin with.
-        connections: how many connections are open at most.
-        statement_after: after how many seconds a statement is given up by the server; after a
-            quarter more, a server that does not answer.
-        connect_after: after how many seconds waiting for a connection is given up.
-        wait: how to pass the seconds between two tries.
-        clock: tells how old plans are.
-        any_flush: accept a server that does not wait for the disk.
+        conninfo: a URL, or a text of the driver. The password appears in no message.
+        schema: the schema of the tables, which is created if there is none.
+        prefix: the beginning of the names of the tables.
+        connections: the largest number of open connections.
+        statement_after: how many seconds a statement may take before the server cancels it; a
+            silent server is given up after a quarter more.
+        connect_after: how many seconds a caller waits for a connection.
+        wait: waits the seconds between two tries.
+        clock: measures the age of plans.
+        any_flush: accept a server whose commits do not wait for the disk.
         read_only: accept a server that is read-only.
     """
 
@@ -111,8 +111,8 @@ class Postgresql(RetryingDialect[Connection]):
         )
         self._weaker: tuple[str, ...] | None = None
         self._answer_after = statement_after * 1.25  # the server gives up first
-        self._era = 0
-        self._keeps = True
+        self._generation = 0
+        self._can_prepare = True
         self._conninfo = conninfo
         self._schema = schema
         self._connections = connections
@@ -130,12 +130,12 @@ class Postgresql(RetryingDialect[Connection]):
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the database: that of its first statement."""
+        """Run reading work on one state of the database: that of the first statement."""
         return self._transact(READ, work)
 
-    def glance(self, work: Callable[[Transaction], T]) -> T:
-        """Run each statement by itself, in one round trip unless a pooler stands between."""
-        return self._transact(ALONE, work)
+    def autocommit(self, work: Callable[[Transaction], T]) -> T:
+        """Run each statement in one round trip, unless a pooler is in between."""
+        return self._transact(AUTOCOMMIT, work)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run writing work, and commit it to disk."""
@@ -154,13 +154,13 @@ class Postgresql(RetryingDialect[Connection]):
         self.write(alone)
 
     def weaker_promises(self) -> tuple[str, ...]:
-        """Return what this server promises less than others, a sentence each."""
+        """Return the promises that this server does not keep, a sentence each."""
         if self._weaker is None:
             self.read(lambda transaction: transaction.now)
         return self._weaker or ()
 
     def has_meta(self, transaction: Transaction) -> bool:
-        """Tell whether the store was ever set up."""
+        """Whether the store was ever set up."""
         return bool(transaction.rows("has_meta", table=self._sql.table("meta")))
 
     def complete(self, text: str) -> str:
@@ -179,7 +179,7 @@ class Postgresql(RetryingDialect[Connection]):
         self._examine(connection)
         is_direct = connection.is_direct
         if is_direct:
-            self._plan_anew(connection)
+            self._discard_old_plans(connection)
         else:
             connection.execute("; ".join((*(begin or WRITE), self.settings)), prepare=False)
         connection.began_at = self._clock.elapsed()
@@ -202,24 +202,24 @@ class Postgresql(RetryingDialect[Connection]):
         return connection.closed and not is_other
 
     def _is_race(self, error: Exception) -> bool:
-        return sqlstate_of(error) in RACES | NOT_KEPT
+        return sqlstate_of(error) in RACES | UNPREPARED
 
     def _note_failure(self, error: Exception, *, is_lost: bool) -> None:
         state = sqlstate_of(error)
-        if is_lost or isinstance(error, Unanswered) or state in NOT_KEPT | OUTDATED:
-            self._era += 1
-        self._keeps = self._keeps and state not in NOT_KEPT
+        if is_lost or isinstance(error, Unanswered) or state in UNPREPARED | OUTDATED:
+            self._generation += 1
+        self._can_prepare = self._can_prepare and state not in UNPREPARED
 
-    def _explained(self, error: Exception) -> StoreError:
-        return explained(error, self._place)
+    def _explain(self, error: Exception) -> StoreError:
+        return explain(error, self._place)
 
     def _examine(self, connection: Connection) -> None:
-        """Look at the server of a new connection; one that was good may be so again later."""
+        """Check the server of a new connection; a server that passed before is only unavailable."""
         if connection.is_examined:
             return
         [(answering, *found)] = connection.execute(self.statements["server_settings"]).fetchall()
         is_direct = answering == connection.info.backend_pid and psycopg.Pipeline.is_supported()
-        if is_direct and self._keeps:
+        if is_direct and self._can_prepare:
             connection.execute(self.settings.replace("SET LOCAL", "SET"), prepare=False)
             connection.prepare_threshold = PREPARED_AFTER
             connection.is_direct = True
@@ -231,8 +231,8 @@ class Postgresql(RetryingDialect[Connection]):
             raise StoreUnavailable(str(error)) from None
         connection.is_examined = True
 
-    def _plan_anew(self, connection: Connection) -> None:
-        """Let the server forget the plans of a connection that have become old."""
+    def _discard_old_plans(self, connection: Connection) -> None:
+        """Let the server discard old plans of a connection."""
         elapsed = self._clock.elapsed()
         kept_for = PLANS_TRUSTED if connection.was_slow else PLANS_KEPT
         if elapsed - connection.planned_at >= kept_for:
@@ -241,13 +241,13 @@ class Postgresql(RetryingDialect[Connection]):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Lend a connection, but none that was opened before another was found lost or silent."""
+        """Lend a connection that was opened after the last one that was found lost or silent."""
         left, failures = self._connect_after, self._attempts.failures
         while True:
-            patience = min(LOOKS_AFTER, left) if self._weaker is None else left
+            patience = min(FIRST_PATIENCE, left) if self._weaker is None else left
             try:
-                with self._opened().connection(patience) as connection:
-                    if connection.era == self._era:
+                with self._current_pool().connection(patience) as connection:
+                    if connection.generation == self._generation:
                         yield connection
                         return
                     connection.close()
@@ -259,13 +259,13 @@ class Postgresql(RetryingDialect[Connection]):
                 raise StoreRefused(message) from None
 
     def _check_attempts(self, failures: int, *, is_over: bool) -> None:
-        """Raise why no connection was opened, or that all are in use for too long.
+        """Raise the reason why no connection was opened, or that all are in use for too long.
 
-        An attempt that failed before the caller asked says nothing about the server as it is now.
+        An attempt that failed before this call says nothing about the server as it is now.
         """
         is_new = self._attempts.failures > failures or is_over
         if self._attempts.error is not None and is_new:
-            raise explained(self._attempts.error, self._place) from None
+            raise explain(self._attempts.error, self._place) from None
         if is_over:
             raise StoreUnavailable(
                 f"{self._place} gave no connection within {self._connect_after:g} s: all are in "
@@ -275,11 +275,11 @@ class Postgresql(RetryingDialect[Connection]):
 
     def _configure(self, connection: Connection) -> None:
         connection.answer_after = self._answer_after
-        connection.era = self._era
+        connection.generation = self._generation
         connection.planned_at = self._clock.elapsed()
 
-    def _opened(self) -> "ConnectionPool[Connection]":
-        """Return the pool of this process; a forked child has none of its parent's."""
+    def _current_pool(self) -> "ConnectionPool[Connection]":
+        """Return the pool of this process; a forked child opens its own."""
         with self._lock:
             if self._closed:
                 raise StoreRefused(f"the store in {self._place} is closed; open another one.")
@@ -298,7 +298,7 @@ class Postgresql(RetryingDialect[Connection]):
 
 
 def _settings(limit: int) -> str:
-    """Return what is set for every transaction; a statement may take so many milliseconds."""
+    """Return the settings of every transaction; `limit` is the milliseconds of a statement."""
     return (
         f"SET LOCAL statement_timeout = {limit}; "
         f"SET LOCAL idle_in_transaction_session_timeout = {limit}; SET LOCAL jit = off; "

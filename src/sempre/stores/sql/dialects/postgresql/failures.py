@@ -1,4 +1,4 @@
-"""What PostgreSQL's failures mean: which go away by themselves, and what to do about the others."""
+"""What PostgreSQL's errors mean: which are races, which pass, and what to do about others."""
 
 import re
 
@@ -7,13 +7,14 @@ import psycopg
 from sempre.errors import StoreError
 from sempre.stores.sql.dialects.failures import Failures
 
-__all__ = ["NOT_KEPT", "OUTDATED", "RACES", "explained", "sqlstate_of"]
+__all__ = ["OUTDATED", "RACES", "UNPREPARED", "explain", "sqlstate_of"]
 
 # Serialization failure, deadlock, and a constraint that another transaction was quicker to fill:
 # repeated, the work finds what the other one wrote.
 RACES = {"40001", "40P01", "23505"}
-# Prepared here, and unknown or taken there: somebody in between changes servers after all.
-NOT_KEPT = {"26000", "42P05"}
+# A prepared statement is unknown to the server, or its name is in use: a pooler in between changes
+# servers.
+UNPREPARED = {"26000", "42P05"}
 # The server has become a standby, or a statement was prepared before the schema changed: another
 # connection may do.
 OUTDATED = {"0A000"}
@@ -56,7 +57,7 @@ def sqlstate_of(error: Exception) -> str:
     return getattr(error, "sqlstate", None) or ""
 
 
-def explained(error: Exception, place: str) -> StoreError:
+def explain(error: Exception, place: str) -> StoreError:
     """Return a failure of the server in our words, with what to do next."""
     words = _words(error)
     known = (code for code, pattern in _WORDS if pattern.search(words))

@@ -19,16 +19,16 @@ from sempre.stores.sql.dialects.postgresql.connection import Connection
 __all__ = ["Attempts", "open_pool"]
 
 NAME = "sempre"
-# The pool's pauses between tries to connect grow with this; each time it is begun anew.
+# In seconds: after so long the driver's pool gives up, and begins again with short pauses.
 GIVES_UP_AFTER = 1.0
 
 
 class Attempts:
-    """The last attempt of a pool to connect.
+    """The attempts of a pool to connect.
 
     Attributes:
-        error: what the driver said of the last attempt; None if it succeeded or there was none.
-        failures: how many attempts have failed.
+        error: the error of the last attempt; None if it succeeded or there was none.
+        failures: the number of failed attempts.
     """
 
     def __init__(self) -> None:
@@ -63,14 +63,14 @@ def open_pool(
     size: int,
     patience: float,
 ) -> ConnectionPool[Connection]:
-    """Return a pool that connects when it is first asked.
+    """Return a pool that connects at its first use.
 
     Args:
-        conninfo: a URL or a text of the driver.
-        attempts: where the last attempt is recorded.
-        configure: is given each new connection.
-        size: how many connections are open at most.
-        patience: after how many seconds waiting for a connection is given up.
+        conninfo: a URL, or a text of the driver.
+        attempts: records each attempt to connect.
+        configure: is called with each new connection.
+        size: the largest number of open connections.
+        patience: how many seconds a caller waits for a connection.
     """
     return ConnectionPool(
         conninfo,
@@ -81,7 +81,7 @@ def open_pool(
         name=NAME,
         timeout=patience,
         reconnect_timeout=min(GIVES_UP_AFTER, patience),
-        reconnect_failed=_try_anew,
+        reconnect_failed=_reconnect,
         kwargs={
             "autocommit": True,
             "client_encoding": ENCODING,
@@ -92,11 +92,11 @@ def open_pool(
     )
 
 
-def _try_anew(pool: "ConnectionPool[Connection]") -> None:
-    """Let a pool that has given up connect for those who still wait.
+def _reconnect(pool: "ConnectionPool[Connection]") -> None:
+    """Let a pool that has given up connect for the callers that still wait.
 
-    By itself it begins again only for the next who asks, and the others would wait in vain while
-    the server is long back.
+    The driver's pool tries again only for its next caller; earlier ones would wait in vain, though
+    the server is back.
     """
     if pool.get_stats().get("requests_waiting"):
         with suppress(PoolTimeout, PoolClosed):
@@ -104,7 +104,7 @@ def _try_anew(pool: "ConnectionPool[Connection]") -> None:
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:
-    """Drop what the driver logs of our own pools, unless somebody debugs them."""
+    """Drop the driver's records about our own pools, unless the log is at DEBUG."""
     subject = record.args[0] if isinstance(record.args, tuple) and record.args else None
     if subject == NAME or isinstance(subject, Connection):
         return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)

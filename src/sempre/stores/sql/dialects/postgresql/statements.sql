@@ -22,7 +22,7 @@ json_array_elements_text(CAST(:{1} AS json))
 strpos({1}, {2})
 
 -- name: due_in_lanes
--- The ids of rows that are due, some of each lane.
+-- The ids of due rows, up to :limit of each lane.
 WITH RECURSIVE {lanes}
 SELECT found.id FROM lanes
 CROSS JOIN LATERAL (
@@ -32,7 +32,7 @@ CROSS JOIN LATERAL (
 WHERE lanes.priority IS NOT NULL
 
 -- name: free_in_lanes
--- The rows themselves, past those that others hold.
+-- Lock due one-off rows, up to :limit of each lane, without rows that others have locked.
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
 CROSS JOIN LATERAL (
@@ -42,11 +42,11 @@ CROSS JOIN LATERAL (
 WHERE lanes.priority IS NOT NULL
 
 -- name: due
--- The ids of rows that are due, most urgent first.
+-- The ids of due rows, most urgent first.
 {due_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
 -- name: due_to_take
--- The same, past rows that others hold.
+-- Lock due one-off rows, most urgent first.
 {free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
 -- name: take
@@ -82,24 +82,24 @@ begun AS (
 SELECT * FROM begun ORDER BY priority, due_at, id
 
 -- name: overdue
--- The ids of rows that are due, by age.
+-- The ids of due rows, oldest first.
 {due_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: overdue_to_take
--- The same, past rows that others hold.
+-- Lock due one-off rows, oldest first.
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: holds_slot
--- Whether an execution is the one of its slot; the index that arbitrates has these by schedule.
+-- Whether an execution holds its slot: the unique index of slots has these by schedule.
 x.kind = 'scheduled' AND x.state <> 'superseded'
 
 -- name: holds_none
--- Whether it is any other one of its schedule; another index has these.
+-- Whether an execution of a schedule holds no slot: another index has these.
 (x.kind <> 'scheduled' OR x.state = 'superseded')
 
 -- name: history_of_schedule
--- A page of a schedule's executions, newest slot first, put together from those that hold a slot and
--- all others: so a slot need not be written into two indexes by schedule.
+-- A page of a schedule's executions, newest slot first: those that hold a slot, and all others. So a
+-- slot is written into one index by schedule, not into two.
 SELECT {row_columns} FROM (
     (
         SELECT x.* FROM {executions} AS x
@@ -119,8 +119,8 @@ SELECT {row_columns} FROM (
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_job
--- A page of a job's executions, put together from those that run and from all others: the index by
--- job has only these, so that a start need not be written there.
+-- A page of a job's executions: those that run, and all others. The index by job has only the
+-- others, so that a start is not written there.
 SELECT {row_columns} FROM (
     (
         SELECT x.* FROM {executions} AS x
@@ -140,7 +140,7 @@ SELECT {row_columns} FROM (
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_all
--- A page of all executions, put together from those that run and from one of each job.
+-- A page of all executions: those that run, and a page of each job.
 WITH RECURSIVE {all_jobs}
 SELECT {row_columns} FROM (
     SELECT found.* FROM all_jobs
@@ -161,7 +161,7 @@ SELECT {row_columns} FROM (
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: all_jobs
--- The names of jobs that executions have which do not run: one probe of the index each.
+-- The jobs of executions that do not run: one probe of the index each.
 all_jobs (job) AS (
     SELECT min(x.job) FROM {executions} AS x WHERE x.state <> 'running'
     UNION ALL
@@ -193,7 +193,7 @@ CROSS JOIN LATERAL (
 {row_joins}
 
 -- name: revision_is_unused
--- Whether no execution is of a revision, looked up in both indexes by schedule.
+-- Whether no execution has a revision, by both indexes of schedules.
 (
     SELECT x.id FROM {executions} AS x
     WHERE x.schedule_id = s.schedule_id AND {holds_slot} AND x.revision = s.revision LIMIT 1
@@ -204,8 +204,8 @@ AND (
 ) IS NULL
 
 -- name: view_rows
--- The rows that planning looks at, by probes of an index for each schedule. Left to itself, a
--- planner that does not know the numbers yet would compare all that waits with each schedule.
+-- The executions that planning reads, by probes of an index for each schedule: without statistics,
+-- the planner would compare every waiting row with each schedule.
 SELECT {row_columns} FROM {each:ids} AS one
 CROSS JOIN LATERAL (
     SELECT x.* FROM {executions} AS x
@@ -313,24 +313,24 @@ UNION ALL
 SELECT '', (SELECT count(*) FROM moved), (SELECT leased_until FROM lease)
 
 -- name: end_successes
--- Executions did their work, as long as they run under a session and by these fences. What they are
--- compared with is tied to each id: a planner that believes next to none to run under a session,
--- as statistics from before say, would look for those first and compare each with every id.
+-- End executions as successes that run under a session by these fences. State and session are tied
+-- to each id: by old statistics hardly any row runs, and the planner would scan the running rows
+-- first and compare each with every id.
 UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND state || left(one.word, 0) = 'running' AND session || left(one.word, 0) = :session
 
 -- name: raise_fences
--- Fences go on above one that was given elsewhere: far above, since others may take some meanwhile.
+-- New fences are far above a fence that was handed out elsewhere: others may take some meanwhile.
 SELECT setval('{fences}', :fence + 1000000) FROM {fences} WHERE last_value <= :fence
 
 -- name: next_fences
--- As many new fences as are wanted; called when the rows that get them are locked.
+-- Hand out :count new fences; the rows that get the fences are locked before.
 SELECT nextval('{fences}') FROM generate_series(1, :count)
 
 -- name: lock_switches
--- Whoever turns a switch waits for this transaction; those who only ask share the lock.
+-- A transaction that turns a switch waits for this one; transactions that read switches do not.
 LOCK TABLE {switches} IN SHARE MODE
 
 -- name: has_meta
@@ -338,11 +338,11 @@ LOCK TABLE {switches} IN SHARE MODE
 SELECT 1 WHERE to_regclass(:table) IS NOT NULL
 
 -- name: isolation
--- What this very transaction was begun with.
+-- The isolation level of this transaction.
 SELECT current_setting('transaction_isolation')
 
 -- name: now
--- The server's clock, as it is at this very moment and not when the transaction began.
+-- The server's clock at this moment, not at the beginning of the transaction.
 SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS bigint)
 
 -- name: notify
@@ -369,15 +369,15 @@ UNION ALL
 SELECT pg_advisory_xact_lock(hashtext(:name))
 
 -- name: has_schema
--- Whether the schema that the tables are in exists.
+-- Whether the schema of the tables exists.
 SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema
 
 -- name: create_schema
--- The schema that the tables are in; needs the right to create schemas in the database.
+-- Create the schema of the tables; needs the right to create schemas in the database.
 CREATE SCHEMA IF NOT EXISTS {schema}
 
 -- name: server_settings
--- Which process answers, whether its server only follows another one, and what may be wrong with it.
+-- The process that answers, and the settings of its server that check_server reads.
 SELECT
     pg_backend_pid(), current_setting('server_encoding'), pg_is_in_recovery(),
     current_setting('default_transaction_read_only'),
@@ -386,25 +386,25 @@ SELECT
 -- Many rows at once: one statement for all, not one for each
 
 -- name: insert_execution
--- Executions come into being, given as a JSON array.
+-- Insert executions, given as a JSON array.
 INSERT INTO {executions} ({columns:execution})
 SELECT {columns:execution}
 FROM json_populate_recordset(CAST(NULL AS {executions}), CAST(:rows AS json))
 
 -- name: load_execution
--- Executions come into being, row by row in the server's own form.
+-- Insert executions by COPY.
 COPY {executions} ({columns:scheduled_execution}) FROM STDIN
 
 -- name: load_schedule
--- Schedules come into being.
+-- Insert schedules by COPY.
 COPY {schedules} ({columns:schedule}) FROM STDIN
 
 -- name: load_snapshot
--- What the executions of new schedules run.
+-- Insert the snapshots of new schedules by COPY.
 COPY {snapshots} (schedule_id, revision, rules, args) FROM STDIN
 
 -- name: insert_snapshot
--- What the executions of revisions run, given as a JSON array.
+-- Insert snapshots, given as a JSON array.
 INSERT INTO {snapshots} (schedule_id, revision, rules, args)
 SELECT schedule_id, revision, rules, args
 FROM json_populate_recordset(CAST(NULL AS {snapshots}), CAST(:rows AS json))
@@ -417,7 +417,7 @@ FROM json_populate_recordset(CAST(NULL AS {{1}}), CAST(:rows AS json)) AS r
 WHERE e.id = r.id
 
 -- name: hold_key
--- The keys are other executions' now, given as a JSON array.
+-- Note the newest execution of each key; rows are given as a JSON array.
 UPDATE {unique_keys} AS k SET execution_id = r.execution_id, failures = r.failures
 FROM json_populate_recordset(CAST(NULL AS {unique_keys}), CAST(:rows AS json)) AS r
 WHERE k.unique_key = r.unique_key
@@ -429,7 +429,7 @@ SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one
 
 -- name: insert_attempt
--- How tries ended, given as a JSON array; told again, they are known already.
+-- Insert ended attempts, given as a JSON array; known ones are left alone.
 INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 )

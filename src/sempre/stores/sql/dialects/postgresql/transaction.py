@@ -1,8 +1,7 @@
 """A transaction of PostgreSQL: how statements are called.
 
-What begins a transaction travels with its first statement, and so does every statement whose answer
-nobody needs: each answer that is waited for costs a round trip, and the interpreter, which other
-threads have meanwhile.
+BEGIN, and every statement without an answer, is sent together with the next statement: each answer
+that a thread waits for costs a round trip, and hands the interpreter to another thread.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,14 +24,14 @@ class PostgresqlTransaction(Queries):
     """A transaction on a connection.
 
     Args:
-        connection: one that is in a transaction already, or is to be.
-        statements: what can be called, by name.
-        begin: what begins the transaction, if it is still to be; by nothing each statement
-            commits by itself.
+        connection: a connection, in a transaction or not.
+        statements: the statements by name.
+        begin: the statements that begin the transaction, if it has not begun; without any, each
+            statement is a transaction by itself.
         is_begun: whether the transaction has begun.
 
     Attributes:
-        is_begun: whether the server has answered so far; before, there is nothing to commit.
+        is_begun: whether the server has answered; before that there is nothing to commit.
     """
 
     place = "the server"
@@ -46,7 +45,7 @@ class PostgresqlTransaction(Queries):
         begin: Iterable[str] = (),
         is_begun: bool = False,
     ) -> None:
-        """Ask nothing yet."""
+        """Send nothing yet."""
         self._connection = connection
         self._statements = statements
         self._unsent = list(begin)
@@ -58,7 +57,7 @@ class PostgresqlTransaction(Queries):
         return instant_of(self.rows("now")[0][0])
 
     def send(self, name: str, /) -> None:
-        """Let a statement run before the next one; nobody waits for its answer."""
+        """Send a statement together with the next one."""
         if self.is_begun:
             self.run(name)
         else:
@@ -73,7 +72,7 @@ class PostgresqlTransaction(Queries):
         return self._execute(self._statements[name], _bound(parameters)).rowcount
 
     def many(self, name: str, /, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for each of many rows, in one go."""
+        """Run a statement for many rows, in one round trip."""
         text = self._statements[name]
         if "%(rows)s" in text:
             self._execute(text, {"rows": json_text(list(rows))})
@@ -123,9 +122,9 @@ def _columns(text: str) -> list[str]:
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters for the driver: as JSON, but pairs as one array for each side.
+    """Return parameters for the driver: lists as JSON, pairs as two arrays.
 
-    Of all ways to hand over many values these cost the driver least.
+    Of all ways to pass many values these cost the driver least.
     """
     bound: dict[str, Any] = {}
     for name, value in parameters.items():

@@ -1,4 +1,4 @@
-"""SQLite: transactions of others on the file of the store."""
+"""SQLite: transactions of callers and jobs on the file of the store."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -23,16 +23,16 @@ _Wrap = Callable[[Any], Transaction]
 
 
 class SqliteCallers:
-    """Transactions of others on one file.
+    """Transactions of callers and jobs on one file.
 
     Args:
-        path: of the file.
-        statements: of the store, by name.
-        wrap: makes a transaction of what has `execute` and `executemany`.
-        busy_after: for how many seconds a job waits for another process.
+        path: the file of the store.
+        statements: the statements of the store, by name.
+        wrap: makes a transaction from an object with `execute` and `executemany`.
+        busy_after: how many seconds a job waits for another process.
     """
 
-    are_alone = True
+    write_alone = True
 
     def __init__(
         self, path: Path, statements: Mapping[str, str], wrap: _Wrap, *, busy_after: float
@@ -45,8 +45,8 @@ class SqliteCallers:
         self._busy_after = busy_after
 
     @contextmanager
-    def joined(self, connection: object) -> Iterator[Transaction]:
-        """Use a caller's connection; it has the file from here on, until its transaction ends."""
+    def join(self, connection: object) -> Iterator[Transaction]:
+        """Use a caller's connection, which locks the file until its transaction ends."""
         remedy = "Give a sqlite3 connection to that file"
         check_driver(connection, sqlite3.Connection, self.place, remedy=remedy)
         assert isinstance(connection, sqlite3.Connection)  # noqa: S101 - for the type checker
@@ -54,31 +54,31 @@ class SqliteCallers:
         check_begun(self.place, is_begun=_begins(connection), remedy=remedy)
         texts, connection.text_factory = connection.text_factory, str
         try:
-            plain = _Plain(connection)
-            self._take_file(plain)
+            plain = _TupleConnection(connection)
+            self._lock_file(plain)
             yield self._wrap(plain)
         finally:
             connection.text_factory = texts
 
-    def may_read_the_past(self, _: Transaction) -> bool:
-        """Never: nobody else can have written since it has the file."""
+    def hides_newer_commits(self, _: Transaction) -> bool:
+        """Never: no other transaction can have written since it locked the file."""
         return False
 
     def place_of(self, connection: object) -> str:
-        """Return which file a caller's connection has opened."""
+        """Return the file of a caller's connection."""
         assert isinstance(connection, sqlite3.Connection)  # noqa: S101 - for the type checker
-        rows = _Plain(connection).execute("PRAGMA database_list").fetchall()
+        rows = _TupleConnection(connection).execute("PRAGMA database_list").fetchall()
         path = next((row[2] for row in rows if row[1] == "main"), "")
         return f"the SQLite file {path}" if path else "an SQLite database in memory"
 
-    def apart(self) -> "_Apart":
-        """Begin a transaction on a fresh connection; nobody else writes until it ends.
+    def begin_for_job(self) -> "_JobTransaction":
+        """Begin a job's transaction on a new connection; no other transaction writes until it ends.
 
         Raises:
-            StoreLocked: others have had the file for too long; a later try may get it.
+            StoreLocked: the file was locked for too long; a later try may succeed.
         """
         try:
-            return _Apart(self._path, self._wrap, self._busy_after)
+            return _JobTransaction(self._path, self._wrap, self._busy_after)
         except sqlite3.Error as error:
             if code_of(error) in BUSY:
                 seconds = f"{self._busy_after:g} s"
@@ -86,7 +86,7 @@ class SqliteCallers:
             raise StoreUnavailable(f"{self.place} gave a job no transaction: {error}.") from error
 
     def connect(self) -> object:
-        """Return a fresh connection that commits each statement."""
+        """Return a new connection that commits each statement."""
         try:
             return sqlite3.connect(
                 address_of(self._path), uri=True, timeout=self._busy_after, isolation_level=None
@@ -94,7 +94,7 @@ class SqliteCallers:
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{self.place} gave no connection: {error}.") from error
 
-    def _take_file(self, plain: "_Plain") -> None:
+    def _lock_file(self, plain: "_TupleConnection") -> None:
         try:
             plain.execute(self._write_first)
         except sqlite3.OperationalError as error:
@@ -104,15 +104,15 @@ class SqliteCallers:
             raise NotSameDatabase(store=self.place, found=found) from None
 
 
-class _Plain:
-    """A connection whose rows are tuples, whatever its owner has set."""
+class _TupleConnection:
+    """A connection whose rows are tuples, whatever row factory its owner has set."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
 
     def execute(self, text: str, parameters: Any = ()) -> sqlite3.Cursor:  # noqa: ANN401
         """Run a statement."""
-        # Not by cursor(), which would hand on the row factory of the connection.
+        # Not by cursor(), which would pass on the row factory of the connection.
         return sqlite3.Cursor(self.connection).execute(text, parameters)
 
     def executemany(self, text: str, parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401
@@ -132,7 +132,7 @@ class _JobConnection(JobConnection, sqlite3.Connection):
         self._refuse()
 
 
-class _Apart:
+class _JobTransaction:
     """The transaction of a job."""
 
     def __init__(self, path: Path, wrap: _Wrap, busy_after: float) -> None:
@@ -150,24 +150,24 @@ class _Apart:
         except sqlite3.Error:
             self.connection.close()
             raise
-        self.transaction = wrap(_Plain(self.connection))
+        self.transaction = wrap(_TupleConnection(self.connection))
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not ended by SQL."""
+        """Whether SQL has not ended the transaction."""
         with suppress(sqlite3.ProgrammingError):  # closed
             return self.connection.in_transaction
         return False
 
     def commit(self) -> None:
-        """Commit it to disk."""
+        """Commit the transaction to disk."""
         self.connection.text_factory = str
         self.connection.execute("COMMIT")
 
     def release(self) -> None:
-        """Give the file free, after nothing can be written that would not be part of this."""
+        """Unlock the file, once the job can write no more: its writes would not be rolled back."""
         if sqlite3.threadsafety < _SERIALIZED:
-            return  # the job may be using the connection at this very moment
+            return  # the job may be using the connection right now
         with suppress(sqlite3.Error):
             self.connection.interrupt()
             self.connection.execute("PRAGMA query_only = ON")
@@ -180,7 +180,7 @@ class _Apart:
 
 
 def _begins(connection: sqlite3.Connection) -> bool:
-    """Tell whether a connection is in a transaction, or will be with its first write."""
+    """Whether a connection is in a transaction, or will be with its first write."""
     if connection.in_transaction:
         return True
     # Since Python 3.12 a connection may commit each statement whatever its isolation level is.

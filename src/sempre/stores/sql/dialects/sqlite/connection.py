@@ -1,9 +1,9 @@
-"""A connection to a file of SQLite, which knows whether that file is still the one at its path.
+"""A connection to an SQLite file, which knows whether that file is still the one at its path.
 
 The file may be removed, or replaced by another one such as a restored backup. A connection that is
-open then goes on with a file that nobody else sees. So a connection remembers the device and the
-inode of its file, and of the log and the index that SQLite keeps beside it: those of a file before
-would be taken for parts of the new one.
+open then goes on with a file that no other process sees. So a connection remembers the device and
+the inode of its file, and of the log and the index beside the file: SQLite would take the log of an
+earlier file for a part of the new one.
 """
 
 import os
@@ -22,13 +22,13 @@ __all__ = ["PRIVATE", "Connection", "Place", "address_of", "open_file"]
 
 Place = tuple[int, int]
 PRIVATE = 0o600
-"""The mode of a new file: nobody but its owner reads the arguments and results in it."""
-# What SQLite keeps beside a file while it is open.
+"""The mode of a new file: only its owner reads the arguments and results in it."""
+# The suffixes of the log and the index, which SQLite keeps beside an open file.
 BESIDE = ("-wal", "-shm")
 # In pages: a batch touches about a thousand, most of them the same ones every time.
 CHECKPOINT_AFTER = 8192
-# In bytes: a log that has grown beyond so many pages, as long as somebody was reading or wrote a
-# lot at once, is cut back to them. Cut further it would have to grow again all the time.
+# In bytes: a log that grew beyond these pages, because of a long read or a large write, is cut back
+# to them. A shorter log would have to grow again all the time.
 LOG_KEPT = CHECKPOINT_AFTER * (4096 + 24)
 TRIES = 5
 
@@ -37,7 +37,7 @@ class Connection:
     """A connection, and the process that opened it.
 
     Attributes:
-        place: the device and inode of its file; None if that was replaced while it was opened.
+        place: the device and inode of the file; None if the file was replaced during the opening.
     """
 
     def __init__(self, path: Path, busy_after: float) -> None:
@@ -60,7 +60,7 @@ class Connection:
             self.raw.execute("PRAGMA cache_size = -65536")
             self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_AFTER}")
             self.raw.execute(f"PRAGMA journal_size_limit = {LOG_KEPT}")
-            # Only from here on there is a log beside it.
+            # The log beside the file exists only after the first read.
             self.raw.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         except sqlite3.Error:
             self.raw.close()
@@ -74,25 +74,25 @@ class Connection:
 
     @property
     def is_own(self) -> bool:
-        """Whether this very process has opened it."""
+        """Whether this process opened the connection, and not its parent."""
         return self.pid == os.getpid()
 
     @property
     def is_current(self) -> bool:
-        """Whether its file is the one at its path: it may have been removed, or replaced."""
+        """Whether the file at the path is still the file of this connection."""
         return self.place is not None and self.place == _place_of(self._path)
 
     def leave(self) -> None:
-        """Close the connection; leave one that a parent process has opened as it is."""
+        """Close the connection, unless a parent process opened it."""
         if self.is_own:
             self.raw.close()
         else:
             keep_uncollected(self)
 
     def clear_away(self) -> None:
-        """Remove what its file has left beside another one that is in its place now.
+        """Remove the log and the index of a replaced file, beside the file that replaced it.
 
-        Its own file, if somebody has kept it elsewhere, has everything that was committed first.
+        What was committed is first written into the replaced file, which may be kept elsewhere.
         """
         if not self.is_own or self.is_current:
             return
@@ -103,12 +103,12 @@ class Connection:
                 each.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close it; a child must not touch what its parent opened, or would drop its locks."""
+        """Close the connection; one of a parent process stays: its locks would be dropped."""
         if self.is_own:
             self.raw.close()
 
     def __del__(self) -> None:
-        """Close it when it is used no more."""
+        """Close the connection when it is collected."""
         if hasattr(self, "raw"):
             self.close()
 
@@ -121,13 +121,13 @@ def address_of(path: Path) -> str:
 def open_file(
     path: Path, busy_after: float, *, mode: int = PRIVATE, before: Connection | None = None
 ) -> Connection:
-    """Open the file at a path; create it with this mode if there is none.
+    """Open the file at a path; create the file with this mode if there is none.
 
-    What another file has left beside it is removed, as far as that is known: of one that was
-    deleted, and of the one that a connection had open before.
+    The log and the index of an earlier file are removed, as far as they are known: those of a
+    deleted file, and those of the file that connection `before` had open.
 
     Raises:
-        StoreUnavailable: somebody replaces the file again and again.
+        StoreUnavailable: the file is replaced again and again.
     """
     for _ in range(TRIES):
         if before is not None or not path.exists():
@@ -147,11 +147,11 @@ def open_file(
 
 
 def _prepare(path: Path, mode: int, before: Connection | None) -> None:
-    """Make way for a file, and create it if there is none, one process at a time.
+    """Remove what earlier files left, and create the file if there is none: one process at a time.
 
-    What the first process leaves beside the new file is the new file's.
+    The log that the first process leaves beside the new file belongs to the new file.
     """
-    # Where the folder cannot be used SQLite tells why.
+    # If the folder cannot be used, the error of SQLite says why.
     with suppress(OSError), _alone(path.parent):
         if before is not None:
             before.clear_away()
@@ -162,10 +162,10 @@ def _prepare(path: Path, mode: int, before: Connection | None) -> None:
 
 
 def _create(path: Path, mode: int) -> None:
-    """Let a file appear with its mode.
+    """Create an empty file with its mode.
 
-    It is never open here under its own name: whoever closes a file drops every lock that its
-    process has on it.
+    The file is never open here under its own name: a process that closes a file drops every lock
+    that it has on the file.
     """
     real = os.path.realpath(path)
     opened, name = mkstemp(prefix=f"{path.name}-", dir=Path(real).parent)
@@ -188,7 +188,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _beside(path: Path) -> list[Path]:
-    """Return where SQLite keeps what belongs to a file: beside the file itself, not a link."""
+    """Return the paths of the log and the index: beside the file itself, not beside a link."""
     return [Path(f"{os.path.realpath(path)}{suffix}") for suffix in BESIDE]
 
 

@@ -22,7 +22,7 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.dialects.retries import TRIES, BegunTransaction, RetryingDialect
 from sempre.stores.sql.dialects.sqlite.callers import SqliteCallers
 from sempre.stores.sql.dialects.sqlite.connection import PRIVATE, Connection, open_file
-from sempre.stores.sql.dialects.sqlite.failures import BUSY, Moved, code_of, explained
+from sempre.stores.sql.dialects.sqlite.failures import BUSY, Moved, code_of, explain
 from sempre.stores.sql.dialects.sqlite.filesystems import check_local
 from sempre.stores.sql.dialects.sqlite.transaction import SqliteTransaction
 from sempre.stores.sql.statements import Statements
@@ -37,13 +37,13 @@ class Sqlite(RetryingDialect[Connection]):
     """A database file.
 
     Args:
-        path: of the file, which is created if need be. Not `:memory:`: use the memory store.
-        clock: the store's clock; by default the host's.
-        prefix: what the names of the tables begin with.
-        busy_after: for how many seconds one statement waits for another process.
-        any_filesystem: use the file though its file system is known to lose locks.
-        mode: of the file, and of those beside it, where it is created.
-        wait: how to pass the seconds between two tries.
+        path: the file, which is created if there is none. Not `:memory:`: use the memory store.
+        clock: the store's clock; by default the clock of the host.
+        prefix: the beginning of the names of the tables.
+        busy_after: how many seconds a statement waits for another process.
+        any_filesystem: use the file although its file system is known to lose locks.
+        mode: the mode of a new file, and of the files beside it.
+        wait: waits the seconds between two tries.
 
     Raises:
         StoreRefused: SQLite is too old, or the file is on a network file system.
@@ -89,22 +89,21 @@ class Sqlite(RetryingDialect[Connection]):
         self._closed = False
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run reading work on one state of the file: that of its beginning."""
+        """Run reading work on one state of the file: that of the first statement."""
 
         def begun(transaction: Transaction) -> T:
-            # Before anybody looks at the clock, which is not the file's.
+            # Before the clock is read: the state must not be newer than the store's now.
             transaction.rows("settle_on_state")
             return work(transaction)
 
         return self._transact(("BEGIN",), begun)
 
-    glance = read
+    autocommit = read
 
     def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run writing work; nobody else writes meanwhile.
+        """Run writing work; no other transaction writes meanwhile.
 
-        Threads of this process wait for each other here: SQLite would have them look again and
-        again, and sleep in between.
+        Threads of this process wait for each other by a lock: SQLite would poll and sleep.
         """
 
         def checked(transaction: Transaction) -> T:
@@ -118,11 +117,11 @@ class Sqlite(RetryingDialect[Connection]):
             return self._transact(("BEGIN IMMEDIATE",), checked)
 
     def migrate(self, work: Callable[[Transaction], None]) -> None:
-        """Run writing work that changes the schema; others wait as for any other."""
+        """Run writing work that changes the schema; other writers wait as for any write."""
         self.write(work)
 
     def weaker_promises(self) -> tuple[str, ...]:
-        """Return what this file system promises less than others, a sentence each."""
+        """Return the promises that this file system does not keep, a sentence each."""
         try:
             check_local(self.path)
         except StoreRefused as error:
@@ -130,7 +129,7 @@ class Sqlite(RetryingDialect[Connection]):
         return ()
 
     def has_meta(self, transaction: Transaction) -> bool:
-        """Tell whether the store was ever set up."""
+        """Whether the store was ever set up."""
         return bool(transaction.rows("has_meta", table=self._sql.table("meta")))
 
     def complete(self, text: str) -> str:
@@ -145,7 +144,7 @@ class Sqlite(RetryingDialect[Connection]):
                 connection.close()
 
     def connection(self) -> sqlite3.Connection:
-        """Return this thread's connection, for looking into it; not within a transaction."""
+        """Return this thread's connection, for inspection; not within a transaction."""
         return self._connect().raw
 
     def _connected(self) -> AbstractContextManager[Connection]:
@@ -175,13 +174,13 @@ class Sqlite(RetryingDialect[Connection]):
     def _is_race(self, error: Exception) -> bool:
         return isinstance(error, Moved) or code_of(error) in BUSY
 
-    def _explained(self, error: Exception) -> StoreError:
-        return explained(error, self.path, waited=f"{TRIES} times {self._busy_after:g} s")
+    def _explain(self, error: Exception) -> StoreError:
+        return explain(error, self.path, waited=f"{TRIES} times {self._busy_after:g} s")
 
     def _connect(self) -> Connection:
-        """Return this thread's connection to the file that is there now.
+        """Return this thread's connection to the file that is at the path now.
 
-        A forked child has none of its parent's.
+        A forked child opens its own connections.
         """
         if self._closed:
             message = f"the store {self.path} is closed; open another one."

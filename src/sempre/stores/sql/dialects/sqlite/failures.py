@@ -6,7 +6,7 @@ from pathlib import Path
 from sempre.errors import StoreError, StoreUnavailable
 from sempre.stores.sql.dialects.failures import Failures
 
-__all__ = ["BUSY", "Moved", "code_of", "explained"]
+__all__ = ["BUSY", "Moved", "code_of", "explain"]
 
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 """The file is locked by others, also while they recover it or change the schema."""
@@ -36,7 +36,7 @@ def code_of(error: BaseException) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def explained(error: Exception, path: Path, *, waited: str) -> StoreError:
+def explain(error: Exception, path: Path, *, waited: str) -> StoreError:
     """Return a failure of a file in our words, with what to do next."""
     if isinstance(error, Moved):
         return StoreUnavailable(f"{path} is replaced by another file again and again.")

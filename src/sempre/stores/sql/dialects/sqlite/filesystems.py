@@ -49,7 +49,7 @@ def check_local(path: Path, *, mounts: Path = MOUNTS) -> None:
 
 
 def filesystem_of(path: Path, *, mounts: Path = MOUNTS) -> str:
-    """Return the type of the file system a path is on, or an empty text if nobody knows."""
+    """Return the type of the file system of a path, or an empty text if it is unknown."""
     try:
         lines = mounts.read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -60,7 +60,7 @@ def filesystem_of(path: Path, *, mounts: Path = MOUNTS) -> str:
         for at, (folder, kind) in enumerate(map(_read_mount, lines))
         if place.is_relative_to(folder)
     ]
-    # Of two at the same folder the later one covers the other.
+    # Of two file systems on one folder, the later one covers the earlier one.
     return max(found, default=(0, 0, ""))[2]
 
 

@@ -4,7 +4,7 @@
 -- Nothing: a transaction that writes has the whole file from its beginning.
 
 -- name: lock_free
--- Nothing, for the same reason.
+-- Nothing: a transaction that writes has the whole file from its beginning.
 
 -- name: each
 -- A table with a column `value`: the texts of a JSON array.
@@ -26,7 +26,7 @@ json_each(:{1})
 instr({1}, {2})
 
 -- name: due_in_lanes
--- The ids of rows that are due, some of each lane.
+-- The ids of due rows, up to :limit of each lane.
 WITH RECURSIVE {lanes}
 SELECT e.id FROM lanes
 JOIN {executions} AS e ON e.id IN (
@@ -36,11 +36,11 @@ JOIN {executions} AS e ON e.id IN (
 WHERE lanes.priority IS NOT NULL
 
 -- name: due
--- The ids of rows that are due, most urgent first.
+-- The ids of due rows, most urgent first.
 {due_in_lanes} ORDER BY e.priority, e.due_at, e.id LIMIT :limit
 
 -- name: free_in_lanes
--- The rows themselves; nobody else can take them meanwhile.
+-- Due one-off rows, up to :limit of each lane.
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
 JOIN {executions} AS found ON found.rowid IN (
@@ -50,27 +50,27 @@ JOIN {executions} AS found ON found.rowid IN (
 WHERE lanes.priority IS NOT NULL
 
 -- name: due_to_take
--- The same, most urgent first.
+-- Due one-off rows, most urgent first.
 {free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
 -- name: overdue
--- The ids of rows that are due, by age.
+-- The ids of due rows, oldest first.
 {due_in_lanes} ORDER BY e.due_at, e.id LIMIT :limit
 
 -- name: overdue_to_take
--- The same, by age.
+-- Due one-off rows, oldest first.
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: next_fences
--- The last of as many new fences as are wanted.
+-- Hand out :count new fences; the row has the last of them.
 UPDATE {meta} SET fence = fence + :count RETURNING fence
 
 -- name: lock_switches
--- Nothing: whoever turns a switch waits for this transaction.
+-- Nothing: a transaction that turns a switch waits for this one.
 SELECT 1
 
 -- name: settle_on_state
--- Whatever it is: with the first look at the file a transaction settles on the state that it reads.
+-- Any read: with the first one a transaction fixes the state of the file that it reads.
 SELECT 1 FROM sqlite_master LIMIT 1
 
 -- name: has_meta
@@ -78,6 +78,6 @@ SELECT 1 FROM sqlite_master LIMIT 1
 SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table
 
 -- name: write_first
--- Changes nothing, but has the file from here on, as a transaction has that begins by writing:
--- what is read afterwards cannot change. Not of another file that the connection has attached.
+-- Change nothing, but lock the file, as a transaction does that begins with a write: what is read
+-- afterwards cannot change. `main` excludes other files that the connection has attached.
 UPDATE main.{meta} SET uuid = uuid

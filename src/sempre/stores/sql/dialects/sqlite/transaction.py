@@ -18,7 +18,7 @@ class SqliteTransaction(Queries):
     """A transaction on a connection.
 
     Attributes:
-        place: the device and inode of the file that it is on, if it is of a store's own.
+        place: the device and inode of the file; None in a caller's or a job's transaction.
     """
 
     place: Place | None = None
@@ -26,14 +26,14 @@ class SqliteTransaction(Queries):
     def __init__(
         self, connection: sqlite3.Connection, statements: Mapping[str, str], clock: Clock
     ) -> None:
-        """Wrap a connection that is in a transaction."""
+        """Use a connection that is in a transaction."""
         self._connection = connection
         self._statements = statements
         self._clock = clock
 
     @cached_property
     def now(self) -> datetime:
-        """The host's now."""
+        """The now of the store's clock."""
         return self._clock.now()
 
     def send(self, name: str, /) -> None:
