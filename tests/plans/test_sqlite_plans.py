@@ -99,7 +99,7 @@ HOT: dict[str, dict[str, Any]] = {
     "delete_snapshot": {"schedule_id": "0000005", "revision": 1},
     "settled_attempts": {"ids": IDS},
     "attempts_of": {"id": "0000005"},
-    "tell_successes": {"ids": IDS},
+    "record_successes": {"ids": IDS},
     "lock_keys": {"keys": IDS},
     "keyed_rows": {"keys": IDS},
     "next_rows_among": {"ids": IDS},

@@ -31,7 +31,7 @@ PATHS = {
     "one-off work is claimed by its ids": _finds("these_to_take", "start_taken"),
     "successes end at once": _finds("end_successes", without=["guarded_executions"]),
     "other ends are settled as plans say": _finds("guarded_executions", "insert_attempt"),
-    "a success gets an attempt before a late result": _finds("tell_successes"),
+    "a success gets an attempt before a late result": _finds("record_successes"),
     "work that is alike is inserted at once": _finds("insert_fresh"),
     "work is inserted row by row": _finds("insert_execution"),
 }
@@ -74,7 +74,7 @@ _EVERYWHERE = {
     ),
     "work that is alike loses its arguments": Bug("insert_fresh", r"one\.document", "'{}'"),
     "a late result hides the success before it": Bug(
-        "tell_successes", r"e\.state = 'succeeded'", "e.state = 'failed'"
+        "record_successes", r"e\.state = 'succeeded'", "e.state = 'failed'"
     ),
 }
 _BY_ONE_STATEMENT = {

@@ -43,7 +43,7 @@ def test_postgresql_without_prepared_statements_answers_as_the_memory_store_does
 
     def opened(seed: int, _: object) -> Postgresql:
         dialect = Postgresql(server, schema=f"plain_{seed}")
-        dialect._keeps = False  # noqa: SLF001 - what a pooler makes of it
+        dialect._can_prepare = False  # noqa: SLF001 - what a pooler makes of it
         return dialect
 
     lead(opened, range(100, 100 + LIVES))

@@ -1,6 +1,6 @@
--- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL that is
--- named here or by the dialect, `{word:a,b}` a piece with arguments. `{columns:list}` and its like
--- are columns of executions and schedules: see column_lists.py.
+-- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL that
+-- this file or the dialect names, `{word:a,b}` a piece with arguments: see statements.py. Lists such
+-- as `{columns:list}` are columns of executions and schedules: see column_lists.py.
 
 -- Values: how a parameter with many values becomes a table or a list
 
@@ -79,7 +79,7 @@ CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
 {executions} AS e {row_joins}
 
 -- name: row_joins
--- What belongs to an execution e.
+-- The snapshot and the session of an execution e.
 LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.revision
 LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 
@@ -91,27 +91,27 @@ LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 -- A schedule: for `encoding.read_schedule`.
 {columns:read_schedule}
 
--- Setting up
+-- Setup
 
 -- name: read_meta
--- The version of the schema and the store's identity.
+-- The version of the schema, and the identity of the store.
 SELECT version, uuid FROM {meta}
 
 -- name: create_meta
--- The store's identity, made once.
+-- Write the version of the schema and the identity of the store, once.
 INSERT INTO {meta} (id, version, uuid, fence) VALUES (1, :version, :uuid, 0)
 
 -- name: set_uuid
--- A copy of a store becomes one of its own.
+-- Give a copied store an identity of its own.
 UPDATE {meta} SET uuid = :uuid
 
 -- name: raise_fences
--- Fences go on above one that was given elsewhere, and above those that nobody here has seen: of
--- fences there have been fewer than of microseconds.
+-- New fences are above a fence that was handed out elsewhere, and above those that were handed
+-- out from a replaced file: fewer fences than microseconds have passed.
 UPDATE {meta} SET fence = max(fence, :fence, :now) RETURNING fence
 
 -- name: set_version
--- A migration is done.
+-- Write the version of the schema after a migration.
 UPDATE {meta} SET version = :version
 
 -- Schedules
@@ -125,48 +125,48 @@ SELECT id FROM {schedules} WHERE id IN {list:ids}
 SELECT live_name FROM {schedules} WHERE live_name IN {list:names}
 
 -- name: insert_schedule
--- A schedule comes into being.
+-- Insert a schedule.
 INSERT INTO {schedules} ({columns:schedule}) VALUES ({parameters:schedule})
 
 -- name: load_schedule
--- The same in a transaction of the store's own: there may be a faster way.
+-- Insert a schedule in a transaction of the store's own, where a dialect may have a faster way.
 {insert_schedule}
 
 -- name: rewrite_schedule
--- A schedule as a person or deploy changed it.
+-- Write a schedule that a person or a deploy has changed.
 UPDATE {schedules} SET {changes:rewritten_schedule} WHERE id = :id
 
 -- name: move_schedule
--- A schedule as a claim or reconcile moved it on: what was declared stays.
+-- Write a schedule that a claim or a reconcile has moved on; its definition stays.
 {update_rows:schedules,moved_schedule}
 
 -- name: mark_astray
--- The next row of a schedule was ended without its plan: maintenance has to look at it.
+-- Let maintenance check a schedule: its next row was ended without a plan for the schedule.
 UPDATE {schedules} SET audit_stamp = ''
 WHERE id = :schedule_id AND next_run_at = :run_at AND audit_stamp IS NOT NULL
 
 -- name: schedules_by_name
--- Schedules by name, as long as they are not deleted.
+-- Schedules by name, without deleted ones.
 SELECT {schedule_columns} FROM {schedules} WHERE live_name IN {list:names}
 
 -- name: schedules_by_id
--- Schedules by id, deleted ones included.
+-- Schedules by id, with deleted ones.
 SELECT {schedule_columns} FROM {schedules} WHERE id IN {list:ids}
 
 -- name: schedules_of
--- The schedules that executions belong to.
+-- The schedules of executions.
 SELECT {schedule_columns} FROM {schedules} WHERE id IN (
     SELECT schedule_id FROM {executions} WHERE id IN {list:ids}
 )
 
 -- name: schedules_astray
--- Schedules that may lack their next row, or have one of older zones.
+-- Schedules that may lack their next row, or whose next row was planned with older time zones.
 SELECT {schedule_columns} FROM {schedules}
 WHERE audit_stamp IS NOT NULL AND audit_stamp < :stamp
 ORDER BY audit_stamp, id LIMIT :limit
 
 -- name: schedules_ahead
--- Schedules whose cursor is in the future, and which gave up slots by a clock that was there too.
+-- Schedules whose cursor is in the future, and which gave up slots by a clock that ran ahead.
 SELECT {schedule_columns} FROM (
     SELECT r.schedule_id AS owner FROM {ranges} AS r WHERE r.last_at > :ahead
     UNION
@@ -179,13 +179,13 @@ WHERE c.id = found.owner AND c.deleted = 0 AND c.cursor_at > :ahead
 ORDER BY c.id LIMIT :limit
 
 -- name: schedules_slice
--- Schedules in order of id.
+-- Schedules in the order of their ids.
 SELECT {schedule_columns} FROM {schedules}
 WHERE id > :after AND deleted = 0 ORDER BY id LIMIT :limit
 
 -- name: schedules_doubtful
--- How many schedules a stretch of ids has and the last of them, and those that are not plainly in
--- order. A schedule that wants a next row has one for which 1 is counted, and no other.
+-- The number of schedules in a range of ids, the last id, and the schedules that are not plainly
+-- in order. A schedule that wants a next row has one row that counts 1, and no other row.
 WITH stretch AS (
     SELECT
         id, name, revision, cursor_at, next_run_at, broken,
@@ -207,12 +207,13 @@ WHERE one.broken <> '' OR one.is_new = 1 OR one.cursor_at > :ahead
             CASE WHEN x.run_at = one.next_run_at AND x.revision = one.revision THEN 1 ELSE 2 END
         )
         FROM {executions} AS x
-        WHERE {active_of:x} = one.id AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
+        WHERE {active_of:x} = one.id
+            AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
             AND x.first_started_at IS NULL AND x.run_at > one.cursor_at
     ), 0)
 
 -- name: schedules_page
--- Schedules by name, of a job or tag, with a text in their name; empty texts ask for all.
+-- Schedules by name, of a job or a tag, with a text in their name; an empty text stands for all.
 SELECT {schedule_columns} FROM {schedules}
 WHERE live_name > :after
     AND (:job = '' OR job = :job)
@@ -221,8 +222,8 @@ WHERE live_name > :after
 ORDER BY live_name LIMIT :limit
 
 -- name: view_rows
--- The rows that planning looks at: what waits or runs, what occupies a slot after the cursor, and
--- what ended after the earliest waiting one was due. A row may come more than once.
+-- The executions that planning reads: waiting and running ones, those with a slot after the
+-- cursor, and those that ended after the earliest waiting one was due. A row may come twice.
 SELECT {row_columns} FROM {row_tables}
 WHERE e.schedule_id IN {list:ids}
     AND e.state IN ('pending', 'scheduled', 'running')
@@ -247,15 +248,16 @@ WHERE e.id IN (
     WHERE x.state NOT IN ('pending', 'scheduled', 'running')
 )
 
--- What plans are checked against
+-- Guards of plans
 
 -- name: guarded_schedules
--- What a plan's base is compared with; schedules are always locked first, in order of id.
+-- Lock schedules, and read what a plan's base is compared with. Schedules are locked before
+-- executions, in the order of their ids.
 SELECT id, revision, starts, cursor_at FROM {schedules} {by_id}
 WHERE id IN {list:ids} ORDER BY id {lock}
 
 -- name: guarded_executions
--- What a plan's changes are compared with.
+-- Lock executions, and read what a plan's changes are compared with.
 SELECT
     id, state, attempt, fence, held_by, session, due_at, unique_key, unique_mode, unique_period,
     CASE WHEN schedule_id IS NOT NULL THEN rules END,
@@ -264,7 +266,8 @@ FROM {executions} {by_id}
 WHERE id IN {list:ids} ORDER BY id {lock}
 
 -- name: occupied_slots
--- The rows that hold a slot, or are an active backfill of it, at pairs of schedule and instant.
+-- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule
+-- and instant.
 SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, x.first_started_at, x.tzdata
 FROM {pairs:slots} AS one
 {in_turn} {executions} AS x {by_index:executions_of_schedule}
@@ -282,17 +285,17 @@ CROSS JOIN {snapshots} AS s
 WHERE s.schedule_id = one.word AND s.revision = one.number
 
 -- name: tags_of
--- The tags of schedules, which switches may name.
+-- The tags of schedules, by which switches stop them.
 SELECT id, tags FROM {schedules} WHERE id IN {list:ids}
 
 -- Executions
 
 -- name: insert_execution
--- An execution comes into being.
+-- Insert an execution.
 INSERT INTO {executions} ({columns:execution}) VALUES ({parameters:execution})
 
 -- name: insert_alike
--- Executions come into being that differ in id and arguments only; what is there already stays.
+-- Insert executions that differ only in id and arguments; known ids are left alone.
 INSERT INTO {executions} (id, args, {columns:alike_execution})
 SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one WHERE true
@@ -303,18 +306,18 @@ FROM {documents:documents} AS one WHERE true
 {insert_alike}
 
 -- name: load_execution
--- An execution of a schedule comes into being, in a transaction of the store's own: there may be a
--- faster way.
+-- Insert an execution of a schedule in a transaction of the store's own, where a dialect may
+-- have a faster way.
 INSERT INTO {executions} ({columns:scheduled_execution})
 VALUES ({parameters:scheduled_execution})
 
 -- name: update_execution
--- An execution after a change that was checked; slot, kind and snapshot never change.
+-- Write a checked change of an execution; slot, kind and snapshot never change.
 {update_rows:executions,changed_execution}
 
 -- name: start_taken
--- Executions begin, each under a fence of its own; given as pairs of id and fence. Their zones are
--- those of the plan that starts them, if there is one.
+-- Start executions, each under its own fence; given as pairs of id and fence. The time zones are
+-- those of the plan that starts them, if there is a plan.
 UPDATE {executions} SET
     state = 'running', attempt = attempt + 1, reason = '', started_at = :now, session = :session,
     first_started_at = coalesce(first_started_at, :now), fence = one.number,
@@ -322,36 +325,36 @@ UPDATE {executions} SET
 FROM {pairs:claims} AS one WHERE id = one.word
 
 -- name: end_successes
--- Executions did their work, as long as they run under a session and by these fences. They are
--- found by id, never by session: statistics do not know of what has just been claimed, and each of
--- its rows would be compared with each id.
+-- End executions as successes that run under a session by these fences. They are found by id,
+-- never by session: statistics lack the rows that were just claimed, and each of these rows
+-- would be compared with each id.
 UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND {state_itself} = 'running' AND session || '' = :session
 
 -- name: succeeded_among
--- Which of these claims have ended so, and when; given as pairs of id and fence.
+-- Which of these claims have succeeded, and when; given as pairs of id and fence.
 SELECT e.id, e.fence, e.finished_at FROM {pairs:claims} AS one
 {in_turn} {executions} AS e {by_id}
 WHERE e.id = one.word AND e.fence = one.number AND e.state = 'succeeded'
 
 -- name: insert_snapshot
--- What the executions of a revision run.
+-- Insert what the executions of a revision run; a known snapshot is left alone.
 INSERT INTO {snapshots} (schedule_id, revision, rules, args)
 VALUES (:schedule_id, :revision, :rules, :args) {unless_known:revision}
 
 -- name: load_snapshot
--- The same for schedules that are new: there may be a faster way.
+-- Insert the snapshot of a new schedule, where a dialect may have a faster way.
 {insert_snapshot}
 
 -- name: insert_range
--- Slots that passed without a row.
+-- Insert a range of slots that passed without a row.
 INSERT INTO {ranges} (schedule_id, first_at, last_at, slots, reason)
 VALUES (:schedule_id, :first_at, :last_at, :slots, :reason)
 
 -- name: retract_ranges
--- Slots after an instant have not passed after all.
+-- Delete ranges of slots after an instant: these slots are still to come.
 DELETE FROM {ranges} WHERE schedule_id = :schedule_id AND last_at > :after
 
 -- name: rows_by_id
@@ -364,7 +367,7 @@ WITH RECURSIVE {lanes}
 SELECT {first_due}
 
 -- name: first_due
--- The same as a value, where the lanes are known.
+-- The instant of next_due as a value, where the lanes are known.
 (
     SELECT min((
         SELECT x.due_at FROM {executions} AS x {by_index:executions_lane}
@@ -376,7 +379,7 @@ SELECT {first_due}
 )
 
 -- name: lanes
--- The priorities that rows wait with, lane by lane: one probe of the index each.
+-- The priorities of waiting rows, lane by lane: one probe of the index each.
 lanes (lane, priority) AS (
     SELECT one.value, (
         SELECT x.priority FROM {executions} AS x {by_index:executions_lane}
@@ -401,8 +404,8 @@ lanes (lane, priority) AS (
 {waiting_lane:{1}} = {2} AND {1}.priority = {3} AND {1}.job IN {list:jobs}
 
 -- name: due_condition
--- A row x that fulfils the free_condition, and is not stopped by a switch: manual ones never are. The
--- tags of its schedule are read only if a tag is stopped.
+-- Whether a row x fulfils the free_condition, and no switch stops it: manual runs are never
+-- stopped. The tags of the schedule are read only if a tag is stopped.
 {free_condition:x,{1},{2}}
     AND (
         x.kind = 'manual' OR (
@@ -420,8 +423,8 @@ lanes (lane, priority) AS (
     )
 
 -- name: these_to_take
--- Which of these executions are one-off work that waits in these lanes and is due, past rows that
--- others hold; by priority if that is ranked 1, by age alone if 0.
+-- Lock those of these executions that are one-off work, wait in these lanes and are due, without
+-- rows that others have locked; by priority if :ranked is 1, by age if it is 0.
 SELECT {taken_columns} FROM {executions} AS found {by_id}
 WHERE id IN {list:ids} AND lane IN {list:lanes}
     AND {state_itself} IN ('pending', 'scheduled') AND held_by = '' AND due_at <= :now
@@ -429,38 +432,38 @@ WHERE id IN {list:ids} AND lane IN {list:lanes}
 ORDER BY priority * :ranked, due_at, id LIMIT :limit {lock_free}
 
 -- name: state_itself
--- The state, put so that no index of some states is used in place of the ids.
+-- The state, written so that no partial index of states replaces the search by id.
 state || ''
 
 -- name: name_before_shard
--- The name of a row x without the number at its end, such as that of a pair's shard.
+-- The name of a row x without the number at its end, such as the number of a pair's shard.
 rtrim(x.name, '0123456789')
 
 -- name: rows_unrung
--- Rows that the broker has not been told of, and that are due soon.
+-- Pending rows that are due by an instant: the broker has not announced them.
 SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.state = 'pending' AND e.held_by = '' AND e.due_at <= :until
 ORDER BY e.due_at, e.id LIMIT :limit
 
 -- name: lane_after
--- The next lane that anything waits in.
+-- The next lane with a waiting row.
 SELECT min(x.lane) FROM {executions} AS x
 WHERE {waiting_lane:x} > :lane
 
 -- name: waiting_lanes
--- The lanes and priorities that rows wait with, most urgent first.
+-- The lanes and priorities of waiting rows, most urgent first.
 WITH RECURSIVE {lanes}
 SELECT lane, priority FROM lanes WHERE priority IS NOT NULL ORDER BY priority, lane
 
 -- name: waiting_rows
--- What waits in a lane with a priority, due by an instant, after a place.
+-- A page of the rows that wait in a lane with a priority and are due by an instant.
 SELECT x.id, x.due_at, x.attempt, x.state FROM {executions} AS x {by_index:executions_lane}
 WHERE {waiting_lane:x} = :lane AND x.priority = :priority AND x.due_at <= :until
     AND {beyond:x.due_at,x.id,>,:at,:id}
 ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: mark_rung
--- The broker was told.
+-- Note that the broker has announced executions.
 UPDATE {executions} {by_id} SET state = 'scheduled'
 WHERE id IN {list:ids} AND state = 'pending'
 
@@ -471,13 +474,13 @@ WHERE e.state = 'running' AND (w.id IS NULL OR w.leased_until <= :now)
 ORDER BY e.session, e.id LIMIT :limit
 
 -- name: rows_running
--- What runs under a session.
+-- The executions that run under a session.
 SELECT {row_columns} FROM {row_tables}
 WHERE {running_session:e} = :session
 ORDER BY e.fence
 
 -- name: lock_schedules_of
--- The schedules of executions, before the executions themselves are changed.
+-- Lock the schedules of executions, before the executions are changed.
 SELECT id FROM {schedules} WHERE id IN (
     SELECT schedule_id FROM {executions} WHERE id IN {list:ids}
 ) ORDER BY id {lock}
@@ -490,14 +493,14 @@ WHERE e.id IN {list:ids}
     AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND e.first_started_at IS NULL
 
 -- name: cancel_live
--- End what still waits.
+-- Cancel waiting executions.
 UPDATE {executions} SET
     state = 'cancelled', reason = 'requested', actor = :actor, finished_at = :now, ended_at = :now
 WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 RETURNING id
 
 -- name: ask_to_cancel
--- Ask the holders of what runs to end it.
+-- Ask the sessions that run executions to end them.
 INSERT INTO {cancellations} (execution_id, fence, actor, asked_at)
 SELECT id, fence, :actor, :now FROM {executions}
 WHERE id IN {list:ids} AND state = 'running'
@@ -505,25 +508,26 @@ WHERE id IN {list:ids} AND state = 'running'
 RETURNING execution_id
 
 -- name: any_cancellation
--- Whether anybody wants anything to end.
+-- Whether any execution is to be ended.
 SELECT 1 FROM {cancellations} LIMIT 1
 
 -- name: forget_cancellations
--- What was asked to end has ended.
+-- Delete requests to end executions that have ended.
 DELETE FROM {cancellations} WHERE execution_id IN {list:ids}
 
 -- name: held_claims
--- What a session holds, by fence, and which of it somebody wants to end in this very attempt.
+-- The fences of a session's executions, and which of these executions are to be ended in this
+-- attempt.
 SELECT e.fence, asked.execution_id FROM {executions} AS e
 LEFT JOIN {cancellations} AS asked ON asked.execution_id = e.id AND asked.fence = e.fence
 WHERE {running_session:e} = :session
 
 -- name: claims_under
--- What runs under a session, by id and fence.
+-- The ids and fences of a session's running executions.
 SELECT e.id, e.fence FROM {executions} AS e WHERE {running_session:e} = :session
 
 -- name: note_report
--- How far a run has come; one of an earlier claim that comes late changes nothing.
+-- Keep the progress of a run; a late report of an earlier claim changes nothing.
 INSERT INTO {reports} (execution_id, fence, told_at, report)
 VALUES (:execution_id, :fence, :told_at, :report)
 ON CONFLICT (execution_id) DO UPDATE SET
@@ -531,12 +535,12 @@ ON CONFLICT (execution_id) DO UPDATE SET
 WHERE {reports}.fence <= excluded.fence
 
 -- name: reports_of
--- The last report of executions.
+-- The last progress reports of executions.
 SELECT execution_id, fence, told_at, report FROM {reports}
 WHERE execution_id IN {list:ids} ORDER BY execution_id
 
 -- name: delete_reports
--- Forget how far runs had come.
+-- Delete progress reports of executions.
 DELETE FROM {reports} WHERE execution_id IN {list:ids}
 
 -- Attempts
@@ -547,7 +551,7 @@ SELECT execution_id, fence FROM {attempts}
 WHERE execution_id IN {list:ids} AND ending = 'settled'
 
 -- name: insert_attempt
--- How a try ended; told again, it is known already.
+-- Insert an ended attempt; a known attempt is left alone.
 INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 ) VALUES (
@@ -555,48 +559,48 @@ INSERT INTO {attempts} (
 ) {unless_known:ending}
 
 -- name: attempts_of
--- Every try at an execution; a success that has no row of its own came last.
+-- Every attempt at an execution; a success without a row of its own is the last one.
 SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending, number
 FROM {attempts} WHERE execution_id = :id
 UNION ALL
-SELECT {untold_success}, 9223372036854775807 FROM {executions} AS e
-WHERE e.id = :id AND {is_untold_success}
+SELECT {unrecorded_success}, 9223372036854775807 FROM {executions} AS e
+WHERE e.id = :id AND {is_unrecorded_success}
 ORDER BY number
 
--- name: untold_success
--- The attempt that an execution e tells of, in the order of `records.read_attempt`.
+-- name: unrecorded_success
+-- The attempt that an execution e stands for, in the order of `records.read_attempt`.
 e.id, e.fence, e.session, e.started_at, e.finished_at, e.state, 'null', '', 'settled'
 
--- name: is_untold_success
--- Whether an execution e has succeeded and no row tells of it.
+-- name: is_unrecorded_success
+-- Whether an execution e has succeeded without a row for its last attempt.
 e.state = 'succeeded' AND NOT EXISTS (
     SELECT 1 FROM {attempts} AS known
     WHERE known.execution_id = e.id AND known.fence = e.fence AND known.ending = 'settled'
 )
 
--- name: tell_successes
--- Successes get rows of their own, before something comes after them.
+-- name: record_successes
+-- Insert the attempts of successes, before later attempts are inserted.
 INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 )
-SELECT {untold_success} FROM {executions} AS e
-WHERE e.id IN {list:ids} AND {is_untold_success}
+SELECT {unrecorded_success} FROM {executions} AS e
+WHERE e.id IN {list:ids} AND {is_unrecorded_success}
 
 -- Unique work
 
 -- name: reserve_keys
--- Make sure that each key has a row, which is what two who want the same one queue up for.
+-- Make sure that each key has a row: transactions that want a key wait for its row.
 INSERT INTO {unique_keys} (unique_key, execution_id)
 SELECT value, '' FROM {each:keys} AS one WHERE value IS NOT NULL ORDER BY value
 {unless_known:unique_key}
 
 -- name: lock_keys
--- Nobody else takes these keys before this transaction ends.
+-- Lock keys until the transaction ends.
 SELECT unique_key FROM {unique_keys} {by_id}
 WHERE unique_key IN {list:keys} ORDER BY unique_key {lock}
 
 -- name: keyed_rows
--- What waits or runs of these keys, and the newest of each, whatever has become of it.
+-- The waiting and running executions of keys, and the newest execution of each key in any state.
 SELECT x.unique_key, x.id, x.state, x.created_at, 0, 0, x.finished_at FROM {executions} AS x
 WHERE {active_key:x} IN {list:keys}
 UNION ALL
@@ -605,7 +609,7 @@ FROM {unique_keys} AS k JOIN {executions} AS e ON e.id = k.execution_id
 WHERE k.unique_key IN {list:keys}
 
 -- name: hold_key
--- The key is another execution's now.
+-- Note the newest execution of a key.
 UPDATE {unique_keys} SET execution_id = :execution_id, failures = :failures
 WHERE unique_key = :unique_key
 
@@ -616,7 +620,7 @@ SELECT id FROM {executions} WHERE id IN {list:ids}
 -- Sessions
 
 -- name: register_session
--- A session begins.
+-- Begin a session.
 INSERT INTO {sessions} (
     id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
 ) VALUES (
@@ -627,16 +631,16 @@ INSERT INTO {sessions} (
     started_at = {new:started_at}, leased_until = {new:leased_until}
 
 -- name: renew_session
--- A session goes on, also one that has expired.
+-- Renew the lease of a session, even of an expired one.
 UPDATE {sessions} SET leased_until = :until WHERE id = :id
 
 -- name: guarded_leases
--- Until when these sessions have their lease; none is renewed before this transaction ends.
+-- Lock sessions, so that none is renewed meanwhile, and read when their leases end.
 SELECT id, leased_until FROM {sessions} {by_id}
 WHERE id IN {list:ids} ORDER BY id {lock}
 
 -- name: shorten_leases
--- No session keeps its lease beyond an instant.
+-- Let every lease end by an instant.
 UPDATE {sessions} SET leased_until = :until WHERE leased_until > :until
 
 -- name: tick
@@ -665,29 +669,30 @@ WHERE e.state = 'running'
     AND (w.id IS NULL OR (w.leased_until <= clock.now AND w.id <> :session))
 
 -- name: retire_session
--- A session ends.
+-- End a session.
 DELETE FROM {sessions} WHERE id = :id
 
 -- name: lease_of
--- Until when a session has its lease.
+-- When the lease of a session ends.
 SELECT leased_until FROM {sessions} WHERE id = :id
 
 -- name: all_sessions
--- Every session, expired ones included.
+-- Every session, with expired ones.
 SELECT id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
 FROM {sessions} ORDER BY id
 
 -- Switches
 
 -- name: lock_turning
--- Waits for transactions that have asked which switches are off. Nothing: writing to the table does.
+-- Wait for transactions that have read which switches are off. Nothing: writing to the table
+-- waits.
 
 -- name: all_switches
--- The switches that are off; those whose time is over are still among them.
+-- The switches that are off, with those whose time is over.
 SELECT name, target, mode, reason, actor, until_at FROM {switches} ORDER BY name
 
 -- name: turn_off
--- A switch stops its target.
+-- Turn a switch off: it stops its target.
 {lock_turning}
 INSERT INTO {switches} (name, target, mode, reason, actor, until_at)
 VALUES (:name, :target, :mode, :reason, :actor, :until_at)
@@ -696,38 +701,38 @@ VALUES (:name, :target, :mode, :reason, :actor, :until_at)
     actor = {new:actor}, until_at = {new:until_at}
 
 -- name: turn_on
--- A switch stops nothing any more.
+-- Turn a switch on.
 {lock_turning}
 DELETE FROM {switches} WHERE name = :name
 
 -- name: count_rejections
--- A switch has refused some work.
+-- Add to the count of work that a switch has rejected.
 INSERT INTO {rejections} (name, refused) VALUES (:name, :refused)
 {upsert:name} refused = {rejections}.refused + {new:refused}
 
 -- name: all_rejections
--- How much work switches have refused.
+-- The counts of work that switches have rejected.
 SELECT name, refused FROM {rejections}
 
 -- name: forget_rejections
--- A switch that went on again begins to count anew.
+-- Delete the count of a switch that is on again.
 DELETE FROM {rejections} WHERE name = :name
 
 -- name: hold
--- Executions that a switch stops wait until it is on again.
+-- Let executions that a switch stops wait until the switch is on again.
 UPDATE {executions} {by_id} SET held_by = :name WHERE id IN {list:ids}
 
 -- name: free_held
--- What a switch held may run.
+-- Let executions run that a switch has held.
 UPDATE {executions} SET held_by = '' WHERE held_by = :name AND held_by <> ''
 
 -- name: note_held
--- Slots that a switch kept waiting say so.
+-- Write the reason why slots wait for a switch.
 UPDATE {executions} SET reason = :reason
 WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 
 -- name: held_slots
--- Slots that a switch keeps waiting past the time at which they were due.
+-- Slots that wait for a switch and are overdue.
 SELECT x.id FROM {executions} AS x
 WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x.due_at <= :now
     AND (
@@ -743,13 +748,13 @@ WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x
     )
 
 -- name: is_waiting
--- A row x waits, and is not held.
+-- Whether a row x waits and is not held.
 x.state IN ('pending', 'scheduled') AND x.held_by = ''
 
 -- Maintenance
 
 -- name: begin_pass
--- Take the pass, if it is due (see Pass.is_due): of two who try, one gets a row back.
+-- Begin the pass if it is due (see Pass.is_due): of two transactions, one gets a row.
 INSERT INTO {passes} (id, due_at, holder, finished_at, report)
 VALUES (1, :due_at, :holder, NULL, '{}')
 ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, holder = excluded.holder
@@ -757,16 +762,16 @@ WHERE {passes}.due_at <= :now OR {passes}.due_at > :farthest
 RETURNING due_at, holder, finished_at, report
 
 -- name: finish_pass
--- Record what a pass did, and when the next one is due if it says so.
+-- Write the result of a pass, and when the next pass is due, if given.
 UPDATE {passes} SET finished_at = :now, report = :report, due_at = COALESCE(:due_at, due_at)
 WHERE holder = :holder
 
 -- name: last_pass
--- The pass row.
+-- The row of the last pass.
 SELECT due_at, holder, finished_at, report FROM {passes}
 
 -- name: rows_to_purge
--- Executions that ended before an instant and decide no slot that is still to come.
+-- Executions that ended before an instant, and that decide no slot that is still to come.
 SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at, e.revision
 FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
 WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
@@ -777,41 +782,41 @@ WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
 ORDER BY e.ended_at, e.id LIMIT :limit
 
 -- name: delete_executions
--- Forget executions.
+-- Delete executions.
 DELETE FROM {executions} WHERE id IN {list:ids}
 
 -- name: delete_attempts
--- Forget how they went.
+-- Delete the attempts of executions.
 DELETE FROM {attempts} WHERE execution_id IN {list:ids}
 
 -- name: delete_keys
--- Forget which keys they had.
+-- Delete the unique keys of executions.
 DELETE FROM {unique_keys} WHERE execution_id IN {list:ids}
 
 -- name: delete_before
--- Delete rows of table {1}, whose key is {2}, that column {3} dates before an instant, oldest first.
+-- Delete rows of table {1} with key {2} that column {3} dates before an instant, oldest first.
 DELETE FROM {{1}} WHERE {2} IN (
     SELECT {2} FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 )
 
 -- name: delete_ranges
--- Forget stretches of slots.
+-- Delete ranges of slots.
 {delete_before:ranges,number,last_at}
 
 -- name: delete_orphans
--- Forget results that came for executions that were gone: nothing else leads to them.
+-- Delete results of executions that were gone before: no other row refers to them.
 DELETE FROM {attempts} WHERE number IN (
     SELECT number FROM {attempts} WHERE ending = 'orphan' AND finished_at < :before
     ORDER BY finished_at, number LIMIT :limit
 )
 
 -- name: delete_sessions
--- Forget sessions that lost their lease, as those of crashed workers do.
+-- Delete sessions that lost their lease long ago, such as those of crashed workers.
 {delete_before:sessions,id,leased_until}
 
 -- name: unused_snapshots
--- Which snapshots nobody needs any more, of pairs of schedule and revision. Only executions of the
--- revision in force are still to come, so whoever comes meanwhile needs none of these.
+-- Which snapshots are unused, of pairs of schedule and revision. New executions have the
+-- revision in force, so none of them needs these.
 SELECT s.schedule_id, s.revision FROM {pairs:revisions} AS one
 CROSS JOIN {snapshots} AS s
 WHERE s.schedule_id = one.word AND s.revision = one.number
@@ -822,25 +827,25 @@ WHERE s.schedule_id = one.word AND s.revision = one.number
     AND {revision_is_unused}
 
 -- name: revision_is_unused
--- Whether no execution is of a revision.
+-- Whether no execution has a revision.
 (
     SELECT e.id FROM {executions} AS e
     WHERE e.schedule_id = s.schedule_id AND e.revision = s.revision LIMIT 1
 ) IS NULL
 
 -- name: delete_snapshot
--- Forget what the executions of a revision ran.
+-- Delete a snapshot.
 DELETE FROM {snapshots} WHERE schedule_id = :schedule_id AND revision = :revision
 
 -- name: add_to_rollup
--- Keep the counts of what is forgotten.
+-- Add deleted executions to the counts of their day.
 INSERT INTO {rollups} (schedule_id, day, state, executions, microseconds)
 VALUES (:schedule_id, :day, :state, :executions, :microseconds)
 {upsert:schedule_id, day, state}
     executions = {rollups}.executions + {new:executions},
     microseconds = {rollups}.microseconds + {new:microseconds}
 
--- Looking
+-- History
 
 -- name: history_of_schedule
 -- A page of a schedule's executions, newest slot first.
@@ -856,8 +861,8 @@ WHERE e.job = :job AND {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_all
--- A page of all executions, put together from one of each job: an index of their own would have to
--- be written with every change of any execution, for a page that is rarely looked at.
+-- A page of all executions, from a page of each job: an index of all executions would be written
+-- with every change of an execution, for a page that is rarely read.
 WITH RECURSIVE {all_jobs}
 SELECT {row_columns} FROM all_jobs
 JOIN {executions} AS e ON e.id IN (
@@ -869,7 +874,7 @@ JOIN {executions} AS e ON e.id IN (
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: all_jobs
--- The names of jobs that executions have: one probe of the index each.
+-- The jobs of executions: one probe of the index each.
 all_jobs (job) AS (
     SELECT min(x.job) FROM {executions} AS x
     UNION ALL
@@ -878,7 +883,7 @@ all_jobs (job) AS (
 )
 
 -- name: history_condition
--- Whether a row {1} is in the period, states and kinds that a page is asked for.
+-- Whether a row {1} is in the period, states and kinds of a page.
 {1}.run_at >= :since AND {1}.run_at <= :until
     AND {1}.state IN {list:states} AND {1}.kind IN {list:kinds}
 
@@ -892,11 +897,11 @@ CROSS JOIN {executions} AS e ON e.id IN (
 {row_joins}
 
 -- name: latest_ranges
--- The latest stretches of slots of a schedule.
+-- The latest ranges of slots of a schedule.
 SELECT schedule_id, first_at, last_at, slots, reason FROM {ranges}
 WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
 
 -- name: rollups_of
--- What is left of a schedule's purged executions.
+-- The counts of a schedule's deleted executions.
 SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
 WHERE schedule_id = :schedule_id ORDER BY day, state

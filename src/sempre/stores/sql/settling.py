@@ -119,7 +119,7 @@ def _settle(
         answers.append(Settled.DONE)
     batch.write(transaction)
     if overtaken := [each["execution_id"] for each in attempts if each["ending"] == "late"]:
-        transaction.run("tell_successes", ids=overtaken)
+        transaction.run("record_successes", ids=overtaken)
     if attempts:
         transaction.many("insert_attempt", attempts)
     _forget_cancellations(transaction, ended)

@@ -1,6 +1,6 @@
--- What MariaDB says in its own way. A `;` at the end of a line separates statements that run one after
--- another; the rows are those of the last statement that returns any. MariaDB has no partial index:
--- generated columns, which are NULL in all other rows, are indexed instead.
+-- What MariaDB words in its own way. A `;` at the end of a line separates statements that run one
+-- after another; the rows are those of the last statement that returns any. MariaDB has no partial
+-- index: generated columns, which are NULL in all other rows, are indexed instead.
 
 -- Pieces
 
@@ -91,7 +91,7 @@ ON DUPLICATE KEY UPDATE {1} = VALUES({1})
 SELECT id FROM {meta} FOR UPDATE;
 
 -- name: delete_before
--- Delete rows of table {1}, whose key is {2}, that column {3} dates before an instant, oldest first.
+-- Delete rows of table {1} with key {2} that column {3} dates before an instant, oldest first.
 DELETE FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 
 -- name: state_itself
@@ -247,8 +247,8 @@ UPDATE {executions} {by_id} SET
 WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 
 -- name: note_report
--- Keep the progress of a run; a late report of an earlier claim changes nothing. The fence is written
--- last, because the columns before are compared with it.
+-- Keep the progress of a run; a late report of an earlier claim changes nothing. The fence is
+-- written last, because the columns before are compared with it.
 INSERT INTO {reports} (execution_id, fence, told_at, report)
 VALUES (:execution_id, :fence, :told_at, :report)
 ON DUPLICATE KEY UPDATE

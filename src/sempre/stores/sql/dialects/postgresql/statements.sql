@@ -1,4 +1,4 @@
--- What PostgreSQL says in its own way.
+-- What PostgreSQL words in its own way.
 
 -- name: each
 -- A table with a column `value`: the texts of a JSON array.
@@ -26,7 +26,8 @@ strpos({1}, {2})
 WITH RECURSIVE {lanes}
 SELECT found.id FROM lanes
 CROSS JOIN LATERAL (
-    SELECT x.id, x.priority, x.due_at FROM {executions} AS x WHERE {due_condition:lanes.lane,lanes.priority}
+    SELECT x.id, x.priority, x.due_at FROM {executions} AS x
+    WHERE {due_condition:lanes.lane,lanes.priority}
     ORDER BY x.due_at, x.id LIMIT :limit
 ) AS found
 WHERE lanes.priority IS NOT NULL

@@ -1,4 +1,4 @@
--- What SQLite says in its own way.
+-- What SQLite words in its own way.
 
 -- name: lock
 -- Nothing: a transaction that writes has the whole file from its beginning.
