@@ -23,7 +23,7 @@ from sempre.stores.sql.dialects.postgresql.dialect import (
     PREPARED_AFTER,
     SHORT,
 )
-from sempre.stores.sql.inserting import load_executions
+from sempre.stores.sql.new_executions import load_executions
 from sempre.testing.contracts.store.builders import (
     due_schedule,
     enqueued,

@@ -13,7 +13,7 @@ from typing import Any
 from sempre.errors import NotSameDatabase, StoreUnavailable
 from sempre.ports.messages import Enqueued, Work
 from sempre.stores.sql.dialects import Dialect, Transaction
-from sempre.stores.sql.enqueuing import insert_works
+from sempre.stores.sql.enqueued_work import insert_works
 from sempre.stores.sql.keys import holders_of
 from sempre.stores.sql.switches import Stops, count_rejections, switches_in_force
 

@@ -1,12 +1,12 @@
 """What a job writes and the end of its run, as one transaction."""
 
 from sempre.domain.arguments import Json
-from sempre.domain.planning import PlanningTime, plan_success
 from sempre.domain.states import State
 from sempre.errors import TransactionError
-from sempre.ports.messages import Settled, Settlement
-from sempre.stores.sql import encoding, settling
+from sempre.ports.messages import Settled, Success
+from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import JobTransaction
+from sempre.stores.sql.settlements import settle
 
 __all__ = ["SqlEffects"]
 
@@ -75,9 +75,8 @@ class SqlEffects:
         if row is None or (row.state, row.fence) != (State.RUNNING, self._fence):
             return False
         now = max(transaction.now, row.started_at or transaction.now)
-        settlement = Settlement(row, plan_success(row, PlanningTime(now)), result)
-        # It is compared once more with the row as it is when it is locked.
-        return settling.settle(transaction, [settlement], row.session) == [Settled.DONE]
+        # The row is compared once more when it is locked.
+        return settle(transaction, [Success(row, now, result)], row.session) == [Settled.DONE]
 
     def _commit(self) -> None:
         try:

@@ -20,8 +20,8 @@ from sempre.ports.messages import Attempt, Order, UniqueKey
 from sempre.stores.guard import Position, Progress, Slot, slots_of
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.inserting import Own, load_executions
 from sempre.stores.sql.keys import Keys
+from sempre.stores.sql.new_executions import Own, load_executions
 from sempre.stores.sql.records import write_attempt, write_range
 from sempre.stores.sql.stamping import audit_stamp
 

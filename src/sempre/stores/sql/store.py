@@ -36,16 +36,18 @@ from sempre.stores.sql import (
     reading,
     records,
     ringing,
-    settling,
     work,
 )
 from sempre.stores.sql.callers_transaction import enqueue_within
 from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
-from sempre.stores.sql.enqueuing import enqueue
+from sempre.stores.sql.enqueued_work import enqueue
+from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.looking import Looking
 from sempre.stores.sql.notifying import SqlNotifier
+from sempre.stores.sql.one_off_claims import Asked, Taker
+from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
     Stops,
     switches_in_force,
@@ -53,8 +55,6 @@ from sempre.stores.sql.switches import (
     turn,
     with_switches,
 )
-from sempre.stores.sql.taking import Asked, Taker
-from sempre.stores.sql.ticking import tick
 
 __all__ = ["SqlStore"]
 
@@ -164,7 +164,7 @@ class SqlStore(Looking):
 
     def settle(self, settlements: Sequence[Settlement], *, session: str) -> list[Settled]:
         """Record how attempts ended."""
-        return self._write(lambda transaction: settling.settle(transaction, settlements, session))
+        return self._write(lambda transaction: settle(transaction, settlements, session))
 
     def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
         """Put one-off work in."""

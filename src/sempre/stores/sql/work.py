@@ -24,11 +24,11 @@ from sempre.stores.sql import encoding
 from sempre.stores.sql.decoding import LeftOut, executions_of
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.guarded_batch import Guard, GuardedBatch
-from sempre.stores.sql.inserting import load_births
+from sempre.stores.sql.new_executions import load_births
 from sempre.stores.sql.reading import candidates
 from sempre.stores.sql.records import write_report
+from sempre.stores.sql.slot_starts import start_slots
 from sempre.stores.sql.stamping import stamp_of_birth
-from sempre.stores.sql.starting import start_slots
 from sempre.stores.sql.switches import Decisions, switches_off
 
 __all__ = [

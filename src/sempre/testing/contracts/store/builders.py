@@ -23,7 +23,6 @@ from sempre.domain.planning import (
     plan_claim,
     plan_rescue,
     plan_start,
-    plan_success,
 )
 from sempre.domain.planning.plan import Change
 from sempre.domain.schedule import Schedule
@@ -37,7 +36,7 @@ from sempre.ports.messages import (
     Order,
     Session,
     Settled,
-    Settlement,
+    Success,
     UniqueKey,
     View,
     Wanted,
@@ -290,8 +289,7 @@ def claimed(store: Store, identity: str, session: str) -> Execution:
 
 def succeed(store: Store, execution: Execution) -> Settled:
     """Settle a claimed execution as done."""
-    settlement = Settlement(execution, plan_success(execution, moment_of(store)))
-    [settled] = store.settle([settlement], session=execution.session)
+    [settled] = store.settle([Success(execution, now_of(store))], session=execution.session)
     return settled
 
 

@@ -14,8 +14,8 @@ from sempre.domain.values import copy_with
 from sempre.ports.messages import Alike, Enqueued, Work
 from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
-from sempre.stores.sql.inserting import insert_executions
 from sempre.stores.sql.keys import Keys, ReadHolders, holders_of
+from sempre.stores.sql.new_executions import insert_executions
 from sempre.stores.sql.switches import Stops, count_rejections, switches_off
 
 __all__ = ["enqueue", "insert_works"]

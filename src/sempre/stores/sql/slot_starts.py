@@ -1,8 +1,8 @@
-"""Starting slots on time: many at once by one statement, where the database can write and read so.
+"""Starts of many slots by one statement, where the database can write and read in one.
 
-Each schedule is moved on only if it stands as its plan found it, which says that the slot is still
-its next row; then the row is started and its successor written. Whatever is not as expected, or not
-so plain, is left to the guarded batch.
+The statement moves a schedule on only if the schedule stands as its plan found it, which says that
+the slot is still its next row; then it starts the row and inserts the successor. Every other order
+is left to the guarded batch, which compares and writes it step by step.
 """
 
 from collections import Counter
@@ -28,9 +28,9 @@ __all__ = ["start_slots"]
 def start_slots(
     transaction: Transaction, orders: Iterable[Order], session: str
 ) -> dict[str, Execution]:
-    """Carry out what is plain of these orders for a session; return what runs by now, by id.
+    """Carry out the plain orders among these for a session; return the started executions by id.
 
-    Nothing is started while any switch is off.
+    Starts nothing while any switch is off.
 
     Raises:
         FastPathMiss: a schedule stands as its plan found it, but its row does not.

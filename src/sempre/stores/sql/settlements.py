@@ -1,7 +1,7 @@
-"""How attempts ended: plain successes all at once, everything else as its plan says.
+"""How attempts ended: successes by one statement, every other end as its plan says.
 
-Each batch is one transaction, and safe to repeat. A success that returned nothing leaves no row of
-its own among the attempts: the execution tells all of it, and is read as the last of them.
+Each batch is one transaction, and safe to repeat. A success without a result has no row among the
+attempts: the row of the execution holds everything, and is read as the last attempt.
 """
 
 from collections import defaultdict
@@ -26,8 +26,12 @@ def settle(
     transaction: Transaction, settlements: Sequence[Settlement], session: str
 ) -> list[Settled]:
     """Record how attempts ended."""
-    plain = [each for each in settlements if _is_plain_success(each, session)]
-    done = _succeed(transaction, plain, session) if plain else set()
+    successes = [
+        each
+        for each in settlements
+        if isinstance(each, Success) and each.execution.session == session
+    ]
+    done = _succeed(transaction, successes, session) if successes else set()
     if len(done) == len(settlements):
         return [Settled.DONE] * len(settlements)
     rest = [each for each in settlements if _claim_of(each) not in done]
@@ -35,20 +39,20 @@ def settle(
     return [Settled.DONE if _claim_of(each) in done else next(others) for each in settlements]
 
 
-def _succeed(transaction: Transaction, plain: Sequence[Settlement], session: str) -> set[Claim]:
-    """Record plain successes of claims that hold, all at once; return which have ended so.
+def _succeed(transaction: Transaction, successes: Sequence[Success], session: str) -> set[Claim]:
+    """Record successes of claims that hold; return the claims that have succeeded, now or before.
 
-    Nothing depends on them but the rows themselves. A claim that had ended so before keeps the
-    result that it had then.
+    A success changes no row but its own execution. A claim that had succeeded before keeps the
+    result of that time.
     """
-    by_end: dict[datetime | None, list[Claim]] = defaultdict(list)
-    for each in plain:
-        by_end[_finished_at(each)].append(_claim_of(each))
+    by_end: dict[datetime, list[Claim]] = defaultdict(list)
+    for each in successes:
+        by_end[each.finished_at].append(_claim_of(each))
     ended: set[Claim] = set()
     just_now: set[Claim] = set()
     for finished_at, group in by_end.items():
         claims = sorted(group)
-        at = microseconds_of(finished_at or transaction.now)
+        at = microseconds_of(finished_at)
         if transaction.run("end_successes", claims=claims, at=at, session=session) == len(claims):
             just_now.update(claims)
         else:
@@ -56,8 +60,12 @@ def _succeed(transaction: Transaction, plain: Sequence[Settlement], session: str
             ended.update((identity, fence) for identity, fence, _ in among)
             just_now.update((identity, fence) for identity, fence, then in among if then == at)
     ended |= just_now
-    told = [each for each in plain if each.result is not None and _claim_of(each) in just_now]
-    rows = [_attempt(each, State.SUCCEEDED, transaction.now) for each in told]
+    with_result = [each for each in successes if each.result is not None]
+    rows = [
+        _attempt(each, State.SUCCEEDED, transaction.now)
+        for each in with_result
+        if _claim_of(each) in just_now
+    ]
     if rows:
         transaction.many("insert_attempt", map(write_attempt, rows))
     _forget_cancellations(transaction, [claim[0] for claim in ended])
@@ -66,24 +74,6 @@ def _succeed(transaction: Transaction, plain: Sequence[Settlement], session: str
 
 def _claim_of(settlement: Settlement) -> Claim:
     return settlement.execution.id, settlement.execution.fence
-
-
-def _finished_at(plain: Settlement) -> datetime | None:
-    if isinstance(plain, Success):
-        return plain.finished_at
-    return plain.plan.changes[0].after.finished_at
-
-
-def _is_plain_success(settlement: Settlement, session: str) -> bool:
-    claimed = settlement.execution
-    if isinstance(settlement, Success):
-        return claimed.session == session and claimed.state is State.RUNNING
-    plan = settlement.plan
-    if claimed.session != session or plan.base is not None or len(plan.changes) != 1:
-        return False
-    change = plan.changes[0]
-    ours = change.before.id == claimed.id and change.before.fence == claimed.fence
-    return ours and change.after.state is State.SUCCEEDED and not (plan.creates or plan.ranges)
 
 
 def _settle(

@@ -1,10 +1,9 @@
-"""Taking: one-off work that is due is claimed by the thousand, and read when it is safely ours.
+"""Claims of one-off work that is due, by the thousand; rows are decoded after the commit.
 
-A batch is one transaction, which trusts that every row can be read: that is checked for all of them
-together, and they become executions afterwards, for nobody should have to wait for that. A row that
-cannot be read undoes the transaction, and the batch is taken anew with care: each row is checked
-before it is started, and those that cannot be read are looked past, so that they neither stay
-claimed nor hide what waits behind them.
+A batch is one transaction, which expects that every row can be read: one check covers the batch,
+and the rows become executions afterwards, while no lock is held. A row that cannot be read undoes
+the transaction, and the batch is claimed again with care: each row is checked before its start, and
+unreadable rows are passed over, so that they neither stay claimed nor hide the rows behind them.
 """
 
 import json
