@@ -1,7 +1,8 @@
 """An embedded worker: inside a host program, which no state of the store ends.
 
 A web server must answer although its database is down when it boots. Then the worker waits in a
-thread, and begins once the store answers.
+thread, and begins once the store answers. No supervisor replaces a host whose fork server has died:
+the worker begins anew without child processes, and leaves their jobs to other workers.
 """
 
 import logging
@@ -10,6 +11,7 @@ from typing import Self
 
 from sempre.app.process.worker_threads import Running
 from sempre.engine.breaker import Breaker
+from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import StoreError, StoreRefused
 from sempre.urls import masked
 
@@ -55,6 +57,25 @@ class Embedded(Running):
         if self.worker is None:
             self.executors.stop()
         super().end(drain=drain)
+
+    def _leave(self, reason: str) -> None:
+        """Begin anew without child processes, since a process with threads cannot fork them."""
+        if self._burst:
+            return
+        logger.error("the embedded worker begins anew without child processes: %s", reason)
+        self._waiting = Thread(target=self._begin_anew, name="sempre-embedded", daemon=True)
+        self._waiting.start()
+
+    def _begin_anew(self) -> None:
+        with self._turn:
+            if self._gone.is_set():
+                return
+            super().end()
+            self.spec = WorkerSpec(self._app.tasks, self.spec.queues, self.spec.hands)
+            self.executors = self._new_executors()
+            if self._try():
+                return
+        self._begin_later()
 
     def _begin_later(self) -> None:
         while not self._gone.wait(self._breaker.rest):

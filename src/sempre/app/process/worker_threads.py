@@ -63,19 +63,10 @@ class Running:
         self._sync = sync
         self._forks = forks
         self._burst = burst
-        tasks = app.tasks
-        wanted = {task.isolation for task in tasks.values()}
-        self.executors = Executors(
-            tasks.__getitem__,
-            isolations=wanted,
-            forks=forks,
-            clock=app.clock,
-            broken=self._leave,
-            begun=begun,
-            opener=self._effects,
-        )
+        self._begun = begun
         served = app.queues if queues is None else frozenset(queues)
-        self.spec = WorkerSpec(tasks, served, concurrency)
+        self.spec = WorkerSpec(app.tasks, served, concurrency)
+        self.executors = self._new_executors()
         self._unserved_watch: UnservedWatch | None = None
         self.worker: Worker | None = None
         self._ending: Worker | None = None
@@ -104,6 +95,18 @@ class Running:
                 self._unserved_watch.start()
             logger.info("working on %s", self._described())
         return self
+
+    def _new_executors(self) -> Executors:
+        tasks = self.spec.tasks
+        return Executors(
+            tasks.__getitem__,
+            isolations={task.isolation for task in tasks.values()},
+            forks=self._forks,
+            clock=self._app.clock,
+            broken=self._leave,
+            begun=self._begun,
+            opener=self._effects,
+        )
 
     def _prepare(self, line: WorkerEnd | None) -> None:
         """Bring the store to what the code declares, and make a worker on it."""
