@@ -280,7 +280,7 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return history.purge(tables, before, limit, now)
 
-    # Looking
+    # History
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""

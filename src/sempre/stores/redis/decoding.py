@@ -1,6 +1,6 @@
-"""Decoding many rows: one that cannot be read is left out and told of, and hides no other.
+"""Decoding of many rows: an unreadable row is left out and reported, and hides no other row.
 
-The fast way is to read all of them; only after a failure each is read on its own.
+All rows are decoded in one go; only after a failure each row is decoded on its own.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""Locks: while a worker plans a claim of a schedule, nobody else's plan for it is applied.
+"""Locks: while a worker plans a claim of a schedule, plans of other workers for it are refused.
 
-A lock decides who is next, and never what is safe: plans are compared with the schedule as ever. It
-ends by itself after a second, in case the worker is gone.
+A lock only spares work that would be in vain; safety rests on the comparison of each plan with its
+schedule. A lock ends by itself after a second, in case the worker is gone.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """Pages of history and of schedules, by key.
 
-A script looks at a bounded number of rows, so that a rare state or name never keeps the server
-busy; the next one goes on from there until the page is full.
+A script reads a bounded number of rows, so that a rare state or name never keeps the server busy;
+the next script continues until the page is full.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is smaller than schedules and executions, as texts: attempts, sessions, switches, ranges."""
+"""Attempts, sessions, switches, ranges and other small records as texts."""
 
 import json
 from collections.abc import Sequence

@@ -42,12 +42,12 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.history import RedisHistory
 from sempre.stores.redis.locks import Locks
-from sempre.stores.redis.looking import Looking
 from sempre.stores.redis.notifying import RedisNotifier
+from sempre.stores.redis.one_off_claims import Asked, Taker
 from sempre.stores.redis.probe import Allowance, examine
 from sempre.stores.redis.server import StoreServer
-from sempre.stores.redis.taking import Asked, Taker
 
 __all__ = ["RedisStore"]
 
@@ -57,7 +57,7 @@ VERSION = 1
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(Looking):
+class RedisStore(RedisHistory):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:

@@ -15,7 +15,7 @@ from sempre.ports.messages import Enqueued, Work
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.enqueued_work import insert_works
 from sempre.stores.sql.keys import holders_of
-from sempre.stores.sql.switches import Stops, count_rejections, switches_in_force
+from sempre.stores.sql.switches import ActiveSwitches, count_rejections, switches_in_force
 
 __all__ = ["enqueue_within"]
 
@@ -48,7 +48,7 @@ def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, 
         raise NotSameDatabase(store=dialect.callers.place, found=other)
 
 
-def _stops(transaction: Transaction) -> Stops:
+def _stops(transaction: Transaction) -> ActiveSwitches:
     """Return the switches that reject, as the caller sees them.
 
     The switches are not locked: no switch could be turned until the caller commits. So no switch
@@ -56,7 +56,7 @@ def _stops(transaction: Transaction) -> Stops:
     row. Work that a switch stops, and that is not held, is not started either.
     """
     switches = switches_in_force(transaction)
-    return Stops(tuple(switch for switch in switches if not switch.holds))
+    return ActiveSwitches(tuple(switch for switch in switches if not switch.holds))
 
 
 def _count_rejections(

@@ -16,7 +16,7 @@ from sempre.stores.sql import encoding
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.keys import Keys, ReadHolders, holders_of
 from sempre.stores.sql.new_executions import insert_executions
-from sempre.stores.sql.switches import Stops, count_rejections, switches_off
+from sempre.stores.sql.switches import ActiveSwitches, count_rejections, switches_off
 
 __all__ = ["enqueue", "insert_works"]
 
@@ -43,7 +43,7 @@ def enqueue(transaction: Transaction, works: Collection[Work]) -> list[Enqueued]
 def insert_works(
     transaction: Transaction,
     works: Collection[Work],
-    stops: Stops,
+    stops: ActiveSwitches,
     *,
     read_holders: ReadHolders = holders_of,
 ) -> list[Enqueued]:
@@ -87,7 +87,10 @@ def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
 
 
 def _put_in(
-    transaction: Transaction, works: Collection[Work], stops: Stops, read_holders: ReadHolders
+    transaction: Transaction,
+    works: Collection[Work],
+    stops: ActiveSwitches,
+    read_holders: ReadHolders,
 ) -> list[Enqueued]:
     """Put in what neither a switch nor a unique key stands in the way of, row by row."""
     tags = stops.tags(transaction, [work.execution for work in works])

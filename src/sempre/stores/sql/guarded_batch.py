@@ -19,11 +19,11 @@ from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Attempt, Order, UniqueKey
 from sempre.stores.guard import Position, Progress, Slot, slots_of
 from sempre.stores.sql import encoding
+from sempre.stores.sql.audit_stamps import audit_stamp
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.keys import Keys
 from sempre.stores.sql.new_executions import Own, load_executions
 from sempre.stores.sql.records import write_attempt, write_range
-from sempre.stores.sql.stamping import audit_stamp
 
 __all__ = ["Guard", "GuardedBatch", "Holder", "is_mere_start"]
 

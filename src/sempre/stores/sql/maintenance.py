@@ -1,4 +1,4 @@
-"""Maintenance: the pass row, and forgetting what is old."""
+"""Maintenance: the row of the pass, and the purge of old rows."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -22,8 +22,8 @@ from sempre.stores.sql import encoding
 from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.reading import bounds
-from sempre.stores.sql.switches import Stops, switches_off
-from sempre.stores.sql.work import lease_of, next_fences
+from sempre.stores.sql.switches import ActiveSwitches, switches_off
+from sempre.stores.sql.writes import lease_of, next_fences
 
 __all__ = ["Asked", "Taken", "Taker"]
 
@@ -143,7 +143,7 @@ def _checked(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Taken | None:
     """Start what is due if no switch is off; None if nothing was found that way."""
-    asked = Stops().to_take(wanted)
+    asked = ActiveSwitches().to_take(wanted)
     if asked is None:
         return None
     transaction.send("lock_switches")
@@ -158,7 +158,7 @@ def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Tak
 def _to_take(
     transaction: Transaction,
     asked: Asked,
-    stops: Stops,
+    stops: ActiveSwitches,
     *,
     past: int = 0,
     left_out: LeftOut | None = None,
@@ -194,7 +194,9 @@ def _readable(row: Row) -> Row:
     return row
 
 
-def _hold_stopped(transaction: Transaction, found: Sequence[Row], stops: Stops) -> Sequence[Row]:
+def _hold_stopped(
+    transaction: Transaction, found: Sequence[Row], stops: ActiveSwitches
+) -> Sequence[Row]:
     """Hold what a switch stops by a tag; return the other rows."""
     claim = encoding.claim_fields("", transaction.now, None)
     pairs = zip(found, _arguments(found), strict=True)

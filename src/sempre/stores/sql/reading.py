@@ -1,4 +1,4 @@
-"""Reading: views, candidates and pages."""
+"""Reading operations: views, candidates and pages."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ from sempre.stores.sql.decoding import (
 )
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import EXECUTION, SCHEDULE, Lane, lane, read_execution, tag_text
-from sempre.stores.sql.switches import Stops
+from sempre.stores.sql.switches import ActiveSwitches
 
 __all__ = [
     "asked_for_next",
@@ -66,7 +66,7 @@ def readable_views(transaction: Transaction, found: Sequence[Row], left_out: Lef
 
 
 def of_rows(
-    transaction: Transaction, found: Sequence[Row], stops: Stops, left_out: LeftOut
+    transaction: Transaction, found: Sequence[Row], stops: ActiveSwitches, left_out: LeftOut
 ) -> list[Candidate]:
     """Return executions, given as rows, with the views of their schedules and what stops them.
 
@@ -88,7 +88,7 @@ def of_rows(
     return [_candidate(row, views.get(row.schedule_id or ""), stops) for row in rows]
 
 
-def _candidate(row: Execution, view: View | None, stops: Stops) -> Candidate:
+def _candidate(row: Execution, view: View | None, stops: ActiveSwitches) -> Candidate:
     if not stops.switches or not row.is_live:
         return Candidate(row, view)
     tags = {view.schedule.id: view.schedule.definition.tags} if view else {}
@@ -96,7 +96,7 @@ def _candidate(row: Execution, view: View | None, stops: Stops) -> Candidate:
 
 
 def candidates(
-    transaction: Transaction, ids: Sequence[str], stops: Stops, left_out: LeftOut
+    transaction: Transaction, ids: Sequence[str], stops: ActiveSwitches, left_out: LeftOut
 ) -> list[Candidate]:
     """Return the executions of these ids that exist, in the order asked for."""
     found = {row[0]: row for row in transaction.rows("rows_by_id", ids=list(ids))}
@@ -105,7 +105,7 @@ def candidates(
 
 
 def due(
-    transaction: Transaction, wanted: Wanted, stops: Stops, left_out: LeftOut
+    transaction: Transaction, wanted: Wanted, stops: ActiveSwitches, left_out: LeftOut
 ) -> list[Candidate]:
     """Return rows of schedules that are due, most urgent first, or overdue ones by age."""
     ids = due_ids(transaction, wanted, stops)
@@ -120,7 +120,11 @@ def due(
 
 
 def due_ids(
-    transaction: Transaction, wanted: Wanted, stops: Stops, *, within: timedelta = timedelta(0)
+    transaction: Transaction,
+    wanted: Wanted,
+    stops: ActiveSwitches,
+    *,
+    within: timedelta = timedelta(0),
 ) -> list[str]:
     """Return the ids of the same, also of those that will be due within a while."""
     asked = stops.due(wanted)

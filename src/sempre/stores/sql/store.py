@@ -32,11 +32,11 @@ from sempre.ports.messages import (
 from sempre.ports.transactional import Effects
 from sempre.stores.exclusive_claims import Planner
 from sempre.stores.sql import (
+    announcements,
     maintenance,
     reading,
     records,
-    ringing,
-    work,
+    writes,
 )
 from sempre.stores.sql.callers_transaction import enqueue_within
 from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
@@ -44,12 +44,12 @@ from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueued_work import enqueue
 from sempre.stores.sql.heartbeat import tick
-from sempre.stores.sql.looking import Looking
+from sempre.stores.sql.history import SqlHistory
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, Taker
 from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
-    Stops,
+    ActiveSwitches,
     switches_in_force,
     switches_off,
     turn,
@@ -59,7 +59,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(Looking):
+class SqlStore(SqlHistory):
     """A store in an SQL database. Call `upgrade` once before anything else."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -75,7 +75,7 @@ class SqlStore(Looking):
 
     def create(self, births: Sequence[Birth]) -> list[bool]:
         """Create schedules with their first rows, each as a whole."""
-        return self._write(lambda transaction: work.create(transaction, births))
+        return self._write(lambda transaction: writes.create(transaction, births))
 
     def views(self, names: Sequence[str]) -> Reading[list[View]]:
         """Return the schedules of these names that exist, with the rows that planning needs."""
@@ -90,7 +90,7 @@ class SqlStore(Looking):
 
     def apply(self, orders: Sequence[Order]) -> list[bool]:
         """Carry out plans, each wholly or not at all."""
-        return self._write_with_switches(lambda transaction: work.apply(transaction, orders))
+        return self._write_with_switches(lambda transaction: writes.apply(transaction, orders))
 
     # Work
 
@@ -137,14 +137,14 @@ class SqlStore(Looking):
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
-        return self._write_at_home(lambda transaction: work.claim(transaction, orders, session))
+        return self._write_at_home(lambda transaction: writes.claim(transaction, orders, session))
 
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str
     ) -> list[Execution | bool]:
         """Read, plan and carry out in one transaction, which locks the schedules first."""
         return self._write_with_switches(
-            lambda transaction: work.claim_exclusively(transaction, ids, plan, session)
+            lambda transaction: writes.claim_exclusively(transaction, ids, plan, session)
         )
 
     def take(
@@ -184,7 +184,7 @@ class SqlStore(Looking):
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
         """End live executions, and ask for the end of running ones."""
-        return self._write(lambda transaction: work.cancel(transaction, ids, actor))
+        return self._write(lambda transaction: writes.cancel(transaction, ids, actor))
 
     # Sessions
 
@@ -210,7 +210,7 @@ class SqlStore(Looking):
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
         """Keep how far runs have come."""
-        self._write(lambda transaction: work.report(transaction, reports, session))
+        self._write(lambda transaction: writes.report(transaction, reports, session))
 
     def retire(self, session: str) -> None:
         """End a session."""
@@ -240,7 +240,7 @@ class SqlStore(Looking):
         def ask(transaction: Transaction, left_out: LeftOut) -> list[Candidate]:
             now = microseconds_of(transaction.now)
             found = transaction.rows("rows_expired", now=now, limit=limit)
-            return reading.of_rows(transaction, found, Stops(), left_out)
+            return reading.of_rows(transaction, found, ActiveSwitches(), left_out)
 
         return self._read_rows(ask)
 
@@ -248,13 +248,13 @@ class SqlStore(Looking):
 
     def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
-        return self._read(lambda transaction: ringing.unrung(transaction, horizon, limit))
+        return self._read(lambda transaction: announcements.unrung(transaction, horizon, limit))
 
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
         """Return a page of what waits in these queues and is due within the horizon."""
-        return self._read(lambda each: ringing.waiting(each, queues, horizon, after, limit))
+        return self._read(lambda each: announcements.waiting(each, queues, horizon, after, limit))
 
     def mark_rung(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""

@@ -1,4 +1,4 @@
-"""Switches: which are off, what they stop, and the end of those whose time is over."""
+"""Switches: which are off, which executions they stop, and which have reached their end."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from sempre.stores.sql.encoding import lane, tag_text, tags_within
 from sempre.stores.sql.records import read_switch, write_switch
 
 __all__ = [
+    "ActiveSwitches",
     "Decisions",
-    "Stops",
     "TimeIsOver",
     "count_rejections",
     "switches_in_force",
@@ -33,7 +33,7 @@ class TimeIsOver(Exception):
     """A switch has to go on again before the work can be done."""
 
 
-class Stops(NamedTuple):
+class ActiveSwitches(NamedTuple):
     """The switches that are off, asked what they stop."""
 
     switches: tuple[Switch, ...] = ()
@@ -43,7 +43,7 @@ class Stops(NamedTuple):
 
         What is held is left out. What is rejected is not, so that its slots are skipped.
         """
-        held = Stops(tuple(switch for switch in self.switches if switch.holds))
+        held = ActiveSwitches(tuple(switch for switch in self.switches if switch.holds))
         queues = () if held.has_all else wanted.queues - held.named("queue")
         lanes = [lane(queue, "slots") for queue in queues]
         lanes += [lane(queue, "manual") for queue in wanted.queues]
@@ -106,7 +106,7 @@ class Decisions:
             for change in plan.changes
             if change.before.id == plan.decides
         }
-        stops = switches_off(transaction) if rows else Stops()
+        stops = switches_off(transaction) if rows else ActiveSwitches()
         tags = stops.tags(transaction, rows.values())
         self._now = {each: stops.stopping(row, tags) for each, row in rows.items()}
 
@@ -118,7 +118,7 @@ class Decisions:
         return switch.is_same_stop(plan.stopped_by)
 
 
-def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
+def switches_off(transaction: Transaction, *, lock: bool = True) -> ActiveSwitches:
     """Return the switches that are off; if locked, whoever turns one waits for the transaction.
 
     Only within `with_switches`, which ends those whose time is over.
@@ -126,7 +126,7 @@ def switches_off(transaction: Transaction, *, lock: bool = True) -> Stops:
     if lock:
         transaction.send("lock_switches")
     switches = list(map(read_switch, transaction.rows("all_switches")))
-    return Stops(_check_in_time(switches, transaction.now))
+    return ActiveSwitches(_check_in_time(switches, transaction.now))
 
 
 def _check_in_time(switches: Sequence[Switch], now: datetime) -> tuple[Switch, ...]:
@@ -174,7 +174,7 @@ def _end_those_over(transaction: Transaction) -> None:
 def _turn_on(transaction: Transaction, name: str) -> None:
     """Free what a switch held; a slot that it kept waiting past its time says so."""
     known = map(read_switch, transaction.rows("all_switches"))
-    ended = Stops(tuple(each for each in known if each.name == name and each.holds))
+    ended = ActiveSwitches(tuple(each for each in known if each.name == name and each.holds))
     transaction.run("turn_on", name=name)
     transaction.run("forget_rejections", name=name)
     transaction.run("free_held", name=name)

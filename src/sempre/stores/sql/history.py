@@ -1,4 +1,4 @@
-"""What people look at: history, schedules, attempts, and what is left of both."""
+"""Queries for people: history, schedules, attempts, and the counts of purged executions."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ from sempre.stores.sql.database import Database
 from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
 
-__all__ = ["Looking"]
+__all__ = ["SqlHistory"]
 
 
-class Looking(Database):
+class SqlHistory(Database):
     """The operations of the port that change nothing, and that no worker needs."""
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:

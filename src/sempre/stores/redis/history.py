@@ -1,4 +1,4 @@
-"""What people look at: history, schedules, attempts, and what is left of both."""
+"""Queries for people: history, schedules, attempts, and the counts of purged executions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -20,12 +20,12 @@ from sempre.stores.redis import arguments, pages, records
 from sempre.stores.redis.decoding import LeftOut, decoded, told_as
 from sempre.stores.redis.encoding import instant
 
-__all__ = ["Looking"]
+__all__ = ["RedisHistory"]
 
 T = TypeVar("T")
 
 
-class Looking(ABC):
+class RedisHistory(ABC):
     """The operations of the port that change nothing, and that no worker needs."""
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:

@@ -1,4 +1,4 @@
-"""The writing operations on work: create, apply, claim, cancel.
+"""The writing operations of plans: create, apply, claim, cancel, report.
 
 Each is one transaction for its whole batch, and safe to repeat.
 """
@@ -21,6 +21,7 @@ from sempre.ports.messages import (
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.guard import fits, is_done
 from sempre.stores.sql import encoding
+from sempre.stores.sql.audit_stamps import stamp_of_birth
 from sempre.stores.sql.decoding import LeftOut, executions_of
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.guarded_batch import Guard, GuardedBatch
@@ -28,7 +29,6 @@ from sempre.stores.sql.new_executions import load_births
 from sempre.stores.sql.reading import candidates
 from sempre.stores.sql.records import write_report
 from sempre.stores.sql.slot_starts import start_slots
-from sempre.stores.sql.stamping import stamp_of_birth
 from sempre.stores.sql.switches import Decisions, switches_off
 
 __all__ = [

@@ -1,8 +1,8 @@
-"""Taking: a script starts one-off work whose rules this process has read before, and no other.
+"""Claims of one-off work: a script starts only work whose rules this process can read.
 
-A script cannot read rules as this code does, nor undo a start when it turns out that the row cannot
-be read. So it is told which rules are known; of others it asks, and the same work is asked for
-again when that is answered. Rows that cannot be read are looked past.
+A script cannot read rules as Python does, nor undo a start whose row turns out to be unreadable. So
+the script is given the rules that are known. It returns rows of other rules, and is run again when
+this process has read those. Unreadable rows are passed over.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

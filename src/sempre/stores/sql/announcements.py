@@ -1,4 +1,4 @@
-"""Ringing: what the bell has to know of executions that wait, however many have ended."""
+"""Waiting executions that the broker has to announce; the cost does not grow with ended ones."""
 
 import json
 from datetime import timedelta
