@@ -18,20 +18,20 @@ HEAD = """\
 # What is done to fleets
 
 `make chaos` starts fleets of real workers on every store and broker, with servers of their own, and
-harms them. Each job appends to a log when it begins and ends, and writes to a resource that checks
-fences. A judge that asks no table of ours counts the slots from the grids and compares: what was
-lost, early, started twice or done twice, how late starts were, and how long after the end of each
-fault the last start was that it had disturbed. It prints two tables of that.
+injects faults. Each job appends to a log when it begins and ends, and writes to a resource that checks
+fences. A judge, which reads no table of Sempre, counts the slots from the grids and compares: slots
+that were lost, early, started twice or done twice, how late starts were, and how long after the end
+of each fault the last disturbed start came. The judge prints two tables of these figures.
 
-**Nothing may be lost, nothing early, no guarded effect done twice,** whatever happens. Without a
-fault that takes work away from somebody nothing may start twice either.
+**Nothing may be lost, nothing early, no guarded effect done twice,** whatever the fault. Unless a fault
+takes claimed work from a worker, nothing may start twice either.
 
-The quick ones of these tests are part of `make test`. `sempre drill` does the like to your own
+The quick tests of this page are part of `make test`. `sempre drill` injects faults into your own
 staging: [Hold a game day](how-to/game-day.md). [What can go wrong](reliability.md) lists single
-races and failures, and `make simulate` makes up worlds of them.
+races and failures, and `make simulate` combines them at random.
 
-This page is written by `python -m tests.integration.fleet.scenarios`. The numbers are those of the
-plan that Sempre was designed by.
+`python -m tests.integration.fleet.scenarios` writes this page. The numbers are those of the design
+plan of Sempre.
 
 | | what is done | what has to hold | where |
 |---|---|---|---|
