@@ -23,10 +23,10 @@ HEAD = """\
 # What was promised before
 
 Sempre grew from three texts: Postburner's scheduler, Allora's README, and the pattern of a
-scheduler that is paired with a job. This page goes through what they promise, section by section,
-and says for each what keeps it here: a test, or the decision that departs from it.
+scheduler that is paired with a job. This page lists the promises of these texts, section by
+section, and for each promise the test that proves it here, or the decision that departs from it.
 
-It is written by `python -m tests.promises.table` from `tests/promises/promises.toml`.
+`python -m tests.promises.table` writes this page from `tests/promises/promises.toml`.
 """
 
 

@@ -18,12 +18,12 @@ PAGE = ROOT / "docs" / "reliability.md"
 HEAD = """\
 # What can go wrong
 
-Races, failures and attacks that a scheduler meets, numbered as in the design checklist of Sempre, and
-for each the tests that prove how Sempre responds. *Not yet* says which proof is missing. A test of a
-contract suite runs for every store or broker.
+Races, failures and attacks that a scheduler meets, numbered as in the design checklist of Sempre,
+and for each the tests that prove how Sempre responds. *Not yet* says which proof is missing. A
+test of a contract suite runs for every store or broker.
 
-`python -m tests.reliability.table` writes this page from `tests/reliability/items.toml`. `make chaos`
-injects faults into fleets, and `make simulate` into simulated worlds.
+`python -m tests.reliability.table` writes this page from `tests/reliability/items.toml`. `make
+chaos` injects faults into fleets, and `make simulate` into simulated worlds.
 """
 
 

@@ -17,14 +17,15 @@ PAGE = ROOT / "docs" / "chaos.md"
 HEAD = """\
 # What is done to fleets
 
-`make chaos` starts fleets of real workers on every store and broker, with servers of their own, and
-injects faults. Each job appends to a log when it begins and ends, and writes to a resource that checks
-fences. A judge, which reads no table of Sempre, counts the slots from the grids and compares: slots
-that were lost, early, started twice or done twice, how late starts were, and how long after the end
-of each fault the last disturbed start came. The judge prints two tables of these figures.
+`make chaos` starts fleets of real workers on every store and broker, with servers of their own,
+and injects faults. Each job appends to a log when it begins and ends, and writes to a resource
+that checks fences. A judge, which reads no table of Sempre, counts the slots from the grids and
+compares: slots that were lost, early, started twice or done twice, how late starts were, and how
+long after the end of each fault the last disturbed start came. The judge prints two tables of
+these figures.
 
-**Nothing may be lost, nothing early, no guarded effect done twice,** whatever the fault. Unless a fault
-takes claimed work from a worker, nothing may start twice either.
+**Nothing may be lost, nothing early, no guarded effect done twice,** whatever the fault. Unless a
+fault takes claimed work from a worker, nothing may start twice either.
 
 The quick tests of this page are part of `make test`. `sempre drill` injects faults into your own
 staging: [Hold a game day](how-to/game-day.md). [What can go wrong](reliability.md) lists single
