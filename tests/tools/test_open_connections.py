@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from psycopg_pool import ConnectionPool
 
 from tests import open_connections
 from tests.open_connections import OpenConnections
@@ -46,4 +47,17 @@ def test_a_connection_that_is_closed_is_forgotten(
 ) -> None:
     socket.create_connection(address).close()
 
+    end_test(plugin)
+
+
+def test_a_pool_that_is_left_open_fails_its_test(
+    plugin: OpenConnections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_connections, "PATIENCE", 2 * open_connections.PAUSE)
+
+    with (
+        ConnectionPool("", min_size=0, open=True),
+        pytest.raises(pytest.fail.Exception, match="a pool of PostgreSQL"),
+    ):
+        end_test(plugin)
     end_test(plugin)

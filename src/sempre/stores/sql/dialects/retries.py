@@ -9,7 +9,7 @@ that is lost later leaves open what became of the commit, so that failure is rep
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from random import random
+from random import Random
 from threading import Event
 from typing import Generic, Protocol, TypeVar
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 TRIES = 5
 # In seconds: spreads the tries of several processes.
 LONGEST_PAUSE = 0.1
+# A generator of its own: the application may have seeded the one that Python shares.
+_PAUSES = Random()  # noqa: S311 - no secret
 
 
 class BegunTransaction(Transaction, Protocol):
@@ -62,7 +64,7 @@ class RetryingDialect(ABC, Generic[C]):
                 is_repeated = isinstance(failure, _Lost) or self._is_race(error)
                 if not is_repeated or not left:
                     raise self._explain(error) from None
-            self._wait(random() * LONGEST_PAUSE)  # noqa: S311 - no secret
+            self._wait(_PAUSES.random() * LONGEST_PAUSE)
         raise AssertionError
 
     def _try_once(
