@@ -56,7 +56,7 @@ def test_a_pool_that_is_left_open_fails_its_test(
     monkeypatch.setattr(open_connections, "PATIENCE", 2 * open_connections.PAUSE)
 
     with (
-        ConnectionPool("", min_size=0, open=True),
+        ConnectionPool("", min_size=0, max_size=1, open=True),
         pytest.raises(pytest.fail.Exception, match="a pool of PostgreSQL"),
     ):
         end_test(plugin)
