@@ -7,7 +7,7 @@ errors as Python shows them with their causes, reprs, logs, and every kind of co
 import logging
 import traceback
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -114,13 +114,13 @@ def test_no_error_of_connecting_shows_a_password(
     url = shape.format(scheme=scheme, password=f"{CANARY}%2F{CANARY}", host=HOST)
     with suppress(SempreError):
         StoreRetry(url, clock=SystemClock(), is_stopped=lambda _: True).wait_for_store()
-    with suppress(SempreError):
-        open_broker(url).has_any("lane")
+    with suppress(SempreError), closing(open_broker(url)) as broker:
+        broker.has_any("lane")
 
     for formatter in (ConsoleFormatter(), JsonFormatter()):
         assert [line for line in map(formatter.format, caplog.records) if CANARY in line] == []
-    with pytest.raises(SempreError) as refused:
-        open_store(url).sessions()
+    with pytest.raises(SempreError) as refused, closing(open_store(url)) as store:
+        store.sessions()
     assert CANARY not in shown(refused.value)
 
 
