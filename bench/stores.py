@@ -99,7 +99,7 @@ def register(store: Store, count: int, prefix: str) -> None:
 
 
 def take_and_settle(store: Store, session: str, batch: int) -> int:
-    reading = store.take(replace(EVERYTHING, limit=batch), session=session)
+    reading = store.claim_one_off(replace(EVERYTHING, limit=batch), session=session)
     moment = PlanningTime(reading.now, TZDATA)
     done = [Settlement(row, plan_success(row, moment)) for row in reading.value]
     store.settle(done, session=session)
@@ -183,9 +183,9 @@ def measure_pass(case: Case) -> None:
     """Print what the two questions of a healthy pass cost, whatever the number of schedules."""
     began = perf_counter()
     for _ in range(20):
-        case.store.astray(tzdata=TZDATA, limit=500)
+        case.store.needing_repair(tzdata=TZDATA, limit=500)
     seconds = (perf_counter() - began) / 20
-    print(f"{case.name:<11} {'what is astray, one probe':<34} {seconds * 1000:>10.2f} ms")
+    print(f"{case.name:<11} {'what needs repair, one probe':<34} {seconds * 1000:>10.2f} ms")
 
 
 @contextmanager

@@ -170,8 +170,8 @@ class KeepsWhatPassed(MemoryStore):
 class TrustsItsClock(MemoryStore):
     """Finds no schedule that is ahead of the clock."""
 
-    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
-        found = super().astray(tzdata=tzdata, limit=limit)
+    def needing_repair(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+        found = super().needing_repair(tzdata=tzdata, limit=limit)
         return replace(
             found, value=[each for each in found.value if each.schedule.cursor <= found.now]
         )
@@ -264,10 +264,10 @@ class ForgetsPriority(MemoryStore):
 class StarvesTheLast(MemoryStore):
     """Takes by priority, however long the others have waited."""
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
-        return super().take(replace(wanted, overdue=None), session=session, ids=ids)
+        return super().claim_one_off(replace(wanted, overdue=None), session=session, ids=ids)
 
 
 class TellsNobodyOfLeases(MemoryStore):

@@ -87,7 +87,7 @@ SESSION = """
 TEXTS = {"id": "0000005", "broken": "", "audit_stamp": "v1"}
 PARAMETERS = HOT | {
     "schedules_astray": {"stamp": "v0", "limit": 100},
-    "take": HOT["due"] | {"session": "session1"},
+    "claim_one_off": HOT["due"] | {"session": "session1"},
     "move_schedule": {"rows": json.dumps([HOT["move_schedule"] | TEXTS])},
     "update_execution": {"rows": json.dumps([{"id": "0000005"}])},
     "start_slots": START_SLOTS,
@@ -105,7 +105,9 @@ def test_a_hot_statement_reads_no_whole_table(full: Full, name: str) -> None:
     assert not [node for node in read if reads_all(node)], json.dumps(plan, indent=1)
 
 
-@pytest.mark.parametrize("name", ["due", "due_to_take", "overdue", "overdue_to_take", "take"])
+@pytest.mark.parametrize(
+    "name", ["due", "due_to_take", "overdue", "overdue_to_take", "claim_one_off"]
+)
 def test_of_all_that_is_due_only_what_is_wanted_is_read(full: Full, name: str) -> None:
     dialect, connection = full
     asked = PARAMETERS[name] | {"jobs": json.dumps([f"job{n}" for n in range(50)])}

@@ -46,7 +46,7 @@ HOT: dict[str, dict[str, Any]] = {
     "guarded_schedules": {"ids": IDS},
     "occupied_slots": {"slots": json_text([["0000005", 5]])},
     "known_snapshots": {"revisions": json_text([["0000005", 1]])},
-    "rows_unrung": {"until": 10**9, "limit": 100},
+    "rows_unannounced": {"until": 10**9, "limit": 100},
     "lane_after": {"lane": "slots/"},
     "waiting_lanes": {"lanes": DUE["lanes"]},
     "waiting_rows": {
@@ -65,7 +65,7 @@ HOT: dict[str, dict[str, Any]] = {
         "now": 10**9,
         "lease": 1,
     },
-    "mark_rung": {"ids": IDS},
+    "mark_announced": {"ids": IDS},
     "start_taken": {
         "claims": json_text([["0000005", 7]]),
         "now": 1,
@@ -185,7 +185,7 @@ BY_INDEX = {
     "rows_running": "executions_running",
     "held_claims": "executions_running",
     "tick": "executions_running",
-    "rows_unrung": "executions_unrung",
+    "rows_unannounced": "executions_unrung",
     "lane_after": "executions_lane",
     "rows_to_purge": "executions_ended",
     "history_of_all": "executions_of_job",

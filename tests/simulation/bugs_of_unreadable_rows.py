@@ -52,10 +52,10 @@ def a_next_row_that_cannot_be_read_counts_as_missing(patch: Patch) -> None:
 
 @bug
 def what_cannot_be_read_is_claimed_all_the_same(patch: Patch) -> None:
-    def take(self: BlindStore, *given: Any, **options: Any) -> Reading[list[Execution]]:  # noqa: ANN401
-        return self._seen(self._store.take(*given, **options), None, "")
+    def claim_one_off(self: BlindStore, *given: Any, **options: Any) -> Reading[list[Execution]]:  # noqa: ANN401
+        return self._seen(self._store.claim_one_off(*given, **options), None, "")
 
-    patch.setattr(BlindStore, "take", take)
+    patch.setattr(BlindStore, "claim_one_off", claim_one_off)
 
 
 @bug

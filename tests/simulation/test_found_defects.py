@@ -41,7 +41,7 @@ def test_one_off_work_whose_answer_was_lost_is_given_back_and_runs(carries: bool
     world.pass_for(5)
     world.operator.enqueue()
 
-    world.pass_unanswered(31, "take", "claim")
+    world.pass_unanswered(31, "claim_one_off", "claim")
     world.pass_for(40)
 
     assert [row.state for row in world.rows(kind=Kind.ENQUEUED)] == [State.SUCCEEDED]

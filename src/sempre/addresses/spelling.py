@@ -54,8 +54,8 @@ def shown_url(url: object) -> str:
     scheme, account, hosts, path, _ = _split(url)
     if not _SCHEME.fullmatch(scheme) or SEPARATOR not in url:
         return HIDDEN
-    is_doubtful = re.search(":[^/]*@", path) or (account and scheme in FILES)
-    if is_doubtful or fault_of(url):
+    is_suspect = re.search(":[^/]*@", path) or (account and scheme in FILES)
+    if is_suspect or fault_of(url):
         return f"{scheme}{SEPARATOR}{HIDDEN}"
     return f"{scheme}{SEPARATOR}{hosts}{path}"
 

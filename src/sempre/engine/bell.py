@@ -196,7 +196,7 @@ class Bell:
     def _mark(self, ids: Sequence[str]) -> None:
         try:
             if ids and self.carries:
-                self._store.mark_rung(ids)
+                self._store.mark_announced(ids)
         except StoreError as error:
             # The rows stay pending and are rung once more, which is harmless.
             self._events.emit(Happened.STORE_DOWN, error=str(error))

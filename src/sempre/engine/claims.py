@@ -127,11 +127,13 @@ class Claims:
         self._refused = set(result.refused)
         return result
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> ClaimResult:
         """Claim one-off work that is due, in one round trip; of these ids, if any are given."""
-        taken = self._engine.read(self._engine.store.take(wanted, session=session, ids=ids))
+        taken = self._engine.read(
+            self._engine.store.claim_one_off(wanted, session=session, ids=ids)
+        )
         settings = self._engine.settings
         result = ClaimResult([self._spec.run(execution, None, settings) for execution in taken])
         self._report_started(result.started)
@@ -142,7 +144,9 @@ class Claims:
 
         Tried as long as the last tickets were of one-off work: most tickets are like those before.
         """
-        result = self.take(copy_with(self._wanted, limit=len(ids)), session=session, ids=ids)
+        result = self.claim_one_off(
+            copy_with(self._wanted, limit=len(ids)), session=session, ids=ids
+        )
         self._expects_one_off = bool(result.started)
         return result
 

@@ -50,7 +50,7 @@ def ring_orphans(engine: Engine) -> int:
     if bell.has_unrung:
         return 0
     for _ in range(MOST_BATCHES):
-        reading = engine.store.unrung(horizon=bell.horizon, limit=ORPHANS_AT_ONCE)
+        reading = engine.store.unannounced(horizon=bell.horizon, limit=ORPHANS_AT_ONCE)
         rows = engine.read(reading)
         if rows and rows[0].id == known:
             # The store could not record that the rows were rung, and cannot now.

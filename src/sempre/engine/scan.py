@@ -59,7 +59,7 @@ class Scan:
 
     def _find(self, kind: WorkKind, wanted: Wanted, session: str) -> ClaimResult:
         if kind is WorkKind.ONE_OFF:
-            return self._claims.take(wanted, session=session)
+            return self._claims.claim_one_off(wanted, session=session)
         result = self._claim_past(wanted, session)
         self.blocked = set(result.blocked)
         self.is_refused = self.is_refused or bool(result.refused)

@@ -159,7 +159,7 @@ class Watchdog:
         past = 0
         for _ in range(MOST_BATCHES):
             limit = BATCH + past
-            reading = self._engine.store.astray(tzdata=self._engine.tzdata, limit=limit)
+            reading = self._engine.store.needing_repair(tzdata=self._engine.tzdata, limit=limit)
             done = self._reconciler.reconcile(reading)
             report.schedules_processed += done.processed
             report.add(done)
@@ -176,10 +176,10 @@ class Watchdog:
         left = max(BATCH, -(-report.last_round * 5 // (passes_a_day * 4)))
         while left > 0:
             limit = min(left, CHECKED_AT_ONCE)
-            reading = self._engine.store.doubtful(after=report.slice_after, limit=limit)
+            reading = self._engine.store.suspect(after=report.slice_after, limit=limit)
             stretch = self._engine.read(reading)
-            for start in range(0, len(stretch.doubtful), BATCH):
-                names = stretch.doubtful[start : start + BATCH]
+            for start in range(0, len(stretch.suspect), BATCH):
+                names = stretch.suspect[start : start + BATCH]
                 report.add(self._reconciler.reconcile(self._engine.store.views(names)))
             report.schedules_processed += stretch.count
             report.round_size += stretch.count

@@ -124,12 +124,12 @@ class Stretch:
     Attributes:
         count: the number of schedules; fewer than the limit on the last page.
         last: the id of the last schedule; empty if the page is empty.
-        doubtful: the names of schedules that may need repair.
+        suspect: the names of schedules that may need repair.
     """
 
     count: int
     last: str = ""
-    doubtful: tuple[str, ...] = ()
+    suspect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ class Store(History, Protocol):
         """
         ...
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due, in one round trip, past rows that others hold.
@@ -254,7 +254,7 @@ class Store(History, Protocol):
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
+    def unannounced(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon, earliest first: orphans."""
         ...
 
@@ -269,13 +269,13 @@ class Store(History, Protocol):
         """
         ...
 
-    def mark_rung(self, ids: Sequence[str]) -> int:
+    def mark_announced(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled, after the broker took their tickets; return how many."""
         ...
 
     # Maintenance
 
-    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+    def needing_repair(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong, found by index and not by reading every schedule.
 
         Such a schedule was never started, or needs a next row and has none, or has one that was
@@ -285,7 +285,7 @@ class Store(History, Protocol):
         """
         ...
 
-    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+    def suspect(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check the next schedules in order of id; return the names of those not plainly in order.
 
         A schedule is in order if it needs a next row and has just one, at its `next_run_at` and of

@@ -46,7 +46,7 @@ class BlindStore:
 
         return operation
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that can be read, past what cannot be."""
@@ -57,7 +57,7 @@ class BlindStore:
         if blind:
             known = [row.id for row in self._single()] if ids is None else ids
             asked = [each for each in known if each not in blind]
-        taken = self._store.take(wanted, session=session, ids=asked)
+        taken = self._store.claim_one_off(wanted, session=session, ids=asked)
         return copy_with(taken, unreadable=tuple(passed))
 
     def claim_exclusively(

@@ -206,7 +206,7 @@ def _retire(store: Store) -> Deed:
 
 def _mark_rung(store: Store) -> Deed:
     ids = [enqueued(store), enqueued(store)]
-    return Deed(lambda each: each.mark_rung(ids), _always(2), _always(0))
+    return Deed(lambda each: each.mark_announced(ids), _always(2), _always(0))
 
 
 def _begin_pass(store: Store) -> Deed:
@@ -299,17 +299,17 @@ QUESTIONS: dict[str, Callable[[Store], object]] = {
     "views": lambda store: store.views(["billing"]),
     "due": lambda store: store.due(wanted()),
     "candidates": lambda store: store.candidates(["one"]),
-    "take": lambda store: store.take(wanted(), session="one"),
+    "claim_one_off": lambda store: store.claim_one_off(wanted(), session="one"),
     "tick": lambda store: store.tick("one", wanted(), lease=LEASE),
     "running": lambda store: store.running("one"),
     "sessions": lambda store: store.sessions(),
     "expired": lambda store: store.expired(10),
-    "unrung": lambda store: store.unrung(horizon=LEASE, limit=10),
+    "unannounced": lambda store: store.unannounced(horizon=LEASE, limit=10),
     "waiting": lambda store: store.waiting(
         frozenset({"default"}), horizon=LEASE, after="", limit=10
     ),
-    "astray": lambda store: store.astray(tzdata="2026.1", limit=10),
-    "doubtful": lambda store: store.doubtful(after="", limit=10),
+    "needing_repair": lambda store: store.needing_repair(tzdata="2026.1", limit=10),
+    "suspect": lambda store: store.suspect(after="", limit=10),
     "slice": lambda store: store.slice(after="", limit=10),
     "last_pass": lambda store: store.last_pass(),
     "executions": lambda store: store.executions(ExecutionQuery()),

@@ -61,7 +61,7 @@ class Notes:
 
 def taken(store: Store) -> Execution:
     enqueued(store)
-    [run] = store.take(wanted(), session=session_of(store)).value
+    [run] = store.claim_one_off(wanted(), session=session_of(store)).value
     return run
 
 

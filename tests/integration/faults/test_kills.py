@@ -72,7 +72,7 @@ def test_a_client_that_is_killed_in_mid_write_leaves_nothing_behind(
 
     assert client.exitcode == -signal.SIGKILL
     assert everything(store) == before
-    assert store.mark_rung(ids) == len(ids)
+    assert store.mark_announced(ids) == len(ids)
 
 
 @killed_deeds

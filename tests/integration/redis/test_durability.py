@@ -31,7 +31,7 @@ def test_claims_that_were_acknowledged_outlive_a_kill() -> None:
         names = [f"billing-{number}" for number in range(SCHEDULES)]
         rows = [due_schedule(store, name).rows[0] for name in names]
         orders = [claim_order(store, row.id) for row in rows]
-        acknowledged = store.take(wanted(), session=session).value
+        acknowledged = store.claim_one_off(wanted(), session=session).value
         enough = Event()
 
         def work() -> None:
@@ -40,7 +40,7 @@ def test_claims_that_were_acknowledged_outlive_a_kill() -> None:
                     acknowledged.extend(filter(None, store.claim([order], session=session)))
                 while True:
                     store.enqueue([work_of(store) for _ in range(5)])
-                    acknowledged.extend(store.take(wanted(), session=session).value)
+                    acknowledged.extend(store.claim_one_off(wanted(), session=session).value)
                     if len(acknowledged) > SCHEDULES + ENOUGH:
                         enough.set()
             except StoreUnavailable:
@@ -61,7 +61,7 @@ def test_claims_that_were_acknowledged_outlive_a_kill() -> None:
             check_invariants(store, name)
         store.enqueue([work_of(store)])
         highest = max(row.fence for row in acknowledged)
-        for later in store.take(wanted(), session=session).value:
+        for later in store.claim_one_off(wanted(), session=session).value:
             assert later.state is State.RUNNING
             assert later.fence > highest
         assert store.tick(session, wanted(), lease=LEASE).value.alive

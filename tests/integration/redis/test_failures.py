@@ -137,7 +137,9 @@ def test_an_answer_that_comes_too_late_is_given_to_nobody_else(
     [receipt] = hasty.enqueue([work])
 
     assert receipt.created
-    assert [row.id for row in hasty.take(wanted(), session=session_of(store)).value] == [receipt.id]
+    assert [row.id for row in hasty.claim_one_off(wanted(), session=session_of(store)).value] == [
+        receipt.id
+    ]
     hasty.close()
 
 
@@ -179,10 +181,10 @@ def test_a_full_server_is_unavailable_and_changes_nothing(
         try:
             for write in (
                 lambda: store.claim([order], session=session),
-                lambda: store.take(wanted(), session=session),
+                lambda: store.claim_one_off(wanted(), session=session),
                 lambda: store.enqueue([work_of(store)]),
                 lambda: store.cancel([mail]),
-                lambda: store.mark_rung([mail]),
+                lambda: store.mark_announced([mail]),
             ):
                 with pytest.raises(StoreUnavailable, match="maxmemory"):
                     write()
@@ -192,7 +194,7 @@ def test_a_full_server_is_unavailable_and_changes_nothing(
 
     [execution] = store.claim([order], session=session)
     assert execution is not None
-    assert [each.id for each in store.take(wanted(), session=session).value] == [mail]
+    assert [each.id for each in store.claim_one_off(wanted(), session=session).value] == [mail]
 
 
 def test_a_server_that_has_become_a_replica_is_unavailable() -> None:

@@ -46,7 +46,7 @@ def test_nothing_is_left_of_what_is_over_and_purged(store: RedisStore, server: R
     store.switch(Switch("stop", "job:mail", "hold"), off=True)
     ids = [enqueued(store, unique=UniqueKey(f"key-{number}")) for number in range(4)]
     store.switch(Switch("stop", "job:mail"), off=False)
-    for row in store.take(wanted(limit=2), session=session).value:
+    for row in store.claim_one_off(wanted(limit=2), session=session).value:
         store.cancel([row.id])
         succeed(store, row)
     store.cancel(ids)
@@ -92,11 +92,11 @@ def test_work_does_not_grow_with_what_waits(
         calls = (
             lambda: store.due(asked),
             lambda: store.claim([order], session=session),
-            lambda: store.take(asked, session=session),
+            lambda: store.claim_one_off(asked, session=session),
             lambda: store.tick(session, asked, lease=LEASE),
             lambda: store.expired(10),
-            lambda: store.astray(tzdata="2026.1", limit=10),
-            lambda: store.unrung(horizon=timedelta(0), limit=1),
+            lambda: store.needing_repair(tzdata="2026.1", limit=10),
+            lambda: store.unannounced(horizon=timedelta(0), limit=1),
         )
         with server.client() as client:
             before = commands(client)

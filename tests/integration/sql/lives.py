@@ -38,7 +38,7 @@ PATHS = {
 BY_ONE_STATEMENT = {
     "slots start by one statement": _finds("start_slots", without=["guarded_schedules"]),
     "some slots start by one statement, others not": _finds("start_slots", "next_fences"),
-    "one-off work is claimed by one statement": _finds("take", without=["due_to_take"]),
+    "one-off work is claimed by one statement": _finds("claim_one_off", without=["due_to_take"]),
     "a session ticks by one statement": _finds("tick", without=["renew_session"]),
     "work that is alike and known is left alone": _finds("insert_alike"),
 }
@@ -93,13 +93,15 @@ _BY_ONE_STATEMENT = {
     ),
     "a start counts twice": Bug("start_slots", r"c.starts \+ 1", "c.starts + 2"),
     "one-off work starts though a switch is off": Bug(
-        "take", r"NOT EXISTS \(SELECT 1 FROM \S+\)", "true"
+        "claim_one_off", r"NOT EXISTS \(SELECT 1 FROM \S+\)", "true"
     ),
-    "one-off work starts by fences of its own": Bug("take", r"nextval\(.*?\)", "e.fence + 1"),
-    "one-off work is always at its first try": Bug("take", r"e\.attempt \+ 1", "1"),
-    "one-off work is claimed early": Bug("take", r"x.due_at <= lease.now", "true"),
+    "one-off work starts by fences of its own": Bug(
+        "claim_one_off", r"nextval\(.*?\)", "e.fence + 1"
+    ),
+    "one-off work is always at its first try": Bug("claim_one_off", r"e\.attempt \+ 1", "1"),
+    "one-off work is claimed early": Bug("claim_one_off", r"x.due_at <= lease.now", "true"),
     "one-off work is claimed by age": Bug(
-        "take", r"ORDER BY found.priority, found.due_at", "ORDER BY found.due_at"
+        "claim_one_off", r"ORDER BY found.priority, found.due_at", "ORDER BY found.due_at"
     ),
     "a session is renewed for too long": Bug("tick", r"%\(lease\)s", "2 * %(lease)s"),
 }

@@ -38,7 +38,7 @@ def work_until_done(path: str, journal: str, name: str) -> None:
         while idle < 3:
             claimed = [
                 *claim(store, name),
-                *store.take(Wanted(QUEUES, JOBS, 7), session=name).value,
+                *store.claim_one_off(Wanted(QUEUES, JOBS, 7), session=name).value,
             ]
             told.writelines(f"{row.key} {row.id} {row.fence}\n" for row in claimed)
             now = store.last_pass().now
@@ -75,7 +75,7 @@ def die_in_mid_write_to_a_server(address: str, schema: str, ids: list[str]) -> N
 
 def _die_in_mid_write(dialect: Dialect, ids: list[str]) -> None:
     def written(transaction: Transaction) -> None:
-        transaction.run("mark_rung", ids=ids)
+        transaction.run("mark_announced", ids=ids)
         transaction.run("delete_executions", ids=ids)
         transaction.run("retire_session", id="worker 0")
         os.kill(os.getpid(), signal.SIGKILL)

@@ -225,7 +225,7 @@ class SideBySide:
             self.apply([plan_trigger(view.schedule, self.moment)])
 
     def reconcile(self) -> None:
-        self.both(lambda store: store.doubtful(after="", limit=50).value)
+        self.both(lambda store: store.suspect(after="", limit=50).value)
         found = self.both(lambda store: store.slice(after="", limit=50).value)
         self.apply([plan_reconcile(each.schedule, each.rows, self.moment) for each in found])
 
@@ -290,7 +290,9 @@ class SideBySide:
         session, wanted = self.random.choice(self.sessions), self.wanted(5)
         known = self.random.sample(self.enqueued, min(10, len(self.enqueued)))
         ids = self.random.choice([None, None, None, known])
-        taken = self.both(lambda store: store.take(wanted, session=session, ids=ids), starts=True)
+        taken = self.both(
+            lambda store: store.claim_one_off(wanted, session=session, ids=ids), starts=True
+        )
         self.note_started(taken.value)
 
     def note_started(self, rows: Iterable[Execution]) -> None:
@@ -362,9 +364,11 @@ class SideBySide:
             lambda store: store.waiting(queues, horizon=soon, after="", limit=999).value.items,
             ordered=False,
         )
-        rows = self.both(lambda store: store.unrung(horizon=timedelta(minutes=2), limit=3)).value
+        rows = self.both(
+            lambda store: store.unannounced(horizon=timedelta(minutes=2), limit=3)
+        ).value
         ids = [row.id for row in rows] + ["unknown"]
-        self.both(lambda store: store.mark_rung(ids))
+        self.both(lambda store: store.mark_announced(ids))
 
     def rescue(self) -> None:
         if self.random.random() < 0.5:
@@ -433,7 +437,9 @@ class SideBySide:
 
     def ask(self) -> None:
         self.both(lambda store: store.views([*NAMES, *QUIET, "unknown"]))
-        self.both(lambda store: store.astray(tzdata=self.tzdata, limit=1000).value, ordered=False)
+        self.both(
+            lambda store: store.needing_repair(tzdata=self.tzdata, limit=1000).value, ordered=False
+        )
         self.both(lambda store: store.sessions())
         sample = self.random.sample(self.ids, min(5, len(self.ids)))
         self.both(lambda store: store.candidates(sample))

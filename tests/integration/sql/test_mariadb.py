@@ -50,10 +50,10 @@ def test_rows_that_another_transaction_holds_are_passed_over(
 
     def holding(transaction: Transaction) -> list[str]:
         transaction.rows("guarded_executions", ids=["p0"])
-        return [row.id for row in store.take(WANTED, session="worker").value]
+        return [row.id for row in store.claim_one_off(WANTED, session="worker").value]
 
     assert dialect.write(holding) == ["p1", "p2", "p3"]
-    assert [row.id for row in store.take(WANTED, session="worker").value] == ["p0"]
+    assert [row.id for row in store.claim_one_off(WANTED, session="worker").value] == ["p0"]
 
 
 def test_work_by_id_waits_for_no_other_row_though_the_table_is_small(
@@ -65,7 +65,7 @@ def test_work_by_id_waits_for_no_other_row_though_the_table_is_small(
     def holding(transaction: Transaction) -> list[bool]:
         transaction.rows("guarded_executions", ids=["p0"])
         assert len(dialect.write(lambda other: other.rows("guarded_executions", ids=ids))) == 3
-        assert store.mark_rung(ids) == 3
+        assert store.mark_announced(ids) == 3
         assert store.cancel(ids) == [Cancelled.ENDED] * 3
         return [dialect.write(lambda other: other.run("delete_executions", ids=ids)) == 3]
 
@@ -97,7 +97,7 @@ def test_a_set_up_that_was_interrupted_begins_again(
 
     assert again.uuid != store.uuid
     again.register(Session("worker"), lease=LEASE)
-    assert again.take(WANTED, session="worker").value == []
+    assert again.claim_one_off(WANTED, session="worker").value == []
 
 
 def test_a_beat_that_changes_nothing_still_finds_its_session(

@@ -98,7 +98,7 @@ def test_the_settings_of_the_server_are_not_those_of_the_store(mariadb: str) -> 
         due = due_schedule(store).rows[0].id
         session = session_of(store)
 
-        taken = store.take(wanted(), session=session).value
+        taken = store.claim_one_off(wanted(), session=session).value
         slot = claimed(store, due, session)
         ended = [succeed(store, row) for row in (*taken, slot)]
 

@@ -89,7 +89,7 @@ def test_one_off_work_is_claimed_by_one_statement(
     session = session_of(store)
     asked = listened(monkeypatch)
 
-    taken = store.take(wanted(), session=session).value
+    taken = store.claim_one_off(wanted(), session=session).value
 
     assert asked == ["BEGIN", "SET", "LOCK", "WITH", "COMMIT"]
     assert sorted(row.id for row in taken) == ids

@@ -53,7 +53,7 @@ def test_one_off_work_is_claimed_in_two_round_trips(
     session = session_of(store)
 
     def take() -> None:
-        assert len(store.take(wanted(), session=session).value) == 1
+        assert len(store.claim_one_off(wanted(), session=session).value) == 1
 
     assert round_trips(dialect, take, tmp_path / "trace") == 2
 

@@ -66,7 +66,7 @@ def test_an_older_copy_is_noticed_by_whoever_works_for_a_session(
 
     for operation in (
         lambda: store.claim([order], session=session),
-        lambda: store.take(wanted(), session=session),
+        lambda: store.claim_one_off(wanted(), session=session),
         lambda: store.tick(session, wanted(), lease=LEASE),
         lambda: store.claim([order], session=session),
     ):

@@ -55,7 +55,7 @@ def test_those_who_take_at_once_get_different_rows(store: SqlStore) -> None:
     def take(name: str) -> list[tuple[str, int]]:
         store.register(Session(name), lease=LEASE)
         taken = []
-        while rows := store.take(WANTED, session=name).value:
+        while rows := store.claim_one_off(WANTED, session=name).value:
             taken += [(row.id, row.fence) for row in rows]
         return taken
 

@@ -37,7 +37,7 @@ ILL = {
     "S101": replace(WELL, pass_due_at=NOW - 2 * MINUTE),
     "S102": replace(WELL, passed_at=None, pass_due_at=NOW - 6 * MINUTE),
     "S103": replace(WELL, purging_since=NOW - 11 * MINUTE),
-    "S201": replace(WELL, astray=["bill"]),
+    "S201": replace(WELL, needing_repair=["bill"]),
     "S202": replace(WELL, broken=["bill"]),
     "S203": replace(WELL, unread={"bill": "colour is a field that this release does not know."}),
     "S204": replace(WELL, orphaned=["bill"]),
@@ -116,13 +116,13 @@ def test_a_store_without_schedules_needs_no_worker() -> None:
 
 
 def test_errors_come_before_warnings() -> None:
-    ill = replace(ILL["S501"], astray=["bill"], unrung=[ROW])
+    ill = replace(ILL["S501"], needing_repair=["bill"], unrung=[ROW])
 
     assert [problem.code for problem in problems_of(ill)] == ["S201", "S302", "S501"]
 
 
 def test_long_lists_are_cut() -> None:
-    [problem] = problems_of(replace(WELL, astray=[f"s{n}" for n in range(100)]))
+    [problem] = problems_of(replace(WELL, needing_repair=[f"s{n}" for n in range(100)]))
 
     assert problem.message == (
         "100 or more schedules without a next row: s0, s1, s2, s3, s4 and 95 more."

@@ -34,11 +34,11 @@ class Noting(MemoryStore):
         self.asked += ["slots"] * (wanted.overdue is None)
         return super().due(wanted)
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         self.asked += ["one-off"] * (wanted.overdue is None)
-        return super().take(wanted, session=session, ids=ids)
+        return super().claim_one_off(wanted, session=session, ids=ids)
 
 
 class Shop:

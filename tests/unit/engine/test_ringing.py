@@ -19,7 +19,7 @@ from sempre.testing.contracts.store.builders import work_of
 class FullStore(MemoryStore):
     """A store that can still be read, as one on a full disk."""
 
-    def mark_rung(self, ids: Sequence[str]) -> int:
+    def mark_announced(self, ids: Sequence[str]) -> int:
         raise StoreUnavailable(f"{len(ids)} rows could not be written")
 
 

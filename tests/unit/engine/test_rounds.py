@@ -61,7 +61,9 @@ class HarmedStore(MemoryStore):
 def store(monkeypatch: pytest.MonkeyPatch) -> HarmedStore:
     monkeypatch.setattr(watchdog, "BATCH", 3)
     # Finds all that is missing by looking at every row, which no other store can afford.
-    monkeypatch.setattr(HarmedStore, "astray", lambda self, **_: Reading(self.clock.now(), []))
+    monkeypatch.setattr(
+        HarmedStore, "needing_repair", lambda self, **_: Reading(self.clock.now(), [])
+    )
     return HarmedStore()
 
 

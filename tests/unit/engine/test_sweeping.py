@@ -89,7 +89,7 @@ def lose(store: SlowStore) -> Callable[[], str]:
 
     def lose() -> str:
         work, session = enqueued(store), session_of(store, lease=timedelta(seconds=30))
-        store.take(wanted(), session=session)
+        store.claim_one_off(wanted(), session=session)
         return work
 
     return lose

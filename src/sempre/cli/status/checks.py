@@ -106,9 +106,8 @@ def _of_history(facts: Facts) -> Iterator[Problem]:
 
 
 def _of_schedules(facts: Facts) -> Iterator[Problem]:
-    if facts.astray:
-        message = f"{_count(facts.astray, 'schedule')} without a next row: {_list(facts.astray)}."
-        names = tuple(facts.astray)
+    if names := tuple(facts.needing_repair):
+        message = f"{_count(names, 'schedule')} without a next row: {_list(names)}."
         yield Problem("S201", message, names=names, advice="sempre reconcile")
     if facts.broken:
         message = f"{_count(facts.broken, 'schedule')} with a broken grid: {_list(facts.broken)}."

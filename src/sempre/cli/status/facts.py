@@ -43,7 +43,7 @@ class Facts:
         total: the number of schedules.
         active: the number of enabled schedules.
         paused: the number of paused schedules.
-        astray: names of schedules that lack their next row.
+        needing_repair: names of schedules that lack their next row.
         broken: names of schedules whose grid is broken.
         unread: by name, why this process cannot read a row.
         orphaned: names of schedules whose job no live worker knows.
@@ -74,7 +74,7 @@ class Facts:
     total: int = 0
     active: int = 0
     paused: int = 0
-    astray: Sequence[str] = ()
+    needing_repair: Sequence[str] = ()
     broken: Sequence[str] = ()
     unread: Mapping[str, str] = field(default_factory=dict)
     orphaned: Sequence[str] = ()
@@ -133,7 +133,7 @@ class Facts:
             "schedules": self.total,
             "enabled": self.active,
             "paused": self.paused,
-            "without_future": len(self.astray),
+            "without_future": len(self.needing_repair),
             "broken": len(self.broken),
             "unreadable": dict(self.unread),
             "orphaned": len(self.orphaned),
@@ -153,7 +153,9 @@ def read_facts(context: CommandContext) -> Facts:
     reading = store.last_pass()
     last, now = context.read(reading), reading.now
     host = context.app.clock.now() if store.capabilities.remote else now
-    astray = context.read(store.astray(tzdata=context.app.engine.tzdata, limit=MOST))
+    needing_repair = context.read(
+        store.needing_repair(tzdata=context.app.engine.tzdata, limit=MOST)
+    )
     schedules = list(context.app.schedules)
     expired = context.read(store.expired(MOST))
     sessions = context.read(store.sessions())
@@ -171,7 +173,7 @@ def read_facts(context: CommandContext) -> Facts:
         total=len(schedules),
         active=sum(each.definition.enabled for each in schedules),
         paused=sum(each.pause is not None and each.pause.holds(now) for each in schedules),
-        astray=[view.schedule.name for view in astray if _lacks_next_row(view)],
+        needing_repair=[view.schedule.name for view in needing_repair if _lacks_next_row(view)],
         broken=[each.name for each in schedules if each.broken],
         orphaned=[each.name for each in schedules if is_orphan(each, jobs)],
         pruned=[each.name for each in schedules if is_pruned(each.declared)],
@@ -250,7 +252,7 @@ def _overdue(context: CommandContext) -> list[Execution]:
 def _unrung(context: CommandContext) -> list[Execution]:
     """Return rows due before the next pass that were not announced; new rows may yet be."""
     settings, now = context.app.settings, context.now
-    found = context.read(context.store.unrung(horizon=settings.watchdog_interval, limit=MOST))
+    found = context.read(context.store.unannounced(horizon=settings.watchdog_interval, limit=MOST))
     oldest = now - timedelta(seconds=2) - settings.grace
     rows = [row for row in _executions(context, found) if row.state is State.PENDING]
     return [row for row in rows if row.created_at < oldest]

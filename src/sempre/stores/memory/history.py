@@ -18,9 +18,9 @@ __all__ = [
     "executions",
     "finish_pass",
     "following",
-    "is_astray",
-    "is_doubtful",
+    "is_suspect",
     "maintenance",
+    "needs_repair",
     "purge",
     "schedules",
     "waiting",
@@ -64,7 +64,7 @@ def maintenance(tables: Tables, now: datetime) -> Pass:
     return tables.maintenance or Pass(due_at=now)
 
 
-def is_astray(tables: Tables, schedule: Schedule, tzdata: str, now: datetime) -> bool:
+def needs_repair(tables: Tables, schedule: Schedule, tzdata: str, now: datetime) -> bool:
     """Tell whether a schedule may lack its next row, have one of older zones, or be ahead."""
     if schedule.is_ahead(now) and _has_given_up(tables, schedule, now + AHEAD):
         return True
@@ -92,7 +92,7 @@ def following(tables: Tables, after: str) -> list[Schedule]:
     return [schedule for schedule in found if not schedule.deleted]
 
 
-def is_doubtful(tables: Tables, schedule: Schedule, now: datetime) -> bool:
+def is_suspect(tables: Tables, schedule: Schedule, now: datetime) -> bool:
     """Tell whether a schedule is not plainly in order, by the rows that there are."""
     if schedule.broken or schedule.is_ahead(now):
         return True

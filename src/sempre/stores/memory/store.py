@@ -137,12 +137,12 @@ class MemoryStore:
             orders, claim = plan(self.candidates(ids)), partial(self.claim, session=session)
             return carry_out(orders, claim=claim, apply=self.apply)
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
-            return Reading(now, work.take(tables, wanted, session, now, ids))
+            return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""
@@ -207,7 +207,7 @@ class MemoryStore:
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
+    def unannounced(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
         with self._at_once() as (tables, now):
             rows = (row for row in tables.unended.values() if row.state is State.PENDING)
@@ -222,7 +222,7 @@ class MemoryStore:
         with self._at_once() as (tables, now):
             return Reading(now, history.waiting(tables, queues, now + horizon, after, limit))
 
-    def mark_rung(self, ids: Sequence[str]) -> int:
+    def mark_announced(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""
         with self._at_once() as (tables, _):
             rows = [tables.executions[each] for each in ids if each in tables.executions]
@@ -233,20 +233,20 @@ class MemoryStore:
 
     # Maintenance
 
-    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+    def needing_repair(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong."""
         with self._at_once() as (tables, now):
             found = (each for each in tables.schedules.values() if not each.deleted)
-            wrong = [each for each in found if history.is_astray(tables, each, tzdata, now)]
+            wrong = [each for each in found if history.needs_repair(tables, each, tzdata, now)]
             return Reading(now, [tables.view(schedule) for schedule in wrong[:limit]])
 
-    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+    def suspect(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""
         with self._at_once() as (tables, now):
             found = history.following(tables, after)[:limit]
-            doubtful = (each.name for each in found if history.is_doubtful(tables, each, now))
+            suspect = (each.name for each in found if history.is_suspect(tables, each, now))
             last = found[-1].id if found else ""
-            return Reading(now, Stretch(len(found), last, tuple(doubtful)))
+            return Reading(now, Stretch(len(found), last, tuple(suspect)))
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""

@@ -29,6 +29,7 @@ __all__ = [
     "apply",
     "cancel",
     "claim",
+    "claim_one_off",
     "create",
     "due_rows",
     "enqueue",
@@ -38,7 +39,6 @@ __all__ = [
     "report",
     "running_under",
     "settle",
-    "take",
 ]
 
 
@@ -83,7 +83,7 @@ def claim(tables: Tables, order: Order, session: str, now: datetime) -> Executio
     return _hand_over(tables, change.after, session)
 
 
-def take(
+def claim_one_off(
     tables: Tables,
     wanted: Wanted,
     session: str,

@@ -15,7 +15,7 @@ meta                         version, uuid, the last fence, the number of ranges
 schedule:ID  execution:ID    hashes; put and put_schedule in parts/rows.lua are their only door
 names  listed  schedules     the id of a name; names and ids in order, without deleted ones
 lanes:KIND  lane:KIND:LANE   what waits, by due_at: KIND is slots (of schedules) or single
-unrung  held:SWITCH          live rows that the broker was not told of; rows held by a switch
+unrung  held:SWITCH          live rows that were not announced to the broker; rows held by a switch
 running:SESSION  holders     what runs, and the sessions that run something
 active:ID  finished:ID       live and running rows of a schedule; those with a finished_at
 slots:KIND:ID                the rows that occupy slots: scheduled, and active backfill

@@ -176,7 +176,11 @@ def _completed(row: Row, names: Sequence[str], defaults: Fields) -> Row:
 
 
 # How an audit is stored; in the last case a script stores the stamp of the next row as well.
-_AUDITS: dict[Audit, str] = {"sound": "well", "needs repair": "astray", "by next row": "by row"}
+_AUDITS: dict[Audit, str] = {
+    "sound": "well",
+    "needs repair": "astray",
+    "by next row": "by row",
+}
 
 
 # Executions

@@ -16,7 +16,7 @@ from sempre.stores.redis.arguments import listed, wanted_work
 from sempre.stores.redis.decoding import LeftOut, decoded, told_of_execution
 from sempre.stores.redis.encoding import EXECUTION_FIELDS, instant, read_execution
 
-__all__ = ["Asked", "Taker"]
+__all__ = ["Asked", "OneOffClaims"]
 
 Row = Sequence[Any]
 MOST_RULES = 256
@@ -41,7 +41,7 @@ class _Texts(dict[str, None]):
             self.pop(oldest, None)
 
 
-class Taker:
+class OneOffClaims:
     """Takes work, and remembers which rules this process can read and which it cannot."""
 
     def __init__(self, run: Callable[[str, Iterable[str | int]], Any]) -> None:
@@ -50,7 +50,7 @@ class Taker:
         self._known = _Texts()
         self._foreign = _Texts()
 
-    def take(self, asked: Asked) -> Reading[list[Execution]]:
+    def claim_one_off(self, asked: Asked) -> Reading[list[Execution]]:
         """Start work that is due, by one script as long as its rules are known."""
         taken: list[Execution] = []
         left_out: LeftOut = []
@@ -59,7 +59,7 @@ class Taker:
         while True:
             wanted = copy_with(asked.wanted, limit=rest)
             told = self._arguments(asked._replace(wanted=wanted), past, answers)
-            now, (started, passed, unknown) = self._run("take", told)
+            now, (started, passed, unknown) = self._run("claim_one_off", told)
             taken += map(read_execution, started)
             rest -= len(started)
             seen = len(started) + len(passed) + len(unknown)

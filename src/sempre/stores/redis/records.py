@@ -184,8 +184,8 @@ def paired(flat: Sequence[str]) -> dict[str, str]:
 
 def read_stretch(found: Sequence[Any]) -> Stretch:
     """Return schedules that were checked."""
-    count, last, doubtful = found
-    return Stretch(count, last, tuple(doubtful))
+    count, last, suspect = found
+    return Stretch(count, last, tuple(suspect))
 
 
 def read_pass(found: Sequence[Any], now: datetime = EPOCH) -> Pass:

@@ -45,7 +45,7 @@ from sempre.stores.redis.encoding import (
 from sempre.stores.redis.history import RedisHistory
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
-from sempre.stores.redis.one_off_claims import Asked, Taker
+from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
 from sempre.stores.redis.server import StoreServer
 
@@ -93,7 +93,7 @@ class RedisStore(RedisHistory):
         self._server = StoreServer(url, root=f"{{{prefix}}}:", answer_after=timeout)
         self._uuid = ""
         self._weaker: tuple[str, ...] | None = None
-        self._taker = Taker(self._run)
+        self._one_off_claims = OneOffClaims(self._run)
         self._locks = Locks(self._run)
 
     @property
@@ -187,11 +187,11 @@ class RedisStore(RedisHistory):
                 apply=lambda others: self._locks.apply(others, token),
             )
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
-        return self._taker.take(Asked(wanted, session, ids))
+        return self._one_off_claims.claim_one_off(Asked(wanted, session, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""
@@ -252,9 +252,9 @@ class RedisStore(RedisHistory):
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
+    def unannounced(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
-        return self._read_each("unrung", [horizon // MICROSECOND, limit], pages.read_waiting)
+        return self._read_each("unannounced", [horizon // MICROSECOND, limit], pages.read_waiting)
 
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
@@ -262,21 +262,21 @@ class RedisStore(RedisHistory):
         """Return a page of what waits in these queues and is due within the horizon."""
         return pages.waiting(self._run, queues, horizon, after, limit)
 
-    def mark_rung(self, ids: Sequence[str]) -> int:
+    def mark_announced(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""
-        return int(self._run("mark_rung", arguments.listed(ids)))
+        return int(self._run("mark_announced", arguments.listed(ids)))
 
     # Maintenance
 
-    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+    def needing_repair(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong."""
         return self._read_rows(
-            "astray", [sortable_tzdata(tzdata), limit, LEEWAY], decoding.views_of
+            "needing_repair", [sortable_tzdata(tzdata), limit, LEEWAY], decoding.views_of
         )
 
-    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+    def suspect(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""
-        return self._read("doubtful", [after, limit, LEEWAY], records.read_stretch)
+        return self._read("suspect", [after, limit, LEEWAY], records.read_stretch)
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""

@@ -11,7 +11,7 @@ from sempre.stores.columns import STATES
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of
 
-__all__ = ["unrung", "waiting"]
+__all__ = ["unannounced", "waiting"]
 
 EARLIEST = -(2**62)
 
@@ -25,13 +25,13 @@ class _Place(NamedTuple):
     id: str = ""
 
 
-def unrung(transaction: Transaction, horizon: timedelta, limit: int) -> list[Waiting]:
+def unannounced(transaction: Transaction, horizon: timedelta, limit: int) -> list[Waiting]:
     """Return pending rows that are due within the horizon, earliest first."""
     until = microseconds_of(transaction.now + horizon)
     return [
         Waiting(identity, instant_of(due_at), queue, priority, attempt, State.PENDING)
         for identity, due_at, queue, priority, attempt in transaction.rows(
-            "rows_unrung", until=until, limit=limit
+            "rows_unannounced", until=until, limit=limit
         )
     ]
 

@@ -13,10 +13,10 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.records import read_pass
 
-__all__ = ["astray", "begin_pass", "doubtful", "finish_pass", "last_pass", "purge"]
+__all__ = ["begin_pass", "finish_pass", "last_pass", "needing_repair", "purge", "suspect"]
 
 
-def astray(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
+def needing_repair(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
     """Return the rows of schedules that may be wrong, some of them perhaps twice."""
     found = transaction.rows("schedules_astray", stamp=stamp, limit=limit)
     ahead = transaction.rows("schedules_ahead", ahead=_ahead(transaction), limit=limit)
@@ -27,7 +27,7 @@ def _ahead(transaction: Transaction) -> int:
     return microseconds_of(transaction.now + AHEAD)
 
 
-def doubtful(transaction: Transaction, after: str, limit: int) -> Stretch:
+def suspect(transaction: Transaction, after: str, limit: int) -> Stretch:
     """Check a stretch of schedules where they are; only what is not in order comes back."""
     asked = {"after": after, "limit": limit, "ahead": _ahead(transaction)}
     found = transaction.rows("schedules_doubtful", **asked)

@@ -25,7 +25,7 @@ from sempre.stores.sql.reading import bounds
 from sempre.stores.sql.switches import ActiveSwitches, switches_off
 from sempre.stores.sql.writes import lease_of, next_fences
 
-__all__ = ["Asked", "Taken", "Taker"]
+__all__ = ["Asked", "OneOffClaims", "Taken"]
 
 Row = Sequence[Any]
 # Positions in a row of `taken_columns`; the statement `take` adds a fence, the present and a lease.
@@ -65,14 +65,16 @@ class _CannotRead(Exception):
     """A row that was started cannot be read: nothing may be kept of the transaction."""
 
 
-class Taker:
+class OneOffClaims:
     """Takes work, with care as long as there are rows that this process cannot read."""
 
     def __init__(self) -> None:
         """Begin without care."""
         self._is_careful = False
 
-    def take(self, write: Callable[[Callable[[Transaction], Taken]], Taken], asked: Asked) -> Taken:
+    def claim_one_off(
+        self, write: Callable[[Callable[[Transaction], Taken]], Taken], asked: Asked
+    ) -> Taken:
         """Start work that is due, each batch by one transaction that `write` runs."""
         if not self._is_careful:
             try:
@@ -147,7 +149,7 @@ def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Tak
     if asked is None:
         return None
     transaction.send("lock_switches")
-    rows = transaction.rows("take", session=session, limit=wanted.limit, **asked)
+    rows = transaction.rows("claim_one_off", session=session, limit=wanted.limit, **asked)
     if not rows:
         return None
     now, lease = instant_of(rows[0][_NOW]), instant_of(rows[0][_LEASE])

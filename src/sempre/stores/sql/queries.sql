@@ -439,7 +439,7 @@ state || ''
 -- The name of a row x without the number at its end, such as the number of a pair's shard.
 rtrim(x.name, '0123456789')
 
--- name: rows_unrung
+-- name: rows_unannounced
 -- Pending rows that are due by an instant: the broker has not announced them.
 SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.state = 'pending' AND e.held_by = '' AND e.due_at <= :until
@@ -462,7 +462,7 @@ WHERE {waiting_lane:x} = :lane AND x.priority = :priority AND x.due_at <= :until
     AND {beyond:x.due_at,x.id,>,:at,:id}
 ORDER BY x.due_at, x.id LIMIT :limit
 
--- name: mark_rung
+-- name: mark_announced
 -- Note that the broker has announced executions.
 UPDATE {executions} {by_id} SET state = 'scheduled'
 WHERE id IN {list:ids} AND state = 'pending'

@@ -46,7 +46,7 @@ from sempre.stores.sql.enqueued_work import enqueue
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
 from sempre.stores.sql.notifying import SqlNotifier
-from sempre.stores.sql.one_off_claims import Asked, Taker
+from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
 from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
     ActiveSwitches,
@@ -65,7 +65,7 @@ class SqlStore(SqlHistory):
     def __init__(self, dialect: Dialect) -> None:
         """Use a database; nothing is opened yet."""
         super().__init__(dialect)
-        self._taker = Taker()
+        self._one_off_claims = OneOffClaims()
 
     def notifier(self, channel: str) -> SqlNotifier:
         """Return what notifies the connections that listen to a channel; only in PostgreSQL."""
@@ -147,12 +147,12 @@ class SqlStore(SqlHistory):
             lambda transaction: writes.claim_exclusively(transaction, ids, plan, session)
         )
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         asked = Asked(wanted, session, ids)
-        return self._taker.take(self._write_at_home, asked).reading()
+        return self._one_off_claims.claim_one_off(self._write_at_home, asked).reading()
 
     def running(self, session: str) -> Reading[list[Execution]]:
         """Return what runs under a session, by fence."""
@@ -246,9 +246,11 @@ class SqlStore(SqlHistory):
 
     # The bell
 
-    def unrung(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
+    def unannounced(self, *, horizon: timedelta, limit: int) -> Reading[list[Waiting]]:
         """Return pending rows that are due within the horizon."""
-        return self._read(lambda transaction: announcements.unrung(transaction, horizon, limit))
+        return self._read(
+            lambda transaction: announcements.unannounced(transaction, horizon, limit)
+        )
 
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
@@ -256,26 +258,26 @@ class SqlStore(SqlHistory):
         """Return a page of what waits in these queues and is due within the horizon."""
         return self._read(lambda each: announcements.waiting(each, queues, horizon, after, limit))
 
-    def mark_rung(self, ids: Sequence[str]) -> int:
+    def mark_announced(self, ids: Sequence[str]) -> int:
         """Turn pending rows to scheduled."""
-        return self._write(lambda transaction: transaction.run("mark_rung", ids=list(ids)))
+        return self._write(lambda transaction: transaction.run("mark_announced", ids=list(ids)))
 
     # Maintenance
 
-    def astray(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
+    def needing_repair(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
         """Return schedules that may be wrong."""
         stamp = sortable_tzdata(tzdata)
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[View]:
-            found = {row[0]: row for row in maintenance.astray(transaction, stamp, limit)}
+            found = {row[0]: row for row in maintenance.needing_repair(transaction, stamp, limit)}
             rows = list(found.values())[:limit]
             return reading.readable_views(transaction, rows, left_out)
 
         return self._read_rows(ask)
 
-    def doubtful(self, *, after: str, limit: int) -> Reading[Stretch]:
+    def suspect(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check schedules in order of id."""
-        return self._read(lambda each: maintenance.doubtful(each, after, limit))
+        return self._read(lambda each: maintenance.suspect(each, after, limit))
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
         """Return schedules in order of id."""

@@ -135,7 +135,7 @@ class FaultyStore:
         if name == "expired":
             program.sight.swept_at = stage.time.now
         answer = operation(*arguments, **options)
-        if name == "take":
+        if name == "claim_one_off":
             taken = cast("Reading[list[Execution]]", answer).value
             program.sight.see([row.id for row in taken], stage.time.now)
         program.operations += 1

@@ -215,11 +215,11 @@ class TravelStore(MemoryStore):
         """Refuse, for the same reason."""
         raise _no_database("a connection to the store's own database")
 
-    def take(
+    def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due, of any queue."""
-        return super().take(self._of_any_queue(wanted), session=session, ids=ids)
+        return super().claim_one_off(self._of_any_queue(wanted), session=session, ids=ids)
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
         """Renew a session, which serves any queue."""

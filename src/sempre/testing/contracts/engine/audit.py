@@ -28,11 +28,11 @@ WRITES = {
     "apply",
     "claim",
     "claim_exclusively",
-    "take",
+    "claim_one_off",
     "settle",
     "enqueue",
     "cancel",
-    "mark_rung",
+    "mark_announced",
     "purge",
 }
 MANY = 10_000

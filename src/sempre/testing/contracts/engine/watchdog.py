@@ -160,7 +160,9 @@ def test_a_broken_grid_is_told_and_harms_no_other_schedule(store: Store) -> None
     assert "StuckGrid" in shop.row("stuck").broken
     assert shop.row("stuck").next_run_at is None
     assert shop.minutes_of(shop.rows("fine")) == [-30]
-    assert [each.schedule.name for each in store.astray(tzdata=TZDATA, limit=10).value] == ["stuck"]
+    assert [each.schedule.name for each in store.needing_repair(tzdata=TZDATA, limit=10).value] == [
+        "stuck"
+    ]
     assert worker.heard(Happened.INTERNAL_ERROR) == []
 
 

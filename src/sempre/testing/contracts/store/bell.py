@@ -43,16 +43,16 @@ def test_orphans_are_pending_and_due_within_the_horizon_earliest_first(store: St
     def told(*rows: Execution) -> list[Waiting]:
         return list(map(Waiting.of, rows))
 
-    assert store.unrung(horizon=HOUR, limit=100).value == told(past, soon, near)
-    assert store.unrung(horizon=3 * HOUR, limit=100).value == told(past, soon, near, far)
-    assert store.unrung(horizon=timedelta(0), limit=100).value == told(past)
+    assert store.unannounced(horizon=HOUR, limit=100).value == told(past, soon, near)
+    assert store.unannounced(horizon=3 * HOUR, limit=100).value == told(past, soon, near, far)
+    assert store.unannounced(horizon=timedelta(0), limit=100).value == told(past)
 
 
 def test_orphans_are_as_many_as_asked_for(store: Store) -> None:
     """The earliest of them."""
     ids = [enqueued(store, due_in=-minutes * MINUTE) for minutes in range(9, 0, -1)]
 
-    found = store.unrung(horizon=HOUR, limit=4).value
+    found = store.unannounced(horizon=HOUR, limit=4).value
 
     assert [row.id for row in found] == ids[:4]
 
@@ -77,7 +77,7 @@ def test_what_waits_is_told_of_whether_the_broker_knows_it_or_not(store: Store) 
     """Of schedules, by hand and one-off; held, running, ended and distant ones are not there."""
     near = waiting_schedule(store).rows[0]
     rung = read(store, enqueued(store, priority=7))
-    assert store.mark_rung([rung.id]) == 1
+    assert store.mark_announced([rung.id]) == 1
     other = read(store, enqueued(store, due_in=MINUTE, queue="other"))
     far = read(store, enqueued(store, due_in=2 * HOUR))
     held = draft_schedule(store, "held")
@@ -125,10 +125,10 @@ def test_a_row_that_was_rung_is_scheduled_and_no_orphan(store: Store) -> None:
     view = waiting_schedule(store)
     row = view.rows[0]
 
-    assert store.mark_rung([row.id]) == 1
+    assert store.mark_announced([row.id]) == 1
 
     assert view_of(store) == View(view.schedule, (copy_with(row, state=State.SCHEDULED),))
-    assert store.unrung(horizon=HOUR, limit=100).value == []
+    assert store.unannounced(horizon=HOUR, limit=100).value == []
 
 
 def test_only_pending_rows_are_marked_as_rung(store: Store) -> None:
@@ -137,9 +137,9 @@ def test_only_pending_rows_are_marked_as_rung(store: Store) -> None:
     claimed(store, running, session_of(store))
     assert store.cancel([over]) == [Cancelled.ENDED]
 
-    assert store.mark_rung([waiting, running, over, new_id()]) == 1
-    assert store.mark_rung([waiting]) == 0
-    assert store.mark_rung([]) == 0
+    assert store.mark_announced([waiting, running, over, new_id()]) == 1
+    assert store.mark_announced([waiting]) == 0
+    assert store.mark_announced([]) == 0
 
     assert read(store, running).state is State.RUNNING
     assert read(store, over).state is State.CANCELLED

@@ -36,7 +36,7 @@ from sempre.testing.contracts.store.builders import (
 def test_a_cancelled_execution_is_over(store: Store) -> None:
     """A live one ends at once, with who wanted it."""
     ids = [enqueued(store), enqueued(store, due_in=HOUR)]
-    assert store.mark_rung(ids[:1]) == 1
+    assert store.mark_announced(ids[:1]) == 1
     before = [read(store, each) for each in ids]
 
     assert store.cancel(ids, actor="ana") == [Cancelled.ENDED, Cancelled.ENDED]
@@ -47,7 +47,7 @@ def test_a_cancelled_execution_is_over(store: Store) -> None:
         assert over == row.to(
             State.CANCELLED, reason="requested", actor="ana", finished_at=over.finished_at
         )
-    assert store.take(wanted(), session=session_of(store)).value == []
+    assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
 
 def test_a_running_execution_is_asked_to_end(store: Store) -> None:
@@ -69,7 +69,7 @@ def test_a_running_execution_is_asked_to_end(store: Store) -> None:
 def test_cancelling_what_is_over_or_unknown_is_refused(store: Store) -> None:
     """Terminal stays terminal."""
     identity = enqueued(store)
-    [row] = store.take(wanted(), session=session_of(store)).value
+    [row] = store.claim_one_off(wanted(), session=session_of(store)).value
     succeed(store, row)
     before = read(store, identity)
 

@@ -105,7 +105,7 @@ def test_fences_increase_over_everything_that_starts(store: Store) -> None:
         enqueued(store)
         row = due_schedule(store, f"billing-{number}").rows[0]
         fences.append(claimed(store, row.id, session).fence)
-        fences += [each.fence for each in store.take(wanted(), session=other).value]
+        fences += [each.fence for each in store.claim_one_off(wanted(), session=other).value]
     orders = [claim_order(store, due_schedule(store, name).rows[0].id) for name in "xyz"]
     batch = store.claim(orders, session=other)
     fences += [each.fence for each in batch if each]
@@ -201,7 +201,7 @@ def test_a_row_that_is_rung_is_due_and_claimed_as_one_that_is_not(store: Store) 
     """Pending and scheduled are both live: the broker may not have been reached."""
     names = ["rung", "unrung"]
     rows = [due_schedule(store, name).rows[0] for name in names]
-    assert store.mark_rung([rows[0].id]) == 1
+    assert store.mark_announced([rows[0].id]) == 1
 
     found = {each.execution.snapshot.name for each in store.due(wanted()).value}
 

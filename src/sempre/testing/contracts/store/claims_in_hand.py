@@ -32,7 +32,7 @@ def test_a_session_can_ask_what_it_runs(store: Store) -> None:
     """After a lost reply it finds what was started for it, in the order of the fences."""
     session, other = session_of(store), session_of(store)
     ids = {enqueued(store) for _ in range(3)}
-    store.take(wanted(), session=session)
+    store.claim_one_off(wanted(), session=session)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     elsewhere = claimed(store, due_schedule(store, "other").rows[0].id, other)
 
@@ -51,7 +51,7 @@ def test_what_has_ended_or_waits_again_is_not_running(store: Store) -> None:
     session = session_of(store)
     for _ in range(3):
         enqueued(store, retry=Retry(1))
-    done, failed, released = store.take(wanted(), session=session).value
+    done, failed, released = store.claim_one_off(wanted(), session=session).value
     succeed(store, done)
     plans = {
         failed.id: plan_failure(None, failed, moment_of(store)),
@@ -90,7 +90,7 @@ def test_a_tick_tells_what_a_session_holds(store: Store) -> None:
     session, other = session_of(store), session_of(store)
     assert _tick(store, session).held == frozenset()
     enqueued(store)
-    [mail] = store.take(wanted(), session=session).value
+    [mail] = store.claim_one_off(wanted(), session=session).value
     row = claimed(store, due_schedule(store).rows[0].id, session)
 
     assert _tick(store, session).held == {mail.fence, row.fence}
@@ -122,7 +122,7 @@ def test_a_rescued_run_is_no_longer_held(store: Store) -> None:
     """Not even by the same session under its old fence, once it has taken the work again."""
     session = session_of(store)
     enqueued(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     assert _tick(store, session).held == {row.fence}
     expire(store, session)
 
@@ -131,7 +131,7 @@ def test_a_rescued_run_is_no_longer_held(store: Store) -> None:
     assert _tick(store, session).held == frozenset()
     store.register(Session(session), lease=LEASE)
     hasten(store, row.id)
-    [again] = store.take(wanted(), session=session).value
+    [again] = store.claim_one_off(wanted(), session=session).value
     assert _tick(store, session).held == {again.fence}
     assert again.fence != row.fence
 
@@ -140,14 +140,14 @@ def test_a_request_to_cancel_ends_with_a_release(store: Store) -> None:
     """It was about that attempt; whoever wants the next one ended asks again."""
     session = session_of(store)
     identity = enqueued(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     store.cancel([identity])
     assert _tick(store, session).cancelled == (identity,)
     plan = plan_release(None, row, moment_of(store))
     assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
     assert _tick(store, session).cancelled == ()
 
-    [again] = store.take(wanted(), session=session).value
+    [again] = store.claim_one_off(wanted(), session=session).value
 
     assert _tick(store, session).cancelled == ()
     store.cancel([again.id])
@@ -158,14 +158,14 @@ def test_a_request_to_cancel_ends_with_a_rescue(store: Store) -> None:
     """The attempt that it was about has been lost; the next one is not cancelled unasked."""
     session, other = session_of(store), session_of(store)
     identity = enqueued(store)
-    store.take(wanted(), session=session)
+    store.claim_one_off(wanted(), session=session)
     store.cancel([identity])
     expire(store, session)
     rescued(store, identity)
     hasten(store, identity)
     store.register(Session(session), lease=LEASE)
 
-    [again] = store.take(wanted(), session=session).value
+    [again] = store.claim_one_off(wanted(), session=session).value
 
     assert (again.id, _tick(store, session).cancelled) == (identity, ())
     assert _tick(store, other).cancelled == ()

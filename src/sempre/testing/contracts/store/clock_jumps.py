@@ -90,7 +90,7 @@ def _came_back(store: Store, name: str = "billing") -> Plan:
 
 
 def _astray(store: Store) -> list[str]:
-    found = store.astray(tzdata=TZDATA, limit=100).value
+    found = store.needing_repair(tzdata=TZDATA, limit=100).value
     return sorted(view.schedule.name for view in found)
 
 
@@ -103,7 +103,7 @@ def test_a_schedule_that_gave_up_slots_in_the_future_is_astray(store: Store) -> 
     _ahead(store, "ran", last=NO_TIME, rows={SLOTS: State.SUCCEEDED})
 
     assert _astray(store) == ["ended", "passed", "skipped"]
-    assert len(store.astray(tzdata=TZDATA, limit=2).value) == 2
+    assert len(store.needing_repair(tzdata=TZDATA, limit=2).value) == 2
 
 
 def test_a_schedule_that_is_ahead_is_doubtful(store: Store) -> None:
@@ -112,7 +112,7 @@ def test_a_schedule_that_is_ahead_is_doubtful(store: Store) -> None:
     _ahead(store, "ahead", last=NO_TIME)
 
     assert _astray(store) == []
-    assert store.doubtful(after="", limit=10).value.doubtful == ("ahead",)
+    assert store.suspect(after="", limit=10).value.suspect == ("ahead",)
 
 
 def test_a_cursor_in_the_future_goes_back_and_what_it_passed_over_is_to_come(
@@ -132,7 +132,7 @@ def test_a_cursor_in_the_future_goes_back_and_what_it_passed_over_is_to_come(
     assert first_row(store).run_at == left.first + SLOTS
     check_invariants(store)
     assert _astray(store) == []
-    assert store.doubtful(after="", limit=10).value.doubtful == ()
+    assert store.suspect(after="", limit=10).value.suspect == ()
     assert _came_back(store).is_empty
 
 

@@ -40,7 +40,7 @@ def test_what_is_overdue_for_less_is_left_to_its_priority(store: Store) -> None:
     asked = copy_with(wanted(), overdue=10 * MINUTE)
 
     assert store.due(asked).value == []
-    assert store.take(asked, session=session_of(store)).value == []
+    assert store.claim_one_off(asked, session=session_of(store)).value == []
 
 
 def test_overdue_work_is_taken_by_time_whatever_its_priority(store: Store) -> None:
@@ -53,7 +53,7 @@ def test_overdue_work_is_taken_by_time_whatever_its_priority(store: Store) -> No
 
     def take(limit: int) -> list[str]:
         asked = copy_with(wanted(limit=limit), overdue=2 * MINUTE)
-        return [row.id for row in store.take(asked, session=session).value]
+        return [row.id for row in store.claim_one_off(asked, session=session).value]
 
     assert take(1) == [ids["b"]]
     assert take(2) == [ids["d"], ids["c"]]

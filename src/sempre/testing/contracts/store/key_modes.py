@@ -38,7 +38,7 @@ def _run(store: Store, mode: _Mode = "live", *, session: str = "") -> Execution:
     """Put work in and start it, by default for a session of its own."""
     receipt = _put(store, mode)
     assert receipt.created
-    [row] = store.take(wanted(), session=session or session_of(store)).value
+    [row] = store.claim_one_off(wanted(), session=session or session_of(store)).value
     assert row.id == receipt.id
     return row
 
@@ -66,7 +66,9 @@ def test_a_retry_whose_key_was_taken_fails_as_coalesced(store: Store) -> None:
     [attempt] = store.attempts(row.id).value
     assert (attempt.state, attempt.error) == (State.FAILED, "boom")
     assert store.settle([_failure(store, row)], session=row.session) == [Settled.DONE]
-    assert [each.id for each in store.take(wanted(), session=row.session).value] == [other.id]
+    assert [each.id for each in store.claim_one_off(wanted(), session=row.session).value] == [
+        other.id
+    ]
 
 
 def test_a_released_or_rescued_run_is_coalesced_too(store: Store) -> None:
@@ -118,7 +120,7 @@ def test_each_newcomer_is_judged_by_the_mode_it_asks_for(store: Store) -> None:
 
     assert failed.state is State.FAILED
     assert failed.reason in {f"coalesced into {each.id}" for each in (second, third)}
-    taken = store.take(wanted(), session=first.session).value
+    taken = store.claim_one_off(wanted(), session=first.session).value
     assert {row.id for row in taken} == {second.id, third.id}
     [early, late] = sorted(taken, key=lambda row: row.id != second.id)
     assert _fail(store, late).is_live

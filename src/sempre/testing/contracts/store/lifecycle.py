@@ -111,7 +111,7 @@ def test_reading_changes_nothing(store: Store) -> None:
     for _ in range(2):
         store.candidates([view.rows[0].id])
         store.expired(10)
-        store.astray(tzdata="2999.1", limit=10)
+        store.needing_repair(tzdata="2999.1", limit=10)
         store.slice(after="", limit=10)
         store.switches()
         assert store.last_pass().value.holder == ""

@@ -105,11 +105,11 @@ def test_every_try_is_on_record_in_order(store: Store) -> None:
     identity = enqueued(store)
     for _ in range(2):
         session = session_of(store)
-        store.take(wanted(), session=session)
+        store.claim_one_off(wanted(), session=session)
         expire(store, session)
         rescued(store, identity)
         hasten(store, identity)
-    [row] = store.take(wanted(), session=session_of(store)).value
+    [row] = store.claim_one_off(wanted(), session=session_of(store)).value
     succeed(store, row)
 
     attempts = store.attempts(identity).value

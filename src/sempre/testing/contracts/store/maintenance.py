@@ -41,7 +41,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def _astray(store: Store, tzdata: str = TZDATA) -> set[str]:
-    found = store.astray(tzdata=tzdata, limit=100).value
+    found = store.needing_repair(tzdata=tzdata, limit=100).value
     return {view.schedule.name for view in found}
 
 
@@ -53,7 +53,7 @@ def _bare(store: Store, name: str, **fields: Unpack[ScheduleChanges]) -> Schedul
     return schedule
 
 
-# What is astray
+# Schedules that need repair
 
 
 def test_a_healthy_schedule_is_not_astray(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_a_healthy_schedule_is_not_astray(store: Store) -> None:
     waiting_schedule(store, "paused")
     perform(store, plan_pause, "paused", until=now_of(store) + 9 * HOUR)
     waiting_schedule(store, "rung")
-    store.mark_rung([first_row(store, "rung").id])
+    store.mark_announced([first_row(store, "rung").id])
 
     assert _astray(store) == set()
 
@@ -75,7 +75,7 @@ def test_a_schedule_that_was_never_started_is_astray(store: Store) -> None:
     off = draft_schedule(store, "off", enabled=False)
     assert store.create([Birth(schedule), Birth(off)]) == [True, True]
 
-    [view] = store.astray(tzdata=TZDATA, limit=100).value
+    [view] = store.needing_repair(tzdata=TZDATA, limit=100).value
 
     assert view == view_of(store, "new")
 
@@ -162,7 +162,7 @@ def test_what_is_astray_comes_as_many_as_asked_for(store: Store) -> None:
         _bare(store, name)
     seen: set[str] = set()
 
-    while found := store.astray(tzdata=TZDATA, limit=3).value:
+    while found := store.needing_repair(tzdata=TZDATA, limit=3).value:
         assert len(found) <= 3
         for view in found:
             perform(store, plan_reconcile, view.schedule.name)
@@ -189,11 +189,11 @@ def test_slices_go_through_every_schedule_once(store: Store) -> None:
     assert found == [views[each] for each in sorted(views)]
 
 
-# What is doubtful
+# Schedules that are suspect
 
 
 def _doubtful(store: Store) -> set[str]:
-    return set(store.doubtful(after="", limit=100).value.doubtful)
+    return set(store.suspect(after="", limit=100).value.suspect)
 
 
 def test_a_schedule_that_is_plainly_in_order_is_not_doubtful(store: Store) -> None:
@@ -212,9 +212,9 @@ def test_a_schedule_that_is_plainly_in_order_is_not_doubtful(store: Store) -> No
     perform(store, plan_edit, "ending", to=to)
     assert store.create([Birth(draft_schedule(store, "off", enabled=False))]) == [True]
 
-    stretch = store.doubtful(after="", limit=100).value
+    stretch = store.suspect(after="", limit=100).value
 
-    assert stretch.doubtful == ()
+    assert stretch.suspect == ()
     assert stretch.count == 8
 
 
@@ -251,15 +251,15 @@ def test_schedules_are_checked_in_order_of_id_each_once(store: Store) -> None:
     after = ""
 
     while True:
-        stretch = store.doubtful(after=after, limit=3).value
-        found += stretch.doubtful
+        stretch = store.suspect(after=after, limit=3).value
+        found += stretch.suspect
         if stretch.count < 3:
             break
         after = stretch.last
 
     assert sorted(found) == sorted(names.values())
     assert stretch.last == max(names)
-    assert store.doubtful(after=max(names), limit=3).value == Stretch(0)
+    assert store.suspect(after=max(names), limit=3).value == Stretch(0)
 
 
 # The pass

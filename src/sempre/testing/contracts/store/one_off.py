@@ -86,13 +86,13 @@ def test_work_put_in_again_is_put_in_once(store: Store) -> None:
     """The reply to the first time may have been lost; by now it may even be over."""
     work = work_of(store)
     assert store.enqueue([work, work]) == [Enqueued(work.execution.id)] * 2
-    [row] = store.take(wanted(), session=session_of(store)).value
+    [row] = store.claim_one_off(wanted(), session=session_of(store)).value
     succeed(store, row)
 
     assert store.enqueue([work]) == [Enqueued(work.execution.id)]
 
     assert read(store, row.id).state is State.SUCCEEDED
-    assert store.take(wanted(), session=session_of(store)).value == []
+    assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
 
 # Take
@@ -104,7 +104,7 @@ def test_work_is_taken_once(store: Store) -> None:
     session = session_of(store)
     waiting = read(store, identity)
 
-    reading = store.take(wanted(), session=session)
+    reading = store.claim_one_off(wanted(), session=session)
 
     [row] = reading.value
     assert row == waiting.to(
@@ -120,8 +120,8 @@ def test_work_is_taken_once(store: Store) -> None:
     assert row.leased_until is not None
     assert row.leased_until > reading.now + LEASE / 2
     assert read(store, identity) == row
-    assert store.take(wanted(), session=session).value == []
-    assert store.take(wanted(), session=session_of(store)).value == []
+    assert store.claim_one_off(wanted(), session=session).value == []
+    assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
 
 def test_taking_takes_by_priority_and_then_by_time(store: Store) -> None:
@@ -132,8 +132,8 @@ def test_taking_takes_by_priority_and_then_by_time(store: Store) -> None:
         expected[name] = enqueued(store, name=name, priority=priority, due_in=due_in)
     session = session_of(store)
 
-    first = store.take(wanted(limit=3), session=session).value
-    second = store.take(wanted(limit=3), session=session).value
+    first = store.claim_one_off(wanted(limit=3), session=session).value
+    second = store.claim_one_off(wanted(limit=3), session=session).value
 
     assert [row.snapshot.name for row in first] == ["c", "a", "d"]
     assert [row.snapshot.name for row in second] == ["b"]
@@ -147,13 +147,13 @@ def test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken(store: S
     unwanted = enqueued(store, job="other")
     [slot] = due_schedule(store).rows
     session = session_of(store)
-    store.take(wanted(), session=session, ids=[taken])
+    store.claim_one_off(wanted(), session=session, ids=[taken])
 
     ids = [second, early, unwanted, slot.id, "nobody", taken, first]
-    found = store.take(wanted(limit=len(ids)), session=session, ids=ids).value
-    again = store.take(wanted(limit=len(ids)), session=session, ids=ids).value
-    none = store.take(wanted(), session=session, ids=[]).value
-    rest = store.take(wanted(), session=session).value
+    found = store.claim_one_off(wanted(limit=len(ids)), session=session, ids=ids).value
+    again = store.claim_one_off(wanted(limit=len(ids)), session=session, ids=ids).value
+    none = store.claim_one_off(wanted(), session=session, ids=[]).value
+    rest = store.claim_one_off(wanted(), session=session).value
 
     assert {row.id for row in found} == {first, second}
     assert {row.state for row in found} == {State.RUNNING}
@@ -169,9 +169,9 @@ def test_given_ids_are_taken_in_the_same_order_as_any_work(store: Store) -> None
         by_name[name] = enqueued(store, name=name, priority=priority, due_in=due_in)
     session, ids = session_of(store), list(by_name.values())
 
-    first = store.take(wanted(limit=2), session=session, ids=ids).value
+    first = store.claim_one_off(wanted(limit=2), session=session, ids=ids).value
     overdue = copy_with(wanted(limit=2), overdue=MINUTE)
-    second = store.take(overdue, session=session, ids=ids).value
+    second = store.claim_one_off(overdue, session=session, ids=ids).value
 
     assert [row.snapshot.name for row in first] == ["c", "a"]
     assert [row.snapshot.name for row in second] == ["b", "d"]
@@ -185,11 +185,13 @@ def test_taking_takes_what_is_wanted_and_no_more(store: Store) -> None:
         enqueued(store)
     session = session_of(store)
 
-    assert len(store.take(wanted(limit=2), session=session).value) == 2
-    assert store.take(wanted(limit=0), session=session).value == []
-    assert store.take(wanted(queues="", jobs="mail"), session=session).value == []
-    assert len(store.take(wanted(limit=99), session=session).value) == 3
-    taken = store.take(wanted(queues="default slow", jobs="mail other"), session=session).value
+    assert len(store.claim_one_off(wanted(limit=2), session=session).value) == 2
+    assert store.claim_one_off(wanted(limit=0), session=session).value == []
+    assert store.claim_one_off(wanted(queues="", jobs="mail"), session=session).value == []
+    assert len(store.claim_one_off(wanted(limit=99), session=session).value) == 3
+    taken = store.claim_one_off(
+        wanted(queues="default slow", jobs="mail other"), session=session
+    ).value
     assert sorted(row.snapshot.name for row in taken) == ["other", "slow"]
 
 
@@ -197,14 +199,14 @@ def test_taking_takes_no_rows_of_schedules(store: Store) -> None:
     """Those need a plan for their successor."""
     due_schedule(store)
 
-    assert store.take(wanted(), session=session_of(store)).value == []
+    assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
 
 def test_early_work_is_not_taken(store: Store) -> None:
     """Delayed work waits, and is nobody's until it is due."""
     identity = enqueued(store, due_in=HOUR)
 
-    assert store.take(wanted(), session=session_of(store)).value == []
+    assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
     assert read(store, identity).state is State.PENDING
 
@@ -217,7 +219,7 @@ def test_nothing_is_taken_for_a_session_without_a_lease(store: Store) -> None:
     store.retire(retired)
 
     for session in (new_id(), expired, retired, session_of(store, lease=-MINUTE)):
-        assert store.take(wanted(), session=session).value == []
+        assert store.claim_one_off(wanted(), session=session).value == []
 
     assert read(store, identity).state is State.PENDING
 
@@ -226,12 +228,12 @@ def test_a_failed_execution_is_taken_again_when_its_retry_is_due(store: Store) -
     """Not before: the wait of its policy has to pass."""
     enqueued(store, retry=Retry(1, base="1h", cap="1h"))
     session = session_of(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     plan = plan_failure(None, row, moment_of(store), error="boom")
 
     assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
 
-    assert store.take(wanted(), session=session).value == []
+    assert store.claim_one_off(wanted(), session=session).value == []
     assert read(store, row.id) == plan.changes[0].after
     assert read(store, row.id).due_at > now_of(store) + HOUR / 2
 
@@ -240,11 +242,11 @@ def test_a_released_execution_is_taken_again_at_once(store: Store) -> None:
     """With its first start kept, its attempt not used up, and a higher fence."""
     enqueued(store)
     session, other = session_of(store), session_of(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     plan = plan_release(None, row, moment_of(store))
     assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
 
-    [again] = store.take(wanted(), session=other).value
+    [again] = store.claim_one_off(wanted(), session=other).value
 
     assert (again.id, again.session, again.attempt) == (row.id, other, 1)
     assert again.first_started_at == row.first_started_at
@@ -255,12 +257,12 @@ def test_a_crashed_execution_is_taken_again_with_a_higher_fence(store: Store) ->
     """And what its first holder says afterwards is late."""
     enqueued(store)
     session = session_of(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     expire(store, session)
     rescued(store, row.id)
     hasten(store, row.id)
 
-    [again] = store.take(wanted(), session=session_of(store)).value
+    [again] = store.claim_one_off(wanted(), session=session_of(store)).value
 
     assert (again.id, again.attempt, again.crashes) == (row.id, 2, 1)
     assert again.fence > row.fence

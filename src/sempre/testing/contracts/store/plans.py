@@ -142,7 +142,7 @@ def test_the_second_of_two_plans_from_one_base_is_refused(store: Store) -> None:
 def test_a_plan_is_refused_if_an_execution_is_in_another_state(store: Store) -> None:
     """Even if it has only been rung since, and even if it is live as before."""
     row = waiting_schedule(store).rows[0]
-    assert store.mark_rung([row.id]) == 1
+    assert store.mark_announced([row.id]) == 1
 
     check_refused(store, Plan(changes=(_cancelling(row),)))
 

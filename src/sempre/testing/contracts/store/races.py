@@ -98,11 +98,11 @@ def test_taking_at_once_takes_everything_once(store: Store) -> None:
     sessions = [session_of(store) for _ in range(MANY)]
 
     answers = at_once(
-        *(partial(store.take, wanted(limit=5), session=session) for session in sessions)
+        *(partial(store.claim_one_off, wanted(limit=5), session=session) for session in sessions)
     )
 
     taken = [row for answer in answers for row in answer.value]
-    while rest := store.take(wanted(limit=5), session=sessions[0]).value:
+    while rest := store.claim_one_off(wanted(limit=5), session=sessions[0]).value:
         taken += rest
     assert Counter(row.id for row in taken) == Counter(ids)
     assert len({row.fence for row in taken}) == len(ids)
@@ -125,7 +125,7 @@ def test_unique_work_put_in_at_once_is_put_in_once(store: Store) -> None:
     ]
     assert Counter(key for key, receipt in told if receipt.created) == Counter(keys)
     assert len({receipt.id for _, receipt in told}) == len(keys)
-    assert len(store.take(wanted(), session=session_of(store)).value) == len(keys)
+    assert len(store.claim_one_off(wanted(), session=session_of(store)).value) == len(keys)
 
 
 def test_of_many_settlements_of_one_claim_one_is_kept(store: Store) -> None:

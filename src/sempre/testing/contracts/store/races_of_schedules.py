@@ -116,7 +116,7 @@ def test_a_claim_and_a_switch_at_once_leave_no_start_after_the_switch(store: Sto
 
         def start(claim: Order = claim, session: str = session) -> list[State]:
             _started(store, claim, session)
-            store.take(wanted(), session=session)
+            store.claim_one_off(wanted(), session=session)
             return []
 
         [states, _] = at_once(turn_off, start)

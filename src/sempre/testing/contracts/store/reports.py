@@ -24,7 +24,7 @@ from sempre.testing.contracts.store.builders import (
 
 def _running(store: Store, session: str) -> Execution:
     enqueued(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     return row
 
 
@@ -79,7 +79,7 @@ def test_a_report_of_a_claim_that_is_lost_is_dropped(store: Store) -> None:
     store.report([Report(row.id, row.fence, 5)], session=session)
     rescued(store, row.id)
     hasten(store, row.id)
-    [again] = store.take(wanted(), session=other).value
+    [again] = store.claim_one_off(wanted(), session=other).value
     store.report([Report(row.id, row.fence, 6)], session=session)
 
     assert [(each.fence, each.done) for each in _told(store, row)] == [(row.fence, 1)]

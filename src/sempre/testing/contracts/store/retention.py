@@ -104,7 +104,7 @@ def test_what_lives_or_runs_is_never_purged(store: Store) -> None:
     assert store.purge(before=now_of(store) + DAY, limit=100) == 0
 
     assert [view_of(store, name) for name in names] == before
-    assert len(store.take(wanted(), session=session_of(store)).value) == 1
+    assert len(store.claim_one_off(wanted(), session=session_of(store)).value) == 1
 
 
 def test_a_skipped_slot_that_is_to_come_outlives_a_purge(store: Store) -> None:
@@ -136,7 +136,7 @@ def test_a_purged_slot_does_not_run_again(store: Store) -> None:
 def test_one_off_work_is_purged_too(store: Store) -> None:
     """It has no schedule to count it for."""
     enqueued(store)
-    [row] = store.take(wanted(), session=session_of(store)).value
+    [row] = store.claim_one_off(wanted(), session=session_of(store)).value
     succeed(store, row)
 
     assert store.purge(before=now_of(store) - DAY, limit=100) == 0

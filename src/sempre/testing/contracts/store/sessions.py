@@ -161,7 +161,7 @@ def test_a_tick_says_when_the_next_row_is_due(store: Store) -> None:
     assert next_due_at(queues="other") is None
     past = read(store, enqueued(store))
     assert next_due_at() == past.due_at
-    store.take(wanted(), session=session)
+    store.claim_one_off(wanted(), session=session)
     assert next_due_at() == sooner.due_at
 
 
@@ -217,7 +217,7 @@ def test_a_tick_says_whether_anything_has_expired(store: Store) -> None:
         return store.tick(session, wanted(), lease=LEASE).value.has_expired
 
     one_off = enqueued(store)
-    assert len(store.take(wanted(), session=lost).value) == 1
+    assert len(store.claim_one_off(wanted(), session=lost).value) == 1
     row = claimed(store, due_schedule(store).rows[0].id, gone)
     assert not has_expired()
     expire(store, lost)
@@ -262,7 +262,7 @@ def test_expired_executions_come_with_the_lease_that_ran_out(store: Store) -> No
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     one_off = enqueued(store)
-    assert len(store.take(wanted(), session=session).value) == 1
+    assert len(store.claim_one_off(wanted(), session=session).value) == 1
     over = claimed(store, due_schedule(store, "over").rows[0].id, session)
     succeed(store, over)
     expire(store, session)
@@ -292,7 +292,7 @@ def test_expired_executions_are_as_many_as_asked_for(store: Store) -> None:
     """The rest is there the next time, once these have been taken back."""
     session = session_of(store)
     ids = {enqueued(store) for _ in range(7)}
-    store.take(wanted(), session=session)
+    store.claim_one_off(wanted(), session=session)
     expire(store, session)
     seen: set[str] = set()
 

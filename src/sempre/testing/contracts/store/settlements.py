@@ -276,7 +276,7 @@ def test_a_batch_of_settlements_is_answered_in_order(store: Store) -> None:
     """Each is judged on its own: done, late, done."""
     session = session_of(store)
     ids = [enqueued(store) for _ in range(3)]
-    taken = {row.id: row for row in store.take(wanted(), session=session).value}
+    taken = {row.id: row for row in store.claim_one_off(wanted(), session=session).value}
     rows = [taken[each] for each in ids]
     moment = moment_of(store)
     plans = [plan_success(row, moment) for row in rows]

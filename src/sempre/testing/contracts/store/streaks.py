@@ -30,7 +30,7 @@ def _put(store: Store, backoff: Backoff | None = None, *, key: str = "k") -> Enq
 
 
 def _start(store: Store) -> Execution:
-    [execution] = store.take(wanted(), session=session_of(store)).value
+    [execution] = store.claim_one_off(wanted(), session=session_of(store)).value
     return execution
 
 
@@ -56,7 +56,7 @@ def test_work_whose_last_one_failed_is_refused_for_a_while(store: Store) -> None
     assert failed.finished_at is not None
     until = failed.finished_at + HOUR
     assert refused == Enqueued(first.id, created=False, failures=1, waits_until=until)
-    assert store.take(wanted(), session=session_of(store)).value == []
+    assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
 
 def test_each_failure_in_a_row_makes_the_wait_longer_up_to_its_cap(store: Store) -> None:

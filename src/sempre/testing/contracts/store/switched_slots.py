@@ -212,7 +212,9 @@ def test_a_pair_is_stopped_with_its_shards(store: Store) -> None:
     for name in names:
         order = claim_order(store, rows[name].id)
         assert store.claim([order], session=session_of(store)) == [None], name
-    assert [row.id for row in store.take(wanted(), session=session_of(store)).value] == [one_off]
+    assert [row.id for row in store.claim_one_off(wanted(), session=session_of(store)).value] == [
+        one_off
+    ]
     store.switch(Switch("stop", "pair:bill"), off=True)
     for name in (*names, *others):
         stopped = _asked(store, rows[name]).verdict is Verdict.SKIP

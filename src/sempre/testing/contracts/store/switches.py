@@ -33,7 +33,7 @@ def _off(store: Store, target: str, **fields: object) -> Switch:
 
 
 def _taken(store: Store) -> list[str]:
-    return [row.id for row in store.take(wanted(), session=session_of(store)).value]
+    return [row.id for row in store.claim_one_off(wanted(), session=session_of(store)).value]
 
 
 def test_a_switch_reads_back_equal(store: Store) -> None:
@@ -82,7 +82,7 @@ def test_a_held_row_is_live_but_nobodys(store: Store) -> None:
     row = read(store, identity)
     assert (row.state, row.held_by) == (State.PENDING, "maintenance")
     assert _taken(store) == []
-    assert store.unrung(horizon=HOUR, limit=10).value == []
+    assert store.unannounced(horizon=HOUR, limit=10).value == []
     session = session_of(store)
     assert store.tick(session, wanted(), lease=LEASE).value.next_due_at is None
 

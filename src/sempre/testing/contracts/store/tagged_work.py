@@ -48,13 +48,13 @@ def test_a_switch_by_tag_stops_work_that_waits_already(store: Store) -> None:
         session = session_of(store)
 
         assert store.claim([order], session=session) == [None]
-        assert store.take(wanted(), session=session).value == []
+        assert store.claim_one_off(wanted(), session=session).value == []
         [found] = store.candidates([waiting]).value
         assert found.stopped_by is not None
         assert found.stopped_by.is_same_stop(switch)
 
         store.switch(switch, off=False)
-        assert [row.id for row in store.take(wanted(), session=session).value] == [waiting]
+        assert [row.id for row in store.claim_one_off(wanted(), session=session).value] == [waiting]
 
 
 def test_work_behind_what_a_tag_stops_is_taken(store: Store) -> None:
@@ -63,11 +63,11 @@ def test_work_behind_what_a_tag_stops_is_taken(store: Store) -> None:
     free = enqueued(store)
     store.switch(HOLD, off=True)
 
-    taken = store.take(wanted(limit=1), session=session_of(store)).value
+    taken = store.claim_one_off(wanted(limit=1), session=session_of(store)).value
 
     assert [row.id for row in taken] == [free]
     store.switch(HOLD, off=False)
-    taken = store.take(wanted(), session=session_of(store)).value
+    taken = store.claim_one_off(wanted(), session=session_of(store)).value
     assert sorted(row.id for row in taken) == sorted(stopped)
 
 

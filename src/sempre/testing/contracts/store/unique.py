@@ -33,7 +33,7 @@ def _put(
 
 
 def _start(store: Store) -> None:
-    assert len(store.take(wanted(), session=session_of(store)).value) == 1
+    assert len(store.claim_one_off(wanted(), session=session_of(store)).value) == 1
 
 
 def test_unique_among_the_live_ones_lets_one_wait_while_another_runs(store: Store) -> None:
@@ -53,7 +53,7 @@ def test_unique_among_the_active_ones_counts_a_running_one(store: Store) -> None
     first = _put(store)
     assert _put(store) == Enqueued(first.id, created=False)
     session = session_of(store)
-    [row] = store.take(wanted(), session=session).value
+    [row] = store.claim_one_off(wanted(), session=session).value
     assert _put(store) == Enqueued(first.id, created=False)
     plan = plan_release(None, row, moment_of(store))
     assert store.settle([Settlement(row, plan)], session=session) == [Settled.DONE]
@@ -66,7 +66,7 @@ def test_an_execution_that_is_over_frees_its_key(store: Store) -> None:
     for mode in ("active", "live"):
         first = _put(store, mode)
         assert first.created
-        [row] = store.take(wanted(), session=session_of(store)).value
+        [row] = store.claim_one_off(wanted(), session=session_of(store)).value
         succeed(store, row)
 
         second = _put(store, mode)

@@ -37,7 +37,7 @@ from sempre.testing.contracts.transactional.builders import (
 
 def _taken(store: TransactionalStore) -> Execution:
     enqueued(store)
-    [taken] = store.take(wanted(), session=session_of(store)).value
+    [taken] = store.claim_one_off(wanted(), session=session_of(store)).value
     return taken
 
 
@@ -117,7 +117,7 @@ def test_a_run_that_has_lost_its_claim_keeps_nothing(database: Database) -> None
     run = _taken(store)
     plan = plan_release(None, run, moment_of(store))
     store.settle([Settlement(run, plan)], session=run.session)
-    [again] = store.take(wanted(), session=session_of(store)).value
+    [again] = store.claim_one_off(wanted(), session=session_of(store)).value
     effects = _effects(store, run)
     write(effects.connection, 1)
 

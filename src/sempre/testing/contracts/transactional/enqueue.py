@@ -47,7 +47,7 @@ def test_work_and_the_callers_rows_commit_together(database: Database) -> None:
         connection.commit()
 
     assert notes(database) == [1]
-    [taken] = store.take(wanted(), session=session).value
+    [taken] = store.claim_one_off(wanted(), session=session).value
     assert taken.id == receipt.id
 
 
@@ -160,9 +160,11 @@ def test_a_switch_that_holds_lets_work_in_and_starts_none(database: Database) ->
         connection.commit()
 
     assert receipt.created
-    assert store.take(wanted(), session=session).value == []
+    assert store.claim_one_off(wanted(), session=session).value == []
     store.switch(switch, off=False)
-    assert [each.id for each in store.take(wanted(), session=session).value] == [receipt.id]
+    assert [each.id for each in store.claim_one_off(wanted(), session=session).value] == [
+        receipt.id
+    ]
 
 
 def test_a_connection_to_another_database_is_refused(database: Database) -> None:

@@ -96,7 +96,7 @@ def test_a_key_that_is_waited_for_again_after_a_snapshot_is_not_taken_twice(
     store = made(database)
     first = enqueued(store, unique=KEY)
     session = session_of(store)
-    [running] = store.take(wanted(), session=session).value
+    [running] = store.claim_one_off(wanted(), session=session).value
     with database.caller() as connection:
         execute(connection, "SELECT number FROM notes")
         plan = plan_release(None, running, moment_of(store))

@@ -101,13 +101,13 @@ def test_what_is_taken_is_the_same_whether_all_can_be_read_or_not(
     """In the order of priority, and as it is read by id."""
     session, few = session_of(store), wanted(limit=2)
     first, second = (enqueued(store, priority=n, args={"n": n}) for n in (1, 2))
-    plain = store.take(few, session=session)
+    plain = store.claim_one_off(few, session=session)
     new, _, third, fourth = (
         enqueued(store, priority=n, args={"n": [n, None, "ä"]}, timeout=n * MINUTE)
         for n in (3, 6, 4, 5)
     )
     spoil("executions", new)
-    careful = [store.take(few, session=session) for _ in range(2)]
+    careful = [store.claim_one_off(few, session=session) for _ in range(2)]
 
     assert [row.id for row in plain.value] == [first, second]
     assert [row.id for row in careful[0].value] == [third, fourth]

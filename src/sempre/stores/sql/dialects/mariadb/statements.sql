@@ -219,7 +219,7 @@ WHERE e.state = 'running' AND e.session = :session
 -- Delete executions: a DELETE from one table accepts no hint.
 DELETE e FROM {each:ids} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.value
 
--- name: rows_unrung
+-- name: rows_unannounced
 -- Pending rows that are due by an instant: the broker has not announced them.
 SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.unrung_at <= :until ORDER BY e.unrung_at, e.id LIMIT :limit

@@ -50,7 +50,7 @@ WHERE lanes.priority IS NOT NULL
 -- Lock due one-off rows, most urgent first.
 {free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
--- name: take
+-- name: claim_one_off
 -- Start what is due and free, all in one statement, if the session has its lease and no switch is
 -- off. Each row comes as it was found, with its fence, the present, and the end of the lease. Rows
 -- are written where they were found: one that was changed just before it could be locked is in
