@@ -1,4 +1,4 @@
-"""The memory store: the promises of the port, stated as code. Lost when the process ends."""
+"""The memory store: the promises of the port as plain code. Its data ends with the process."""
 
 from sempre.stores.memory.store import MemoryStore
 

@@ -1,4 +1,4 @@
-"""What the memory store knows of the past, and how it forgets it."""
+"""History of the memory store: queries, maintenance passes, and purges."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -41,7 +41,7 @@ def executions(tables: Tables, query: ExecutionQuery) -> Page[Execution]:
 def waiting(
     tables: Tables, queues: frozenset[str] | None, until: datetime, after: str, limit: int
 ) -> Page[Waiting]:
-    """Return a page of live executions that are not held and due by an instant, by id."""
+    """Return a page of live executions that are due by an instant and not held, by id."""
     rows = (row for row in tables.unended.values() if row.is_live and not row.held_by)
     near = (row for row in rows if row.due_at <= until and row.id > after)
     asked = (row for row in near if queues is None or row.snapshot.queue in queues)
@@ -60,12 +60,12 @@ def schedules(tables: Tables, query: ScheduleQuery) -> Page[Schedule]:
 
 
 def maintenance(tables: Tables, now: datetime) -> Pass:
-    """Return the pass row; a new store is due for a pass at once."""
+    """Return the maintenance pass; in a new store, a pass is due at once."""
     return tables.maintenance or Pass(due_at=now)
 
 
 def needs_repair(tables: Tables, schedule: Schedule, tzdata: str, now: datetime) -> bool:
-    """Tell whether a schedule may lack its next row, have one of older zones, or be ahead."""
+    """Return whether the next row may be missing or of older tzdata, or the schedule ahead."""
     if schedule.is_ahead(now) and _has_given_up(tables, schedule, now + AHEAD):
         return True
     if schedule.audit != "by next row":
@@ -76,7 +76,7 @@ def needs_repair(tables: Tables, schedule: Schedule, tzdata: str, now: datetime)
 
 
 def _has_given_up(tables: Tables, schedule: Schedule, after: datetime) -> bool:
-    """Tell whether slots of a schedule were given up, so far in the future."""
+    """Return whether a schedule has ranges, or skipped or missed rows, after an instant."""
     own = (each for each in tables.ranges if each.schedule_id == schedule.id)
     if any(each.last > after for each in own):
         return True
@@ -93,7 +93,7 @@ def following(tables: Tables, after: str) -> list[Schedule]:
 
 
 def is_suspect(tables: Tables, schedule: Schedule, now: datetime) -> bool:
-    """Tell whether a schedule is not plainly in order, by the rows that there are."""
+    """Return whether a schedule is broken, ahead, or has other next rows than expected."""
     if schedule.broken or schedule.is_ahead(now):
         return True
     if not schedule.started:
@@ -112,7 +112,7 @@ def finish_pass(
     due_in: timedelta | None,
     now: datetime,
 ) -> None:
-    """Record what a pass did, if this holder has it."""
+    """Record what a pass did, if this holder was the last to begin one."""
     known = maintenance(tables, now)
     if known.holder == holder:
         due_at = known.due_at if due_in is None else now + due_in
@@ -121,7 +121,7 @@ def finish_pass(
 
 
 def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
-    """Forget executions that ended before an instant, and what else is old; their counts stay."""
+    """Delete executions, ranges, orphans and sessions that ended before an instant; keep counts."""
     old = [row for row in tables.executions.values() if _is_over(tables, row, before, now)]
     old.sort(key=lambda row: (row.finished_at or row.run_at, row.id))
     for row in old[:limit]:
@@ -146,7 +146,7 @@ def _purge_ranges(tables: Tables, before: datetime, limit: int) -> None:
 
 
 def _purge_orphans(tables: Tables, before: datetime, limit: int) -> None:
-    """Forget results that came for executions that were gone: nothing else leads to them."""
+    """Delete late attempts of purged executions: no execution leads to these attempts."""
     kept = [each for each in tables.orphans if each in tables.attempts.get(each.execution_id, ())]
     old = sorted((each for each in kept if each.finished_at < before), key=lambda e: e.finished_at)
     for each in old[:limit]:
@@ -156,7 +156,7 @@ def _purge_orphans(tables: Tables, before: datetime, limit: int) -> None:
 
 
 def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:
-    """Forget sessions that lost their lease, as those of crashed workers do."""
+    """Delete sessions whose lease expired, such as sessions of crashed workers."""
     leases = ((each.leased_until, each.id) for each in tables.sessions.values())
     old = sorted((until, identity) for until, identity in leases if until and until < before)
     for _, identity in old[:limit]:

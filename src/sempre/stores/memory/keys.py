@@ -1,4 +1,4 @@
-"""The unique keys of the memory store: who has one, and who stands in whose way."""
+"""Unique keys of the memory store: which execution holds a key, and which it blocks."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -14,10 +14,10 @@ __all__ = ["coalesced", "forget_key", "hold_key", "holders_of"]
 
 
 def holders_of(tables: Tables, key: str) -> KeyHolders:
-    """Return the executions of a key that decide about another one."""
+    """Return the executions of a key that decide whether another may be enqueued."""
     found = (tables.executions[each] for each in tables.keyed[key])
     active = [row for row in found if row.is_active]
-    # What is over is not looked at again.
+    # Executions that ended leave the index, so that later calls do not scan them.
     tables.keyed[key] = {row.id for row in active}
     newest = tables.executions.get(tables.unique.get(key, ""))
     failures = tables.streaks.get(key, 0)
@@ -31,7 +31,7 @@ def _holder(row: Execution, failures: int = 0) -> KeyHolder:
 
 
 def hold_key(tables: Tables, unique: UniqueKey, identity: str, failures: int) -> None:
-    """Let an execution be the newest of its key, after so many failures in a row."""
+    """Make an execution the newest of its key, after a number of failures in a row."""
     tables.streaks[unique.key] = failures
     tables.unique[unique.key] = identity
     tables.keyed[unique.key].add(identity)
@@ -50,7 +50,7 @@ def forget_key(tables: Tables, identity: str) -> None:
 
 
 def coalesced(tables: Tables, order: Order, now: datetime) -> Order:
-    """Return an order in which no execution is tried again whose key is taken."""
+    """Return an order without retries of executions whose key another execution holds."""
     if not tables.unique_of:
         return order
     changes = tuple(_coalesced(tables, change, now) for change in order.plan.changes)

@@ -1,4 +1,4 @@
-"""One operation of the memory store at a time, with the tables and the present."""
+"""The context of an operation: the lock of the memory store, its tables, and the time now."""
 
 from datetime import datetime
 from threading import RLock
@@ -11,9 +11,9 @@ __all__ = ["Operation"]
 
 
 class Operation:
-    """The context of one operation; one inside another belongs to the outer one.
+    """The context of one operation; a nested operation is part of the outer one.
 
-    A class, because a generator would double the cost of a small operation.
+    Operation is a class: a generator would double the cost of a small operation.
     """
 
     def __init__(self, tables: Tables, clock: Clock) -> None:

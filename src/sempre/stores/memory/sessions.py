@@ -1,4 +1,4 @@
-"""The sessions of the memory store: who lives, and what the dead still hold."""
+"""Sessions of the memory store: leases, and executions whose session expired."""
 
 from datetime import datetime
 
@@ -14,8 +14,8 @@ __all__ = ["expired", "shorten", "tick"]
 
 
 def tick(tables: Tables, session: str, wanted: Wanted, until: datetime, now: datetime) -> Tick:
-    """Renew a session that is known, and return what its worker has to know."""
-    # Frees what a switch held whose time is over.
+    """Renew a session that was not retired or purged; return what its worker has to know."""
+    # This call frees rows held by switches whose time is over.
     active_switches(tables, now)
     known = tables.sessions.get(session)
     if known:
@@ -28,19 +28,19 @@ def tick(tables: Tables, session: str, wanted: Wanted, until: datetime, now: dat
         pass_due_at=history.maintenance(tables, now).due_at,
         cancelled=tuple(sorted(asked)),
         held=frozenset(row.fence for row in running),
-        # Its own lease is good from here on, whatever it is given.
+        # The session's own lease counts as valid from here on, however short the new lease is.
         has_expired=any(row.session != session or not known for row in expired(tables, now)),
     )
 
 
 def expired(tables: Tables, now: datetime) -> list[Execution]:
-    """Return what runs under sessions that are gone or expired."""
+    """Return running executions whose session is gone or expired."""
     running = (row for row in tables.unended.values() if row.state is State.RUNNING)
     return [row for row in running if not work.is_held(tables, row, now)]
 
 
 def shorten(tables: Tables, until: datetime) -> int:
-    """Let no lease last beyond an instant; return how many did."""
+    """Cut leases that end after an instant; return how many did."""
     leases = [(each, each.leased_until) for each in tables.sessions.values()]
     long = [each for each, lease in leases if lease is not None and lease > until]
     for each in long:

@@ -1,7 +1,7 @@
 """The memory store: one lock, plain tables, every operation a few lines.
 
-It is what the other stores are tested against, what the simulator runs on, and what runs jobs
-per process where nothing has to outlive it.
+The memory store is the reference in tests of the other stores, and the store of the simulator.
+It also runs jobs whose schedules and executions need not outlive the process.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -50,26 +50,26 @@ __all__ = ["MemoryStore"]
 
 
 class MemoryStore:
-    """A store in this process, for this process: operations write `tables`, others may read."""
+    """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
     weaker_promises: tuple[str, ...] = ()
 
     def __init__(self, clock: Clock | None = None, *, tables: Tables | None = None) -> None:
-        """Begin empty, on the host's clock or another one; a subclass of `Tables` may watch."""
+        """Begin empty, on the host's clock or a given one; given `tables` may observe writes."""
         self.uuid = str(uuid4())
         self.clock = clock or SystemClock()
         self.tables = tables or Tables()
         self._operation = Operation(self.tables, self.clock)
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
-        """Nothing to set up; fences go on above the given one."""
+        """Continue fences above the given one; there is no schema to set up."""
         self.uuid = str(uuid4()) if as_copy else self.uuid
         with self._at_once() as (tables, _):
             tables.fence = max(tables.fence, fence or 0)
 
     def close(self) -> None:
-        """Forget everything; any later use is an error."""
+        """Close the store; any later use is an error."""
         self._operation.is_closed = True
 
     def _at_once(self) -> Operation:
@@ -97,19 +97,19 @@ class MemoryStore:
     # Work
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return rows of schedules that are due."""
+        """Return due rows of schedules."""
         with self._at_once() as (tables, now):
             rows = work.due_rows(tables, wanted, now, of_schedules=True)
             return Reading(now, [switches.candidate(tables, row.id, now) for row in rows])
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
-        """Return the ids of rows of schedules that are due, or will be within a while."""
+        """Return the ids of rows of schedules that are due, or become due within a time."""
         with self._at_once() as (tables, now):
             rows = work.due_rows(tables, wanted, now, of_schedules=True, within=within)
             return Reading(now, [row.id for row in rows])
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
-        """Return when the next row that is not yet due will be."""
+        """Return when the next wanted row is due, of those that are not due yet."""
         with self._at_once() as (tables, now):
             return Reading(now, work.next_due_at(tables, wanted, after=now))
 
@@ -132,7 +132,7 @@ class MemoryStore:
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str
     ) -> list[Execution | bool]:
-        """Read, plan and carry out while nobody else writes."""
+        """Read, plan and carry out under the lock, so that no other thread writes."""
         with self._at_once():
             orders, claim = plan(self.candidates(ids)), partial(self.claim, session=session)
             return carry_out(orders, claim=claim, apply=self.apply)
@@ -145,7 +145,7 @@ class MemoryStore:
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
-        """Return what runs under a session, by fence."""
+        """Return the running executions of a session, by fence."""
         with self._at_once() as (tables, now):
             return Reading(now, list(map(tables.leased, work.running_under(tables, session))))
 
@@ -155,12 +155,12 @@ class MemoryStore:
             return [work.settle(tables, each, session, now) for each in settlements]
 
     def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
-        """Put one-off work in."""
+        """Enqueue one-off work."""
         with self._at_once() as (tables, now):
             return [work.enqueue(tables, each, now) for each in works]
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
-        """End live executions, and ask for the end of running ones."""
+        """End live executions, and ask the workers of running ones to cancel them."""
         with self._at_once() as (tables, now):
             return [work.cancel(tables, each, actor, now) for each in ids]
 
@@ -174,13 +174,13 @@ class MemoryStore:
             return Reading(now, begun)
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        """Renew a session and tell it what it has to know."""
+        """Renew a session, and return what its worker has to know."""
         with self._at_once() as (tables, now):
-            told = sessions.tick(tables, session, wanted, now + lease, now)
-            return Reading(now, copy_with(told, store=self.uuid))
+            renewed = sessions.tick(tables, session, wanted, now + lease, now)
+            return Reading(now, copy_with(renewed, store=self.uuid))
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
-        """Keep how far runs have come."""
+        """Store the last progress report of each execution."""
         with self._at_once() as (tables, now):
             work.report(tables, reports, session, now)
 
@@ -190,7 +190,7 @@ class MemoryStore:
             tables.sessions.pop(session, None)
 
     def shorten_leases(self, *, longest: timedelta) -> int:
-        """Let no lease last longer than so long from now."""
+        """Cut leases that last longer than this from now; return how many did."""
         with self._at_once() as (tables, now):
             return sessions.shorten(tables, now + longest)
 
@@ -218,7 +218,7 @@ class MemoryStore:
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
-        """Return a page of what waits in these queues and is due within the horizon."""
+        """Return a page of waiting rows of these queues, due within the horizon."""
         with self._at_once() as (tables, now):
             return Reading(now, history.waiting(tables, queues, now + horizon, after, limit))
 
@@ -241,7 +241,7 @@ class MemoryStore:
             return Reading(now, [tables.view(schedule) for schedule in wrong[:limit]])
 
     def suspect(self, *, after: str, limit: int) -> Reading[Stretch]:
-        """Check schedules in order of id."""
+        """Check the next schedules in order of id, and return the names of suspect ones."""
         with self._at_once() as (tables, now):
             found = history.following(tables, after)[:limit]
             suspect = (each.name for each in found if history.is_suspect(tables, each, now))
@@ -255,7 +255,7 @@ class MemoryStore:
             return Reading(now, [tables.view(schedule) for schedule in found])
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
-        """Take the maintenance pass if it is due."""
+        """Begin the maintenance pass if it is due."""
         with self._at_once() as (tables, now):
             known = history.maintenance(tables, now)
             if not known.is_due(now, every):
@@ -271,12 +271,12 @@ class MemoryStore:
             history.finish_pass(tables, holder, report, due_in, now)
 
     def last_pass(self) -> Reading[Pass]:
-        """Return when the next pass is due and what the last one reported."""
+        """Return when the next pass is due, and the report of the last pass."""
         with self._at_once() as (tables, now):
             return Reading(now, history.maintenance(tables, now))
 
     def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant."""
+        """Delete executions that ended before an instant; return how many."""
         with self._at_once() as (tables, now):
             return history.purge(tables, before, limit, now)
 
@@ -309,7 +309,7 @@ class MemoryStore:
             return Reading(now, newest[:limit])
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution."""
+        """Return every attempt of an execution."""
         with self._at_once() as (tables, now):
             return Reading(now, list(tables.attempts.get(execution_id, ())))
 
@@ -320,7 +320,7 @@ class MemoryStore:
             return Reading(now, [tables.reports[each] for each in wanted])
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows."""
+        """Return the counts and run times of purged executions, by day and state."""
         with self._at_once() as (tables, now):
             found = [each for each in tables.rollups.values() if each.schedule_id == schedule_id]
             return Reading(now, sorted(found, key=lambda each: (each.day, each.state)))
@@ -328,13 +328,13 @@ class MemoryStore:
     # Switches
 
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
-        """Turn a switch off or on again."""
+        """Turn a switch off or on again; return the switches that are off."""
         with self._at_once() as (tables, now):
             switches.turn(tables, switch, now, off=off)
             return Reading(now, list(switches.active_switches(tables, now)))
 
     def switches(self) -> Reading[list[Switch]]:
-        """Return the switches that are off."""
+        """Return the switches that are off, with how many enqueues each has rejected."""
         with self._at_once() as (tables, now):
             found = switches.in_force(tables, now)
             return Reading(

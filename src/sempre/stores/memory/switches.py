@@ -1,4 +1,4 @@
-"""The switches of the memory store: which are off, and what they stop."""
+"""Switches of the memory store: which switches are off, and which rows they stop."""
 
 from datetime import datetime
 
@@ -13,9 +13,9 @@ __all__ = ["active_switches", "candidate", "decision_stands", "in_force", "stopp
 
 
 def turn(tables: Tables, switch: Switch, now: datetime, *, off: bool) -> None:
-    """Turn a switch off, or on again, which frees what it held.
+    """Turn a switch off, or on again, which frees the rows that the switch held.
 
-    A slot that it has kept waiting past its time says so from then on.
+    Slots that the switch kept waiting past their due time record that in their reason.
     """
     if off:
         tables.switches[switch.name] = switch
@@ -35,7 +35,7 @@ def _tags(tables: Tables, row: Execution) -> tuple[str, ...]:
 
 
 def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
-    """Return the switches that are off; one whose time is over is on again."""
+    """Turn switches on again whose time is over; return the switches that are off."""
     for switch in list(tables.switches.values()):
         if _is_over(switch, now):
             turn(tables, switch, now, off=False)
@@ -43,18 +43,18 @@ def active_switches(tables: Tables, now: datetime) -> tuple[Switch, ...]:
 
 
 def in_force(tables: Tables, now: datetime) -> list[Switch]:
-    """Return the switches that are off, by name, and change nothing."""
+    """Return the switches that are off, by name, without writing."""
     found = (each for each in tables.switches.values() if not _is_over(each, now))
     return sorted(found, key=lambda switch: switch.name)
 
 
 def stopping_now(tables: Tables, row: Execution, now: datetime) -> Switch | None:
-    """Return the switch that is off for an execution."""
+    """Return the switch that stops an execution now, if any."""
     return stopping(active_switches(tables, now), row, _tags(tables, row))
 
 
 def decision_stands(tables: Tables, plan: Plan, now: datetime) -> bool:
-    """Tell whether the execution a plan decides about is stopped as it was, or as little."""
+    """Return whether the plan saw the switch, or no switch, that stops its execution now."""
     row = tables.executions.get(plan.decides)
     if row is None:
         return not plan.decides
@@ -65,7 +65,7 @@ def decision_stands(tables: Tables, plan: Plan, now: datetime) -> bool:
 
 
 def candidate(tables: Tables, identity: str, now: datetime) -> Candidate:
-    """Return an execution with its schedule's view, and the switch that is off for it."""
+    """Return an execution with its schedule's view and the switch that stops it, if any."""
     switches = active_switches(tables, now)
     found = tables.candidate(tables.executions[identity])
     if not found.execution.is_live:

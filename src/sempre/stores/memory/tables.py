@@ -1,7 +1,7 @@
-"""The tables of the memory store, and the guards that every write of it passes.
+"""The tables of the memory store, and the guards that every write passes.
 
-Owns what a database's constraints own: which rows may stand beside each other, and whether a
-plan still fits what it was made from.
+The guards do the work of a database's constraints: which rows may exist together, and whether the
+rows that a plan was made from are unchanged.
 """
 
 from collections import Counter, defaultdict
@@ -55,7 +55,7 @@ class Tables:
     maintenance: Pass | None = None
 
     def named(self, name: str) -> Schedule | None:
-        """Return the schedule of a name that is not deleted."""
+        """Return the schedule of a name, unless it is deleted."""
         found = (each for each in self.schedules.values() if each.name == name)
         return next((schedule for schedule in found if not schedule.deleted), None)
 
@@ -64,7 +64,7 @@ class Tables:
         return (self.executions[each] for each in self.of_schedule.get(schedule_id, ()))
 
     def view(self, schedule: Schedule) -> View:
-        """Return a schedule with the rows that planning looks at."""
+        """Return a schedule with the rows that planning needs."""
         rows = list(self.rows_of(schedule.id))
         earliest = min((row.due_at for row in rows if row.is_live), default=None)
         wanted = (row for row in rows if _matters(row, schedule.cursor, earliest))
@@ -94,17 +94,17 @@ class Tables:
             self.of_schedule[row.schedule_id].add(row.id)
 
     def position_of(self, schedule_id: str) -> Position | None:
-        """Return how far a schedule has got."""
+        """Return the position of a schedule, by which guards detect other writes."""
         schedule = self.schedules.get(schedule_id)
         return Position.of(schedule) if schedule else None
 
     def progress_of(self, execution_id: str) -> Progress | None:
-        """Return how far an execution has got."""
+        """Return the progress of an execution, by which guards detect other writes."""
         row = self.executions.get(execution_id)
         return Progress.of(row) if row else None
 
     def holders_of(self, slot: Slot) -> list[str]:
-        """Return the rows that hold a slot."""
+        """Return the ids of rows that hold a slot."""
         schedule_id, run_at, kind = slot
         rows = (row for row in self.rows_of(schedule_id) if row.run_at == run_at)
         return [row.id for row in rows if row.kind is kind and row.holds_slot]
@@ -123,7 +123,7 @@ class Tables:
             self.schedules[plan.schedule.id] = plan.schedule
 
     def _retract(self, schedule_id: str, after: datetime) -> None:
-        """Forget stretches of slots that reach beyond an instant."""
+        """Delete ranges of slots that end after an instant."""
         own = [each for each in self.ranges if each.schedule_id == schedule_id]
         gone = {id(each) for each in own if each.last > after}
         self.ranges[:] = [each for each in self.ranges if id(each) not in gone]

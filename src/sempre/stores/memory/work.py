@@ -1,4 +1,4 @@
-"""The writing operations of the memory store, on tables that nobody else touches meanwhile."""
+"""The writing operations of the memory store; the caller holds the lock of the tables."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def create(tables: Tables, birth: Birth) -> bool:
-    """Create one schedule; True also if this very one exists."""
+    """Create one schedule; True also if a schedule of its id exists."""
     schedule = birth.schedule
     if schedule.id in tables.schedules:
         return True
@@ -71,7 +71,7 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
 
 
 def claim(tables: Tables, order: Order, session: str, now: datetime) -> Execution | None:
-    """Start the execution that a plan starts."""
+    """Carry out a plan that starts an execution, and return the started execution."""
     change = next(each for each in order.plan.changes if each.after.state is State.RUNNING)
     current = tables.executions.get(change.before.id)
     if current and _is_own_claim(current, change.after, session):
@@ -128,7 +128,7 @@ def settle(tables: Tables, settlement: Settlement, session: str, now: datetime) 
 
 
 def enqueue(tables: Tables, work: Work, now: datetime) -> Enqueued:
-    """Put one piece of work in, or say which one stands in its way."""
+    """Enqueue one piece of work, or return which execution or switch refuses it."""
     row = work.execution
     if row.id in tables.executions:
         return Enqueued(row.id)
@@ -149,7 +149,7 @@ def enqueue(tables: Tables, work: Work, now: datetime) -> Enqueued:
 
 
 def report(tables: Tables, reports: Sequence[Report], session: str, now: datetime) -> None:
-    """Keep how far runs have come that a session still holds."""
+    """Store progress reports of executions that the session still holds."""
     held: set[tuple[str, int]] = set()
     if is_alive(tables.sessions.get(session), now):
         held = {(row.id, row.fence) for row in running_under(tables, session)}
@@ -159,7 +159,7 @@ def report(tables: Tables, reports: Sequence[Report], session: str, now: datetim
 
 
 def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelled:
-    """End a live execution, or ask for the end of a running one."""
+    """End a live execution, or ask the worker of a running one to cancel it."""
     row = tables.executions.get(identity)
     if row and row.state is State.RUNNING:
         tables.cancelled[identity] = row.fence
@@ -181,10 +181,10 @@ def due_rows(
     ids: Sequence[str] | None = None,
     within: timedelta = timedelta(0),
 ) -> list[Execution]:
-    """Return live rows that are due and wanted, most urgent first, but for what has to wait.
+    """Return due and wanted live rows, most urgent first, without rows that wait for a switch.
 
-    Those that will be due within a while are among them. A slot that a switch rejects does not
-    wait: it is to be skipped. What is wanted because it is overdue comes by its age.
+    Rows that become due within `within` are included. A slot that a switch rejects does not wait:
+    the caller skips the slot. Rows wanted as overdue are ordered by age, not by priority.
     """
     unended = tables.unended
     known = unended.values() if ids is None else (unended[each] for each in ids if each in unended)
@@ -214,23 +214,23 @@ def next_due_at(
 
 
 def is_alive(session: Session | None, now: datetime) -> bool:
-    """Tell whether a session exists and has not expired."""
+    """Return whether a session exists and has not expired."""
     return session is not None and session.leased_until is not None and session.leased_until > now
 
 
 def is_held(tables: Tables, row: Execution, now: datetime) -> bool:
-    """Tell whether the session that runs an execution still has its lease."""
+    """Return whether the session that runs an execution still has its lease."""
     return is_alive(tables.sessions.get(row.session), now)
 
 
 def running_under(tables: Tables, session: str) -> list[Execution]:
-    """Return what runs under a session, by fence."""
+    """Return the running executions of a session, by fence."""
     rows = (row for row in tables.unended.values() if row.session == session)
     return sorted((row for row in rows if row.state is State.RUNNING), key=lambda row: row.fence)
 
 
 def _carry_out(tables: Tables, order: Order, now: datetime) -> None:
-    """Write an order that fits; attempts that it ends are lost to those who made them."""
+    """Write an order that fits, and record the attempts that the order ends as lost."""
     fitting = coalesced(tables, order, now)
     tables.write(fitting, now)
     for change in fitting.plan.changes:
