@@ -1,4 +1,4 @@
-"""Plans, births, work and settlements as the arguments that the scripts read, in their order."""
+"""Arguments of scripts: plans, births, work and settlements, in the order that scripts read."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -30,14 +30,14 @@ Arguments = Iterator[Argument]
 
 
 def listed(values: Iterable[str]) -> Arguments:
-    """Yield a list: how many, and each."""
+    """Yield a list: the number of values, then each value."""
     found = list(values)
     yield len(found)
     yield from found
 
 
 def pairs(fields: Mapping[str, str]) -> Arguments:
-    """Yield fields: how many, and each with its value."""
+    """Yield fields: the number of fields, then each name and value."""
     yield len(fields)
     for name, value in fields.items():
         yield name
@@ -45,7 +45,7 @@ def pairs(fields: Mapping[str, str]) -> Arguments:
 
 
 def births(given: Sequence[Birth]) -> Arguments:
-    """Yield schedules to be created, with their rows."""
+    """Yield schedules to create, with their rows."""
     yield len(given)
     for birth in given:
         yield birth.schedule.id
@@ -57,14 +57,14 @@ def births(given: Sequence[Birth]) -> Arguments:
 
 
 def orders(given: Sequence[Order]) -> Arguments:
-    """Yield plans to be carried out."""
+    """Yield plans to carry out."""
     yield len(given)
     for order in given:
         yield from _order(order)
 
 
 def claims(given: Sequence[Order]) -> Arguments:
-    """Yield plans that start one execution each: which change does, and when it is due."""
+    """Yield plans that start one execution each: the place of that change, its due_at, the plan."""
     yield len(given)
     for order in given:
         changes = enumerate(order.plan.changes, start=1)
@@ -75,7 +75,7 @@ def claims(given: Sequence[Order]) -> Arguments:
 
 
 def settlements(given: Sequence[Settlement]) -> Arguments:
-    """Yield ends of attempts."""
+    """Yield settlements: which attempt ended, its outcome, and the plan that follows."""
     yield len(given)
     for each in given:
         yield each.execution.id
@@ -86,7 +86,7 @@ def settlements(given: Sequence[Settlement]) -> Arguments:
 
 
 def works(given: Collection[Work]) -> Arguments:
-    """Yield one-off work to be put in."""
+    """Yield one-off work to enqueue."""
     yield len(given)
     for work in given:
         yield work.execution.id
@@ -102,19 +102,19 @@ def works(given: Collection[Work]) -> Arguments:
 
 
 def reports(given: Sequence[Report]) -> Arguments:
-    """Yield how far runs have come."""
+    """Yield progress reports."""
     yield len(given)
     for each in given:
         yield from (each.execution_id, each.fence, write_report(each))
 
 
 def pass_intervals(every: timedelta) -> Arguments:
-    """Yield when the next pass is due from now on, and after when nobody can have meant it."""
+    """Yield the time to the next pass, and the time beyond which a stored due_at is an error."""
     yield from (each // encoding.MICROSECOND for each in (every, Pass.farthest(every)))
 
 
 def wanted_work(wanted: Wanted, *, within: timedelta | None = None) -> Arguments:
-    """Yield which work a worker can do, how much of it it wants, and, if asked for, how soon."""
+    """Yield the queues, jobs and limit of a worker, the overdue time, and `within` if given."""
     yield from listed(wanted.queues)
     yield from listed(wanted.jobs)
     yield wanted.limit
@@ -155,7 +155,7 @@ def _base(base: Schedule | None) -> Arguments:
 
 
 def _moved(plan: Plan) -> dict[str, str]:
-    """Return the fields of a schedule that a plan writes: none if it leaves the schedule alone."""
+    """Return the fields of a schedule that a plan writes: none if the plan moves no schedule."""
     if plan.schedule is None or not plan.moves:
         return {}
     write = encoding.write_schedule if plan.redeclares else encoding.write_moved_schedule

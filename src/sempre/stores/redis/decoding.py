@@ -1,6 +1,6 @@
 """Decoding of many rows: an unreadable row is left out and reported, and hides no other row.
 
-All rows are decoded in one go; only after a failure each row is decoded on its own.
+All rows are decoded together; only after a failure is each row decoded on its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,83 +30,83 @@ _NAME_OF_EXECUTION, _NAME_OF_SCHEDULE = len(EXECUTION.columns), SCHEDULE.positio
 Row = Sequence[Any]
 Told = Callable[[Any, Exception], Unreadable]
 LeftOut = list[Unreadable]
-"""Rows that were left out of an answer, in the order in which they were met."""
+"""Unreadable rows that an answer leaves out, in the order of the answer."""
 
 
 def decoded(
     rows: Sequence[Any], read: Callable[[Any], T], told: Told, left_out: LeftOut
 ) -> list[T]:
-    """Return what rows say, but for those that cannot be read."""
+    """Return the decoded rows; add unreadable rows to `left_out`."""
     found, unread = read_each(rows, read, told)
     left_out += unread
     return found
 
 
 def told_as(table: Table, identity: str) -> Told:
-    """Return how to tell of a row that belongs to a schedule, an execution or a session."""
+    """Return a function that reports an unreadable row of a schedule, execution or session."""
     return lambda _row, error: unreadable(table, identity, identity, error)
 
 
 def told_of_execution(row: Row, error: Exception) -> Unreadable:
-    """Tell of an execution that cannot be read."""
+    """Return the report of an execution that cannot be read."""
     return unreadable("executions", row[0], row[_NAME_OF_EXECUTION], error)
 
 
-def _told_of_schedule(row: Row, error: Exception) -> Unreadable:
+def _unreadable_schedule(row: Row, error: Exception) -> Unreadable:
     return unreadable("schedules", row[0], row[_NAME_OF_SCHEDULE], error)
 
 
 def executions_of(rows: Sequence[Row], left_out: LeftOut) -> list[Execution]:
-    """Return executions, but for those that cannot be read."""
+    """Return executions; add unreadable ones to `left_out`."""
     return decoded(rows, read_execution, told_of_execution, left_out)
 
 
 def schedules_of(rows: Sequence[Row], left_out: LeftOut) -> list[Schedule]:
-    """Return schedules, but for those that cannot be read."""
-    return decoded(rows, read_schedule, _told_of_schedule, left_out)
+    """Return schedules; add unreadable ones to `left_out`."""
+    return decoded(rows, read_schedule, _unreadable_schedule, left_out)
 
 
 def sessions_of(rows: Sequence[Row], left_out: LeftOut) -> list[Session]:
-    """Return sessions, but for those that cannot be read."""
+    """Return sessions; add unreadable ones to `left_out`."""
 
-    def told(row: Row, error: Exception) -> Unreadable:
+    def describe(row: Row, error: Exception) -> Unreadable:
         return unreadable("sessions", row[0], row[0], error)
 
-    return decoded(rows, read_session, told, left_out)
+    return decoded(rows, read_session, describe, left_out)
 
 
 def views_of(found: Sequence[Any], left_out: LeftOut) -> list[View]:
-    """Return schedules with their rows.
+    """Return schedules with their rows; leave out a schedule if any part of it is unreadable.
 
-    One that cannot be read, or has a row that cannot be, is left to those who can read all of it:
-    whoever planned without that row might run a slot twice, or never again.
+    A process that can read every row plans that schedule. A plan made without the unreadable row
+    might run a slot twice, or never again.
     """
 
-    def told(view: Any, _error: Exception) -> Unreadable:  # noqa: ANN401 - as a script answers
+    def describe(view: Any, _error: Exception) -> Unreadable:  # noqa: ANN401 - a script's answer
         return _culprit(view).hides(view[0][0])
 
-    return decoded(found, read_view, told, left_out)
+    return decoded(found, read_view, describe, left_out)
 
 
 def candidates_of(found: Sequence[Any], left_out: LeftOut) -> list[Candidate]:
     """Return executions with the views of their schedules.
 
-    One whose schedule cannot be read is left out as well: it would run without a successor.
+    An execution of an unreadable schedule is left out too: it would run without a successor.
     """
 
-    def told(candidate: Any, error: Exception) -> Unreadable:  # noqa: ANN401 - as a script answers
+    def describe(candidate: Any, error: Exception) -> Unreadable:  # noqa: ANN401 - an answer
         row, view, _ = candidate
         try:
             read_execution(row)
-        except Exception as own:  # noqa: BLE001 - whatever a row of a newer release leads to
+        except Exception as own:  # noqa: BLE001 - a row of a newer release may raise anything
             return told_of_execution(row, own)
         return _culprit(view).hides(row[0]) if view else told_of_execution(row, error)
 
-    return decoded(found, read_candidate, told, left_out)
+    return decoded(found, read_candidate, describe, left_out)
 
 
 def _culprit(view: Sequence[Any]) -> Unreadable:
-    """Return which row of a view cannot be read."""
+    """Return the first row of a view that cannot be read."""
     schedule, rows = view
     left_out: LeftOut = []
     schedules_of([schedule], left_out)

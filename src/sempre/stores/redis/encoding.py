@@ -1,7 +1,7 @@
-"""How schedules and executions become fields of a hash, and how hashes become values.
+"""Encoding of schedules and executions as fields of a hash, and decoding of hashes.
 
-Every value is a text. An instant is 19 digits, microseconds since 1970 plus 10^18, which sort as
-the instants do and pass through no double. An empty text is None. Rows of equal text share the
+Every value is a text. An instant is 19 digits, microseconds since 1970 plus 10^18: texts sort as
+instants do, and no double rounds an instant. An empty text is None. Rows of equal text share the
 parsed value, except for arguments: a job may change its arguments.
 """
 
@@ -55,7 +55,7 @@ BIAS = 10**18
 
 
 def stamp(value: datetime | None) -> str:
-    """Return an instant as it is stored."""
+    """Return the stored text of an instant; an empty text for None."""
     return "" if value is None else _digits(microseconds_of(value))
 
 
@@ -64,7 +64,7 @@ def _digits(microseconds: int | None) -> str:
 
 
 def instant(text: str) -> datetime:
-    """Return a stored instant."""
+    """Return the instant of a stored text."""
     return instant_of(int(text) - BIAS)
 
 
@@ -73,11 +73,11 @@ def _maybe(text: str) -> datetime | None:
 
 
 def json_text(value: object) -> str:
-    """Return JSON in its short form."""
+    """Return a value as JSON without spaces."""
     return json.dumps(value, separators=(",", ":"))
 
 
-def _flag(value: bool) -> str:  # noqa: FBT001 - the value is what is written
+def _flag(value: bool) -> str:  # noqa: FBT001 - the flag is the value to write
     return "1" if value else "0"
 
 
@@ -100,7 +100,7 @@ _WRITTEN: Converters = {
 
 
 def _hashed(columns: Iterable[Column]) -> list[Column]:
-    """Return columns by the names that they have in a hash; the id is part of its key."""
+    """Return columns by their names in a hash, without the id, which is part of the key."""
     return [replace(each, name=each.attribute) for each in columns if each.name != "id"]
 
 
@@ -109,7 +109,7 @@ def _changing(columns: Iterable[Column]) -> list[Column]:
 
 
 def _defaults_of(kind: type, columns: Iterable[Column]) -> Fields:
-    """Return the fields of a hash for those fields of a domain class that have a default."""
+    """Return the defaults of a domain class as fields of a hash."""
     defaults = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
     known = [each for each in columns if each.attribute in defaults]
     return Writer(known, _WRITTEN).write(SimpleNamespace(**defaults))
@@ -152,7 +152,7 @@ def write_schedule(schedule: Schedule) -> Fields:
 
 
 def write_moved_schedule(schedule: Schedule) -> Fields:
-    """Return the fields of a schedule that change while the definition stays."""
+    """Return the fields of a schedule that change without a new definition."""
     return _moved.write(schedule, _AUDITS[schedule.audit])
 
 
@@ -175,7 +175,7 @@ def _completed(row: Row, names: Sequence[str], defaults: Fields) -> Row:
     return [row[0], *found, *row[len(found) + 1 :]]
 
 
-# How an audit is stored; in the last case a script stores the stamp of the next row as well.
+# The stored texts of audits; for "by next row" a script also stores the stamp of the next row.
 _AUDITS: dict[Audit, str] = {
     "sound": "well",
     "needs repair": "astray",
@@ -208,7 +208,7 @@ def write_execution(row: Execution) -> Fields:
 
 
 def write_draft(draft: Draft) -> Fields:
-    """Return the fields of an execution that comes into being."""
+    """Return the fields of a new execution."""
     ended_at = stamp(draft.run_at) if draft.state in ENDS else ""
     return _drafted.write(draft, *_rest(draft), ended_at) | _UNTRIED
 
@@ -229,7 +229,7 @@ def _rest(draft: Draft) -> tuple[str, ...]:
         snapshot.queue,
         str(snapshot.priority),
         "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
-        *("", "", ""),  # the unique key, which a script knows
+        *("", "", ""),  # the unique key, which a script writes
         sortable_tzdata(draft.tzdata),
     )
 

@@ -12,7 +12,7 @@ _PLACE = re.compile(r"--\[\[(\w+)\]\]")
 
 
 def with_field_lists(script: str) -> str:
-    """Return a script with a list of fields, and a table of their places, for each `--[[noun]]`."""
+    """Replace each `--[[noun]]` of a script by a list of fields and a table of their places."""
     return _PLACE.sub(lambda found: _written(_LISTS[found[1]]), script)
 
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class RedisHistory(ABC):
-    """The operations of the port that change nothing, and that no worker needs."""
+    """The operations of the port that only read, and that no worker needs."""
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""
@@ -46,21 +46,21 @@ class RedisHistory(ABC):
         """Return the latest stretches of slots that passed without a row."""
 
         def read(found: Sequence[str], left_out: LeftOut) -> list[SlotRange]:
-            told = told_as("ranges", schedule_id)
+            describe = told_as("ranges", schedule_id)
             return decoded(
-                found, lambda text: records.read_range(schedule_id, text), told, left_out
+                found, lambda text: records.read_range(schedule_id, text), describe, left_out
             )
 
         return self._read_rows("ranges", [schedule_id, limit], read)
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution."""
+        """Return every attempt of an execution."""
 
         def read(found: Sequence[str], left_out: LeftOut) -> list[Attempt]:
             tries = records.sorted_attempts(records.paired(found))
-            told = told_as("attempts", execution_id)
+            describe = told_as("attempts", execution_id)
             return decoded(
-                tries, lambda each: records.read_attempt(execution_id, *each), told, left_out
+                tries, lambda each: records.read_attempt(execution_id, *each), describe, left_out
             )
 
         return self._read_rows("attempts", [execution_id], read)
@@ -69,17 +69,19 @@ class RedisHistory(ABC):
         """Return the last report of each of these executions."""
 
         def read(found: Sequence[Any], left_out: LeftOut) -> list[Report]:
-            return decoded(found, records.read_report, _told_of_report, left_out)
+            return decoded(found, records.read_report, _unreadable_report, left_out)
 
         return self._read_rows("reports", arguments.listed(sorted(set(ids))), read)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows."""
+        """Return the counts and run times of purged executions, by day and state."""
 
         def read(found: Sequence[str], left_out: LeftOut) -> list[Rollup]:
             days = records.days_of(records.paired(found))
-            told = told_as("rollups", schedule_id)
-            return decoded(days, lambda day: records.read_rollup(schedule_id, *day), told, left_out)
+            describe = told_as("rollups", schedule_id)
+            return decoded(
+                days, lambda day: records.read_rollup(schedule_id, *day), describe, left_out
+            )
 
         return self._read_rows("rollups", [schedule_id], read)
 
@@ -90,7 +92,7 @@ class RedisHistory(ABC):
         """Run a script."""
 
     def _read(self, script: str, told: Iterable[str | int], read: Callable[[Any], T]) -> Reading[T]:
-        """Answer with the store's now, by which whoever asked goes on planning."""
+        """Run a script; return its answer with the store's now, from which the caller plans on."""
         now, found = self._run(script, told)
         return Reading(instant(now), read(found))
 
@@ -102,12 +104,12 @@ class RedisHistory(ABC):
     def _read_rows(
         self, script: str, told: Iterable[str | int], read: Callable[[Any, LeftOut], T]
     ) -> Reading[T]:
-        """Answer likewise, and with the rows that were left out, which `read` puts on its list."""
+        """Like `_read`, with the unreadable rows, which `read` adds to its list."""
         now, found = self._run(script, told)
         left_out: LeftOut = []
         value = read(found, left_out)
         return Reading(instant(now), value, tuple(left_out))
 
 
-def _told_of_report(row: Sequence[str], error: Exception) -> Unreadable:
+def _unreadable_report(row: Sequence[str], error: Exception) -> Unreadable:
     return unreadable("reports", row[0], row[0], error)

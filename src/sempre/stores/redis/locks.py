@@ -1,7 +1,7 @@
 """Locks: while a worker plans a claim of a schedule, plans of other workers for it are refused.
 
-A lock only spares work that would be in vain; safety rests on the comparison of each plan with its
-schedule. A lock ends by itself after a second, in case the worker is gone.
+A lock only saves plans that would not fit; safety rests on the comparison of each plan with its
+schedule. A lock expires after one second, in case its worker has crashed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,24 +31,24 @@ class Locks:
         *,
         wait: Callable[[float], object] | None = None,
     ) -> None:
-        """Lock and apply by scripts."""
+        """Lock schedules, and apply plans, by scripts."""
         self._run = run
         self._wait = wait or Event().wait
 
     @contextmanager
     def locked(self, ids: Sequence[str]) -> Iterator[str]:
-        """Lock the schedules of executions, as far as they are free; lend the token of the lock."""
+        """Lock those schedules of executions that are not locked; yield the token of the lock."""
         token = token_hex(8)
         self._run("lock", [token, MILLISECONDS, *arguments.listed(ids)])
         try:
             yield token
         finally:
-            # One that cannot be given back ends by itself.
+            # A lock that cannot be released expires.
             with suppress(StoreError):
                 self._run("unlock", [token, *arguments.listed(ids)])
 
     def apply(self, orders: Sequence[Order], token: str = "") -> list[bool]:
-        """Carry out plans; those whose schedule is locked by another token wait for it."""
+        """Carry out plans; a plan waits while another token has its schedule locked."""
         answers: list[int] = self._run("apply", [token, *arguments.orders(orders)])
         for _ in range(TRIES):
             waiting = [place for place, answer in enumerate(answers) if answer == LOCKED]
@@ -56,7 +56,7 @@ class Locks:
                 break
             self._wait(PAUSE)
             again = [orders[place] for place in waiting]
-            told = self._run("apply", [token, *arguments.orders(again)])
-            for place, answer in zip(waiting, told, strict=True):
+            retried = self._run("apply", [token, *arguments.orders(again)])
+            for place, answer in zip(waiting, retried, strict=True):
                 answers[place] = answer
         return [answer == 1 for answer in answers]

@@ -18,4 +18,4 @@ class RedisNotifier:
         self._server.publish(self._channel, word)
 
     def notify_within(self, connection: object, word: str) -> None:
-        """Do nothing: no transaction of a caller reaches this store."""
+        """Do nothing: this store takes no part in a caller's transaction."""

@@ -1,8 +1,8 @@
 """Claims of one-off work: a script starts only work whose rules this process can read.
 
-A script cannot read rules as Python does, nor undo a start whose row turns out to be unreadable. So
-the script is given the rules that are known. It returns rows of other rules, and is run again when
-this process has read those. Unreadable rows are passed over.
+A script cannot read rules as Python does, nor undo the start of a row that proves unreadable. So
+this process passes the known rules to the script. The script returns rows of other rules, and runs
+again when this process has read those rows. Unreadable rows are skipped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,12 +20,12 @@ __all__ = ["Asked", "OneOffClaims"]
 
 Row = Sequence[Any]
 MOST_RULES = 256
-# Where an execution as an answer has its rules.
+# The place of the rules in an execution that a script returns.
 _RULES = 1 + EXECUTION_FIELDS.index("rules")
 
 
 class Asked(NamedTuple):
-    """Which work is wanted, for which session, and of which executions only, if so."""
+    """Which work is wanted, for which session; with `ids`, only these executions."""
 
     wanted: Wanted
     session: str
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
 
 class _Texts(dict[str, None]):
-    """Texts of which the newest are kept."""
+    """Texts, of which the newest MOST_RULES are kept."""
 
     def note(self, texts: Iterable[str]) -> None:
         self.update(dict.fromkeys(texts))
@@ -42,24 +42,24 @@ class _Texts(dict[str, None]):
 
 
 class OneOffClaims:
-    """Takes work, and remembers which rules this process can read and which it cannot."""
+    """Claims work, and remembers which rules this process can read and which are unreadable."""
 
     def __init__(self, run: Callable[[str, Iterable[str | int]], Any]) -> None:
-        """Take by a script."""
+        """Claim by a script."""
         self._run = run
         self._known = _Texts()
         self._foreign = _Texts()
 
     def claim_one_off(self, asked: Asked) -> Reading[list[Execution]]:
-        """Start work that is due, by one script as long as its rules are known."""
+        """Start work that is due, with one run of the script if all rules are known."""
         taken: list[Execution] = []
         left_out: LeftOut = []
         answers: dict[str, bool] = {}
         past, rest = 0, asked.wanted.limit
         while True:
             wanted = copy_with(asked.wanted, limit=rest)
-            told = self._arguments(asked._replace(wanted=wanted), past, answers)
-            now, (started, passed, unknown) = self._run("claim_one_off", told)
+            values = self._arguments(asked._replace(wanted=wanted), past, answers)
+            now, (started, passed, unknown) = self._run("claim_one_off", values)
             taken += map(read_execution, started)
             rest -= len(started)
             seen = len(started) + len(passed) + len(unknown)
@@ -71,7 +71,7 @@ class OneOffClaims:
             past = 2 * (len(passed) + len(unknown))
 
     def _answer(self, unknown: Sequence[Row], answers: dict[str, bool]) -> None:
-        """Find out which of these rows can be read."""
+        """Record which of these rows, and which of their rules, this process can read."""
         readable = {row.id for row in decoded(unknown, read_execution, told_of_execution, [])}
         answers |= {row[0]: row[0] in readable for row in unknown}
         known = {row[_RULES] for row in unknown if row[0] in readable}
@@ -94,6 +94,6 @@ class OneOffClaims:
 def _are_readable(rules: str) -> bool:
     try:
         read_snapshot(rules)
-    except Exception:  # noqa: BLE001 - whatever rules of a newer release lead to
+    except Exception:  # noqa: BLE001 - rules of a newer release may raise anything
         return False
     return True

@@ -90,7 +90,7 @@ def schedules(run: Run, query: ScheduleQuery) -> Reading[Page[Schedule]]:
 def waiting(
     run: Run, queues: frozenset[str] | None, horizon: timedelta, after: str, limit: int
 ) -> Reading[Page[Waiting]]:
-    """Return a page of what waits, lane by lane."""
+    """Return a page of waiting rows, lane by lane."""
     place = json.loads(after) if after else ("", "", "")
     named = [int(queues is None), *listed(sorted(queues or ()))]
     asked = [*named, horizon // MICROSECOND, min(limit, AT_ONCE), *place]
@@ -100,7 +100,7 @@ def waiting(
 
 
 def read_waiting(row: Sequence[str]) -> Waiting:
-    """Return what a script tells of an execution that waits."""
+    """Return the waiting execution that a script reports."""
     identity, due_at, queue, priority, attempt, state = row
     numbers = int(priority), int(attempt)
     return Waiting(identity, instant(due_at), queue, *numbers, State(state))
@@ -111,6 +111,6 @@ def _key(row: Sequence[str]) -> str:
 
 
 def _read_key(text: str) -> str:
-    """Return the member of an index that the key of a page stands for."""
+    """Return the member of an index that the key of a page names."""
     run_at, identity = PageKey.read(text)
     return stamp(run_at) + identity

@@ -1,7 +1,7 @@
 """Probe of a Redis server: which servers are refused, and which promises are weaker on others.
 
-INFO decides, which every user may read. CONFIG is often forbidden on hosted servers, and is asked
-only for what INFO leaves out.
+The probe reads INFO, which every user may read. Hosted servers often forbid CONFIG, so the probe
+reads CONFIG only for settings that INFO lacks.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ OLDEST = (6, 2)
 
 @dataclass(frozen=True)
 class Allowance:
-    """Which unsafe settings of a server were explicitly accepted."""
+    """Which unsafe settings of a server the user explicitly accepts."""
 
     eviction: bool = False
     no_aof: bool = False

@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 WIDTH = 19  # of an instant
-PLACE = 15  # of the number that tells two ranges with the same first slot apart
+PLACE = 15  # of the number that distinguishes ranges of one first slot
 
 
 def read_view(found: Sequence[Any]) -> View:
@@ -68,7 +68,7 @@ def read_view(found: Sequence[Any]) -> View:
 
 
 def read_candidate(found: Sequence[Any]) -> Candidate:
-    """Return an execution with its schedule's view and the switch that is off for it, if any."""
+    """Return an execution with its schedule's view and the switch that stops it, if any."""
     row, view, switch = found
     return Candidate(
         read_execution(row),
@@ -78,27 +78,27 @@ def read_candidate(found: Sequence[Any]) -> Candidate:
 
 
 def write_attempt(settlement: Settlement) -> str:
-    """Return what is known of a try before the store says when and how it ended."""
+    """Return the text of an attempt, to which the store adds when and how the attempt ended."""
     claimed = settlement.execution
     began = stamp(claimed.started_at)
     return json_text([claimed.fence, claimed.session, began, settlement.result, settlement.error])
 
 
 def write_loss(change: Change) -> str:
-    """Return the same of a try that somebody else ends; an empty text if a change ends none."""
+    """Return the text of the attempt that a change ends as lost; empty if there is none."""
     if not change.loss:
         return ""
     return write_attempt(Settlement(change.before, Plan(), error=change.loss))
 
 
 def sorted_attempts(found: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the tries at an execution, in order: what is known of each, and how it ended."""
+    """Return the attempts of an execution, in order: the text and the ending of each."""
     pairs = sorted(found.items(), key=lambda pair: pair[1])
     return [(text, key.partition(":")[2]) for key, text in pairs]
 
 
 def read_attempt(execution_id: str, text: str, ending: str) -> Attempt:
-    """Return a try at an execution."""
+    """Return an attempt of an execution."""
     _, finished, state, rest = text.split(" ", 3)
     fence, session, started, result, error = json.loads(rest)
     times = instant(started or finished), instant(finished)
@@ -107,12 +107,12 @@ def read_attempt(execution_id: str, text: str, ending: str) -> Attempt:
 
 
 def write_report(report: Report) -> str:
-    """Return how far a run has come, but for when that was."""
+    """Return the text of a progress report, without its instant and fence."""
     return json_text([report.done, report.total, report.note])
 
 
 def read_report(found: Sequence[str]) -> Report:
-    """Return the report of an execution: its instant, its fence and the rest."""
+    """Return the progress report of an execution from its instant, its fence and its text."""
     identity, text = found
     fence, _, rest = text[WIDTH:].partition(" ")
     done, total, note = json.loads(rest)
@@ -120,13 +120,13 @@ def read_report(found: Sequence[str]) -> Report:
 
 
 def write_session(session: Session) -> str:
-    """Return what a session says of itself."""
-    told = session.host, session.pid, session.queues, session.jobs, session.tzdata, session.release
-    return json_text(told)
+    """Return the text that describes a session."""
+    data = session.host, session.pid, session.queues, session.jobs, session.tzdata, session.release
+    return json_text(data)
 
 
 def read_session(found: Sequence[str]) -> Session:
-    """Return a session of its id, when it began with what it says of itself, and its lease."""
+    """Return a session from its id, its start and description, and its lease."""
     identity, text, lease = found
     host, pid, queues, jobs, tzdata, release = json.loads(text[WIDTH:])
     said = host, pid, tuple(queues), tuple(jobs), tzdata, release
@@ -145,7 +145,7 @@ def write_switch(switch: Switch) -> dict[str, str]:
 
 
 def read_switch(found: Sequence[Any]) -> Switch:
-    """Return the switch of a name and its fields, and perhaps how much it has rejected."""
+    """Return a switch from its name, its fields and, if given, its number of rejections."""
     name, target, mode, reason, actor, until, *rejected = found
     ends = instant(until) if until else None
     return Switch(name, target, mode, reason, actor, ends, *map(int, rejected))
@@ -157,14 +157,14 @@ def read_instant(found: str) -> datetime | None:
 
 
 def read_receipt(found: Sequence[Any]) -> Enqueued:
-    """Return what became of a piece of work."""
+    """Return the receipt of a piece of work."""
     identity, created, rejected_by, failures, until = found
     waits_until = instant(until) if until else None
     return Enqueued(identity, created == 1, rejected_by, failures, waits_until)
 
 
 def read_tick(found: Sequence[Any]) -> Tick:
-    """Return what a worker has to know."""
+    """Return the answer to a heartbeat: what a worker has to know."""
     alive, next_due_at, pass_due_at, cancelled, held, has_expired, store = found
     return Tick(
         alive=alive == 1,
@@ -178,18 +178,18 @@ def read_tick(found: Sequence[Any]) -> Tick:
 
 
 def paired(flat: Sequence[str]) -> dict[str, str]:
-    """Return a hash as a script returns it: keys and values by turns."""
+    """Return the hash of a flat list, in which a script alternates keys and values."""
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def read_stretch(found: Sequence[Any]) -> Stretch:
-    """Return schedules that were checked."""
+    """Return how many schedules were checked, the last one, and the suspect ones."""
     count, last, suspect = found
     return Stretch(count, last, tuple(suspect))
 
 
 def read_pass(found: Sequence[Any], now: datetime = EPOCH) -> Pass:
-    """Return the maintenance pass; a new store is due for one at once."""
+    """Return the maintenance pass; in a new store, a pass is due at once."""
     due_at, holder, finished_at, report = found
     return Pass(
         due_at=instant(due_at) if due_at else now,
@@ -200,7 +200,7 @@ def read_pass(found: Sequence[Any], now: datetime = EPOCH) -> Pass:
 
 
 def read_range(schedule_id: str, text: str) -> SlotRange:
-    """Return a stretch of slots: its first one, a number to tell it apart, its last, the rest."""
+    """Return a range of slots from its first slot, a number, its last slot, count and reason."""
     first, last = text[:WIDTH], text[WIDTH + PLACE : WIDTH + PLACE + WIDTH]
     count, reason = text[WIDTH + PLACE + WIDTH :].split(" ", 1)
     return SlotRange(
@@ -222,7 +222,7 @@ def days_of(found: dict[str, str]) -> list[tuple[str, str, dict[str, str]]]:
 
 
 def read_rollup(schedule_id: str, day: str, state: str, kept: dict[str, str]) -> Rollup:
-    """Return what is left of the executions of a day that ended in a state."""
+    """Return the count and run time of purged executions of a day that ended in a state."""
     seconds = int(kept["microseconds"]) / 10**6
     return Rollup(schedule_id, _day(int(day)), State(state), int(kept["count"]), seconds)
 

@@ -1,4 +1,4 @@
-"""The Redis server of a store: commands that only the store sends, and what its errors mean."""
+"""The Redis server of a store: commands that only the store sends, and the meaning of errors."""
 
 import re
 from typing import Any
@@ -10,8 +10,8 @@ from sempre.stores.redis.field_lists import with_field_lists
 __all__ = ["StoreServer"]
 
 _PACKAGE = "sempre.stores.redis"
-# Errors of a server that cannot answer at present. The driver has classes for some, whose
-# texts lack the code; errors inside of a script have the code in their text.
+# Errors of a server that cannot answer at present. The driver has classes for some errors, whose
+# texts lack the code; errors inside a script have the code in their text.
 _UNAVAILABLE_CLASSES = (
     "ConnectionError",
     "TimeoutError",
@@ -26,7 +26,7 @@ _UNAVAILABLE_CLASSES = (
 _UNAVAILABLE = re.compile(
     r"\b(READONLY|OOM|LOADING|CLUSTERDOWN|MASTERDOWN|MISCONF|NOREPLICAS|BUSY|TRYAGAIN|MOVED|ASK)\b"
 )
-# Errors that a repetition would meet again, each with its remedy; the driver removes some codes.
+# Errors that a retry would meet again, each with its remedy; the driver removes some codes.
 _REFUSED = (
     (
         "the server refuses this user; check user and password in the store URL",
@@ -49,7 +49,7 @@ class StoreServer(RedisServer):
     """The server of a store. Commands after `close` are refused."""
 
     def __init__(self, url: str, *, root: str, answer_after: float) -> None:
-        """Check what can be checked without connecting."""
+        """Check the URL, without connecting."""
         super().__init__(
             url, package=_PACKAGE, root=root, answer_after=answer_after, undecodable="surrogatepass"
         )

@@ -1,4 +1,4 @@
-"""The Redis store: the operations of the port, each as one script."""
+"""The Redis store: each operation of the port runs one script."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -61,12 +61,12 @@ class RedisStore(RedisHistory):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
-        url: of the server: `redis://`, `rediss://` or `unix://`.
-        prefix: what all keys begin with, in braces.
-        timeout: for how many seconds the server may take to connect and to answer.
-        allow_eviction: use it though it may drop keys when its memory is full.
-        allow_no_aof: use it though it keeps no append-only file.
-        allow_replica: use it though it follows another server.
+        url: the URL of the server: `redis://`, `rediss://` or `unix://`.
+        prefix: the text in braces with which all keys begin.
+        timeout: seconds within which the server has to accept a connection, and to answer.
+        allow_eviction: accept a server that may drop keys when its memory is full.
+        allow_no_aof: accept a server that keeps no append-only file.
+        allow_replica: accept a server that follows another server.
 
     Raises:
         StoreRefused: the URL or prefix cannot be used.
@@ -83,7 +83,7 @@ class RedisStore(RedisHistory):
         allow_no_aof: bool = False,
         allow_replica: bool = False,
     ) -> None:
-        """Check what can be checked without connecting."""
+        """Check the URL and the prefix, without connecting."""
         if not is_prefix(prefix):
             raise StoreRefused(f"the prefix {prefix!r} is not accepted; allowed: {PREFIX_FORM}.")
         self.capabilities = Capabilities(
@@ -98,7 +98,7 @@ class RedisStore(RedisHistory):
 
     @property
     def uuid(self) -> str:
-        """The store's own identity, made once when it is set up."""
+        """The identity of the store, made once when the store is set up."""
         if not self._uuid:
             version, identity = self._server.run("identity")
             if version is None:
@@ -108,20 +108,20 @@ class RedisStore(RedisHistory):
         return self._uuid
 
     def notifier(self, channel: str) -> RedisNotifier:
-        """Return what notifies the connections that are subscribed to a channel."""
+        """Return a notifier of the connections that are subscribed to a channel."""
         return RedisNotifier(self._server, channel)
 
     @property
     def weaker_promises(self) -> tuple[str, ...]:
-        """What this server, as it is set up, promises less than others: a sentence each."""
+        """Promises that this server, as it is configured, does not keep: a sentence each."""
         if self._weaker is None:
             self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
         return self._weaker
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
-        """Examine the server, and set the store up unless it is.
+        """Examine the server, and set the store up unless it is set up already.
 
-        A server that is set up unsafely is refused, as is a schema newer than this code.
+        A server with unsafe settings is refused, and so is a schema newer than this code.
         """
         self._weaker = examine(self._server.info(), self._server.setting, self._allowed)
         wanted = (VERSION, str(uuid4()), int(as_copy), fence or 0)
@@ -130,7 +130,7 @@ class RedisStore(RedisHistory):
         self._uuid = identity
 
     def close(self) -> None:
-        """Give back every connection."""
+        """Close every connection."""
         self._server.close()
 
     # Schedules
@@ -150,21 +150,21 @@ class RedisStore(RedisHistory):
     # Work
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return rows of schedules that are due."""
+        """Return due rows of schedules."""
         return self._read_rows("due", arguments.wanted_work(wanted), decoding.candidates_of)
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
-        """Return the ids of rows of schedules that are due, or will be within a while."""
+        """Return the ids of rows of schedules that are due, or become due within a time."""
         return self._read_each("due_ids", arguments.wanted_work(wanted, within=within), str)
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
-        """Return when the next row that is not yet due will be."""
+        """Return when the next wanted row is due, of those that are not due yet."""
         return self._read("next_due", arguments.wanted_work(wanted), records.read_instant)
 
     def first_due(self, wanted: Wanted, *, after: datetime) -> datetime | None:
         """Return when the first wanted row is due after an instant."""
-        told = [*arguments.wanted_work(wanted), stamp(after)]
-        return self._read("first_due", told, records.read_instant).value
+        values = [*arguments.wanted_work(wanted), stamp(after)]
+        return self._read("first_due", values, records.read_instant).value
 
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids that exist."""
@@ -178,7 +178,7 @@ class RedisStore(RedisHistory):
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str
     ) -> list[Execution | bool]:
-        """Read, plan and carry out while the schedules are locked."""
+        """Read, plan and carry out while this worker has the schedules locked."""
         with self._locks.locked(ids) as token:
             orders = plan(self.candidates(ids))
             return carry_out(
@@ -194,7 +194,7 @@ class RedisStore(RedisHistory):
         return self._one_off_claims.claim_one_off(Asked(wanted, session, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
-        """Return what runs under a session, by fence."""
+        """Return the running executions of a session, by fence."""
         found = self._read_rows("running", [session], decoding.executions_of)
         rows = sorted(found.value, key=lambda row: row.fence)
         return Reading(found.now, rows, found.unreadable)
@@ -206,30 +206,30 @@ class RedisStore(RedisHistory):
         )
 
     def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
-        """Put one-off work in."""
+        """Enqueue one-off work."""
         found = self._run("enqueue", arguments.works(works))
         return list(map(records.read_receipt, found))
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
-        """End live executions, and ask for the end of running ones."""
+        """End live executions, and ask the workers of running ones to cancel them."""
         return list(map(Cancelled, self._run("cancel", [actor, *arguments.listed(ids)])))
 
     # Sessions
 
     def register(self, session: Session, *, lease: timedelta) -> Reading[Session]:
         """Begin a session."""
-        told = records.write_session(session)
+        description = records.write_session(session)
         return self._read(
-            "register", [session.id, lease // MICROSECOND, told], records.read_session
+            "register", [session.id, lease // MICROSECOND, description], records.read_session
         )
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        """Renew a session and tell it what it has to know."""
-        told = [session, lease // MICROSECOND, *arguments.wanted_work(wanted)]
-        return self._read("tick", told, records.read_tick)
+        """Renew a session, and return what its worker has to know."""
+        values = [session, lease // MICROSECOND, *arguments.wanted_work(wanted)]
+        return self._read("tick", values, records.read_tick)
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
-        """Keep how far runs have come."""
+        """Store the last progress report of each execution."""
         self._run("report", [session, *arguments.reports(reports)])
 
     def retire(self, session: str) -> None:
@@ -237,7 +237,7 @@ class RedisStore(RedisHistory):
         self._run("retire", [session])
 
     def shorten_leases(self, *, longest: timedelta) -> int:
-        """Let no lease last longer than so long from now."""
+        """Cut leases that last longer than this from now; return how many did."""
         return int(self._run("shorten_leases", [longest // MICROSECOND]))
 
     def sessions(self) -> Reading[list[Session]]:
@@ -259,7 +259,7 @@ class RedisStore(RedisHistory):
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
-        """Return a page of what waits in these queues and is due within the horizon."""
+        """Return a page of waiting rows of these queues, due within the horizon."""
         return pages.waiting(self._run, queues, horizon, after, limit)
 
     def mark_announced(self, ids: Sequence[str]) -> int:
@@ -275,7 +275,7 @@ class RedisStore(RedisHistory):
         )
 
     def suspect(self, *, after: str, limit: int) -> Reading[Stretch]:
-        """Check schedules in order of id."""
+        """Check the next schedules in order of id, and return the names of suspect ones."""
         return self._read("suspect", [after, limit, LEEWAY], records.read_stretch)
 
     def slice(self, *, after: str, limit: int) -> Reading[list[View]]:
@@ -283,7 +283,7 @@ class RedisStore(RedisHistory):
         return self._read_rows("slice", [after, limit], decoding.views_of)
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
-        """Take the maintenance pass if it is due."""
+        """Begin the maintenance pass if it is due."""
         found = self._run("begin_pass", [holder, *arguments.pass_intervals(every)])
         return records.read_pass(found) if found else None
 
@@ -295,35 +295,35 @@ class RedisStore(RedisHistory):
         self._run("finish_pass", [holder, json_text(report), soon])
 
     def last_pass(self) -> Reading[Pass]:
-        """Return when the next pass is due and what the last one reported."""
+        """Return when the next pass is due, and the report of the last pass."""
         now, found = self._run("last_pass")
         return Reading(instant(now), records.read_pass(found, instant(now)))
 
     def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant."""
+        """Delete executions that ended before an instant; return how many."""
         return int(self._run("purge", [stamp(before), limit]))
 
     # Switches
 
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
-        """Turn a switch off or on again."""
-        told = [switch.name, int(off), *arguments.pairs(records.write_switch(switch))]
-        return self._read_each("switch", told, records.read_switch)
+        """Turn a switch off or on again; return the switches that are off."""
+        values = [switch.name, int(off), *arguments.pairs(records.write_switch(switch))]
+        return self._read_each("switch", values, records.read_switch)
 
     def switches(self) -> Reading[list[Switch]]:
-        """Return the switches that are off."""
+        """Return the switches that are off, with how many enqueues each has rejected."""
         return self._read_each("switches", (), records.read_switch)
 
     # Scripts
 
     def _run(self, script: str, told: Iterable[str | int] = ()) -> Any:  # noqa: ANN401
-        """Run a script, once the store is known to have the schema that this code expects."""
+        """Run a script; before the first script, check the version of the schema."""
         if not self._uuid:
             _ = self.uuid
         try:
             return self._server.run(script, told)
         except StoreGone:
-            # Whoever sets it up again gives it another identity.
+            # The next `upgrade` gives the store another identity.
             self._uuid = ""
             raise
 
