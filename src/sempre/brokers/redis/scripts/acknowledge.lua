@@ -1,5 +1,5 @@
--- Forgets messages whose reservation is still the given one.
--- ARGV: a lane, a receipt, and up to a thousand ids that were reserved by it.
+-- Delete messages whose receipt is still the given one.
+-- ARGV: a lane, a receipt, and up to a thousand ids reserved under the receipt.
 local root, lane, receipt = KEYS[1], ARGV[1], ARGV[2]
 local known = redis.call('HMGET', root .. 'receipts:' .. lane, unpack(ARGV, 3))
 local ours = {}

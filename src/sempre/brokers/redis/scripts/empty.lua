@@ -1,4 +1,4 @@
--- Deletes all messages of lanes, waiting or reserved, and returns how many there were.
+-- Delete all messages of lanes, waiting or reserved, and return how many messages were deleted.
 -- ARGV: the lanes.
 local root, gone = KEYS[1], 0
 for _, lane in ipairs(ARGV) do

@@ -1,4 +1,4 @@
--- Tells whether a lane has a message that nobody has reserved, or not for too long: 1 or 0.
+-- Return whether a lane has a message without a reservation, or with an expired one: 1 or 0.
 -- ARGV: the lane.
 local root, lane = KEYS[1], ARGV[1]
 local time = redis.call('TIME')
@@ -10,6 +10,6 @@ end
 if redis.call('ZCOUNT', delayed, '-inf', now) > 0 then
     return 1
 end
--- A reservation is one more delay, and all that have a receipt are among the delayed ones now.
+-- A reservation is one more delay: here every message with a receipt is among the delayed messages.
 local reserved = redis.call('HLEN', root .. 'receipts:' .. lane)
 return redis.call('ZCARD', delayed) > reserved and 1 or 0

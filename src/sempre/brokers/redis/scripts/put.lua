@@ -1,8 +1,8 @@
--- Takes messages in and returns their ids.
--- ARGV: of each message, at most a thousand, its lane, delay in microseconds, priority and body.
+-- Enqueue messages and return their ids.
+-- ARGV: the lane, delay in microseconds, priority and body of each message, at most a thousand.
 --
--- An id is the priority and a number, so that the ids of a lane sort as they are to be delivered.
--- The first write is the one that a full server refuses, before anything has happened.
+-- An id is the priority and a number, so that the ids of a lane sort in the order of delivery.
+-- A full server refuses the first write, before the script has changed any key.
 local root = KEYS[1]
 local count = #ARGV / 4
 local last = redis.call('INCRBY', root .. 'number', count)
@@ -29,7 +29,7 @@ for place = 1, count do
 end
 
 for name, lane in pairs(lanes) do
-    -- Whoever waits does so until the first that is delayed is due: only a sooner one is news.
+    -- Consumers wait until the first delayed message is due: only an earlier message is announced.
     local head = redis.call('ZRANGE', root .. 'delayed:' .. name, 0, 0, 'WITHSCORES')
     redis.call('HSET', root .. 'bodies:' .. name, unpack(lane.bodies))
     if #lane.ready > 0 then

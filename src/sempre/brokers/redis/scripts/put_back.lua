@@ -1,7 +1,7 @@
--- Lets messages be delivered again after a delay, if their reservation is still the given one.
+-- Deliver messages again after a delay, if their receipt is still the given one.
 -- ARGV: a lane, a receipt, the delay in microseconds, and up to a thousand ids.
 --
--- Removing comes first: a full server lets whoever has begun to write go on.
+-- The script removes first: a full server lets a script that has begun to write continue.
 local root, lane, receipt, delay = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local known = redis.call('HMGET', root .. 'receipts:' .. lane, unpack(ARGV, 4))
 local time = redis.call('TIME')

@@ -1,18 +1,18 @@
--- Reserves messages that are due, by priority over all lanes.
--- ARGV: how many at most, up to a thousand, for how many microseconds, the receipt, the lanes.
--- Returns in how many microseconds the next one is due, -1 if none is, then of each message its
--- lane, id and body.
+-- Reserve messages that are due, by priority over all lanes.
+-- ARGV: the limit, up to a thousand; the reservation in microseconds; the receipt; the lanes.
+-- Return in how many microseconds the next message is due, -1 if messages are returned or there are
+-- none, then the lane, id and body of each message.
 --
--- A reservation is one more delay: whoever does not finish in time finds the message due again.
--- Removing comes first: a full server lets whoever has begun to write go on.
+-- A reservation is one more delay: a message that is not acknowledged in time is due again.
+-- The script removes first: a full server lets a script that has begun to write continue.
 local root = KEYS[1]
 local limit, visibility, receipt = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
--- No script may hold the server up: what is due beyond these is made ready by the next call.
+-- A script must not block the server for long: the next call makes further due messages ready.
 local BATCH, BATCHES = 1000, 10
 
--- Return each text after the same other one, as commands take them in pairs.
+-- Return each text preceded by `first`, since ZADD takes pairs.
 local function paired(first, texts)
     local pairs_of = {}
     for place, text in ipairs(texts) do
@@ -34,7 +34,7 @@ local function make_ready(lane)
     end
 end
 
--- Return the ids to reserve by lane, the first over all lanes.
+-- Return the ids to reserve by lane: the first ids over all lanes.
 local function chosen()
     local due, by_lane = {}, {}
     for place = 4, #ARGV do
@@ -60,7 +60,7 @@ for lane, ids in pairs(chosen()) do
     local bodies = redis.call('HMGET', root .. 'bodies:' .. lane, unpack(ids))
     local ours, receipts = {}, {}
     for place, id in ipairs(ids) do
-        -- Without a body it is nothing that was put; somebody else wrote it here.
+        -- An id without a body was not written by put.lua but by another program: skip the id.
         if bodies[place] then
             ours[#ours + 1] = id
             receipts[#receipts + 1] = id

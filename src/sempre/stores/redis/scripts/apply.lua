@@ -1,5 +1,5 @@
 -- needs: base known rows switches unique plans
--- Carry out plans, each wholly or not at all; not those of a schedule that another one has locked.
+-- Carry out plans, each wholly or not at all. Plans of a schedule that another token locks wait.
 local function has_start(order)
     for _, change in ipairs(order.changes) do
         if change.after.state == "running" then
@@ -9,7 +9,7 @@ local function has_start(order)
     return false
 end
 
--- Whether it takes an execution from a session that has its lease.
+-- Whether an order takes an execution from a session that has its lease.
 local function takes_from_living(order)
     for _, change in ipairs(order.changes) do
         local row = change.rescues and look(change.id, { "session" })
@@ -25,7 +25,7 @@ local function is_locked(order, token)
     return holder and holder ~= token
 end
 
--- A cursor comes back only from what is still the future.
+-- Whether the cursor is no longer in the future: only a cursor in the future moves back.
 local function is_overtaken(order)
     return order.retracts_after ~= "" and order.cursor <= now
 end

@@ -1,3 +1,3 @@
 -- needs: base known
--- Every try at an execution.
+-- Return every attempt of an execution.
 return { now, redis.call("HGETALL", key("attempts", argument())) }

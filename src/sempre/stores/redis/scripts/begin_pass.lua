@@ -1,5 +1,5 @@
 -- needs: base known
--- Take the maintenance pass if it is due (see Pass.is_due): of two who try, one gets an answer.
+-- Begin the maintenance pass if it is due (see Pass.is_due): of two callers, one begins the pass.
 local holder, due_at, farthest = argument(), later(number()), later(number())
 local known = redis.call("HGET", key("pass"), "due_at")
 if known and known > now and known <= farthest then

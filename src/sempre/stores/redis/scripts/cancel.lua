@@ -1,5 +1,5 @@
 -- needs: base known rows
--- End live executions, and ask the holders of running ones to end them.
+-- End live executions, and ask the workers of running ones to cancel them.
 local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at" }
 
 local function is_next_row(row)
@@ -15,7 +15,7 @@ for place, id in ipairs(list()) do
     local row = look(id, WANTED)
     answers[place] = "over"
     if row and row.state == "running" then
-        -- The attempt that is meant, by its fence.
+        -- The fence names the attempt to cancel.
         redis.call("HSET", key("cancellations"), id, row.fence)
         answers[place] = "asked"
     elseif row and is_live(row) and is_next_row(row) then

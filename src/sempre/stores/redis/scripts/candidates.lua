@@ -1,3 +1,3 @@
 -- needs: base known rows switches views
--- Executions with their views.
+-- Return executions with the views of their schedules.
 return { now, candidates(list(), switches_off()) }

@@ -1,7 +1,7 @@
 -- needs: base known rows switches lanes unique plans
--- Start one-off work that is due: what the caller knows how to read. What it cannot read is looked
--- past, some more rows than are wanted. Of what it may or may not be able to read it is told, and
--- nothing that comes after is started, so that it can decide and go on in the same order.
+-- Start due one-off work that the caller can read. Rows that the caller cannot read are skipped:
+-- the script scans `past` rows more than the limit. Rows that may be unreadable are returned, and
+-- no row after them is started, so that the caller can check these rows and continue in this order.
 local KINDS = { enqueued = true, derived = true, manual = true, scheduled = true, backfill = true }
 local session, wanted = argument(), wanted_work()
 local has_ids, ids = argument() == "1", list()

@@ -1,5 +1,5 @@
 -- needs: base known rows switches views lanes
--- Rows of schedules that are due, with their views: what is rejected too, but not what is held.
+-- Return due rows of schedules with their views, including rejected rows, without held rows.
 local wanted, switches, lanes = wanted_work(), switches_off(), {}
 add_lanes(lanes, "slots", wanted, of_mode(switches, "hold"))
 add_lanes(lanes, "manual", wanted, {})

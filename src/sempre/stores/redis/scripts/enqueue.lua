@@ -1,6 +1,6 @@
 -- needs: base known rows switches unique
--- Put one-off work in; each receipt is an id, whether it was created, who rejected it, how many of
--- its key have failed in a row, and until when it is refused for that.
+-- Enqueue one-off work. Each receipt is an id, whether the execution was created, the switch that
+-- rejected it, the failures in a row of its key, and until when these failures refuse it.
 local switches, receipts = switches_off(), {}
 for place = 1, number() do
     local id, row = argument(), fields()

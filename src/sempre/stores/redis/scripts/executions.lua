@@ -1,6 +1,6 @@
 -- needs: base known rows
--- A stretch of history, newest slot first: what is asked for among the next so many rows, and
--- where the next stretch begins, an empty text at the end.
+-- Scan a limited number of executions, newest slot first. Return the executions that match the
+-- query, and where the next scan begins: an empty text at the end.
 local index, value, last, first = argument(), argument(), argument(), argument()
 local states, kinds, job = set(), set(), argument()
 local limit, at_once = number(), number()

@@ -1,5 +1,5 @@
 -- needs: base known rows switches views
--- Running executions whose session is gone or expired, with their views.
+-- Return running executions whose session is gone or expired, with their views.
 local limit, ids = number(), {}
 for _, session in ipairs(redis.call("SMEMBERS", key("holders"))) do
     if #ids < limit and not is_alive(session) then

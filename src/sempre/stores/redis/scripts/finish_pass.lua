@@ -1,5 +1,5 @@
 -- needs: base known
--- Record what a pass did, if this holder was the last to begin one; perhaps the next is due soon.
+-- Record what a pass did, if this holder was the last to begin one; `soon` sets the next due_at.
 local holder, report, soon = argument(), argument(), argument()
 if redis.call("HGET", key("pass"), "holder") == holder then
     redis.call("HSET", key("pass"), "finished_at", now, "report", report)

@@ -1,4 +1,4 @@
 -- needs: base known rows switches lanes
--- When the first wanted row is due after an instant, by now or later.
+-- Return when the first wanted row is due after an instant, in the past or in the future.
 local wanted = wanted_work()
 return { now, next_due_at(wanted, argument()) }

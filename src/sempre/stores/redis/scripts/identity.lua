@@ -1,3 +1,3 @@
 -- needs: base
--- The version of the schema and the store's identity.
+-- Return the version of the schema and the identity of the store.
 return redis.call("HMGET", key("meta"), "version", "uuid")

@@ -1,3 +1,3 @@
 -- needs: base known
--- When the next pass is due and what the last one reported.
+-- Return when the next pass is due, and the report of the last pass.
 return { now, redis.call("HMGET", key("pass"), "due_at", "holder", "finished_at", "report") }

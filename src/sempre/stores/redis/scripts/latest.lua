@@ -1,5 +1,5 @@
 -- needs: base known rows
--- The newest executions of each of these schedules, as many of each.
+-- Return the newest executions of each of these schedules, up to the limit for each schedule.
 local ids, limit, found = list(), number(), {}
 for place, id in ipairs(ids) do
     local name, rows = key("history-of-schedule", id), {}

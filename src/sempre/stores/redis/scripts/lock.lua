@@ -1,5 +1,5 @@
 -- needs: base known rows
--- Let nobody else apply a plan to the schedules of executions, for some milliseconds.
+-- Lock the schedules of executions for some milliseconds: plans with other tokens have to wait.
 local token, milliseconds = argument(), argument()
 for _, id in ipairs(list()) do
     local row = look(id, { "schedule_id" })

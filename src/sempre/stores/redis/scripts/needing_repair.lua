@@ -1,6 +1,6 @@
 -- needs: base known rows views
--- Schedules whose next row is missing, or has an older stamp; and those whose cursor is in the
--- future, and which gave up slots by a clock that was there too.
+-- Return schedules whose next row is missing or has an older stamp. Also return schedules whose
+-- cursor is in the future, and which gave up slots because a clock was in the future too.
 local stamp, limit, ahead = argument(), number(), later(number())
 local found, seen = {}, {}
 

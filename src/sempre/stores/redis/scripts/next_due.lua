@@ -1,3 +1,3 @@
 -- needs: base known rows switches lanes
--- When the next row is due that is not yet so.
+-- Return when the next wanted row is due, of those that are not due yet.
 return { now, next_due_at(wanted_work(), now) }

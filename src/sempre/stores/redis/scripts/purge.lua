@@ -1,10 +1,10 @@
 -- needs: base known rows
--- Delete rows that ended before an instant, and keep their counts; return how many. What else is
--- old goes too, as many of each.
+-- Delete executions that ended before an instant, and keep their counts; return how many. Delete
+-- old ranges, orphans and sessions too, each up to the limit.
 local PURGED = { "state", "schedule_id", "kind", "run_at", "started_at", "finished_at", "unique" }
 local before, limit = argument(), number()
 
--- A slot that is still to come stays decided.
+-- Whether the slot of a row is in the future: its row stays, so that the slot stays decided.
 local function is_to_come(row)
     if row.run_at > now then
         return true
@@ -71,7 +71,7 @@ for _, member in ipairs(old_in("orphans")) do
     redis.call("ZREM", key("orphans"), member)
 end
 
--- Sessions that lost their lease, as those of crashed workers do, by when they did.
+-- Sessions whose lease expired, such as sessions of crashed workers, earliest expiry first.
 local leases, lost = redis.call("HGETALL", key("leases")), {}
 for place = 1, #leases, 2 do
     local lease = leases[place + 1]

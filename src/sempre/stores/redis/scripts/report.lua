@@ -1,5 +1,5 @@
 -- needs: base known rows
--- Keep how far runs have come that a session still holds.
+-- Store progress reports of executions that the session still holds.
 local session = argument()
 local alive = is_alive(session)
 for _ = 1, number() do

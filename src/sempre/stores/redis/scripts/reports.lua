@@ -1,5 +1,5 @@
 -- needs: base known
--- The last report of each of these executions that has any.
+-- Return the last progress report of each of these executions that has a report.
 local found = {}
 for _, id in ipairs(list()) do
     local text = redis.call("HGET", key("reports"), id)

@@ -1,3 +1,3 @@
 -- needs: base known
--- What is left of a schedule's purged executions.
+-- Return the counts and run times of a schedule's purged executions.
 return { now, redis.call("HGETALL", key("rollups", argument())) }

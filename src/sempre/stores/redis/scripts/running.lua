@@ -1,5 +1,5 @@
 -- needs: base known rows
--- What runs under a session.
+-- Return the running executions of a session.
 local found = {}
 for place, id in ipairs(redis.call("ZRANGE", key("running", argument()), 0, -1)) do
     found[place] = answer(id)

@@ -1,6 +1,6 @@
 -- needs: base known rows
--- A stretch of schedules by name: what is asked for among the next so many, and where the next
--- stretch begins, an empty text at the end.
+-- Scan a limited number of schedules by name. Return the schedules that match the query, and where
+-- the next scan begins: an empty text at the end.
 local after, has_job, job = argument(), argument() == "1", argument()
 local has_tag, tag, text = argument() == "1", argument(), argument()
 local limit, at_once = number(), number()

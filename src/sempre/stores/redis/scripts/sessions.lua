@@ -1,5 +1,5 @@
 -- needs: base known
--- Every session that is not retired: its id, what it said of itself, and its lease.
+-- Return every session that is not retired: its id, its description and its lease.
 local found, all = {}, redis.call("HGETALL", key("sessions"))
 for place = 1, #all, 2 do
     local lease = redis.call("HGET", key("leases"), all[place])

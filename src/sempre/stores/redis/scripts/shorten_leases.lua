@@ -1,5 +1,5 @@
 -- needs: base known
--- Let no lease last beyond some microseconds from now; return how many did.
+-- Cut leases that last longer than some microseconds from now; return how many did.
 local until_, count = later(number()), 0
 local leases = redis.call("HGETALL", key("leases"))
 for place = 1, #leases, 2 do

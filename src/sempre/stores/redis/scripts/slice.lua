@@ -1,5 +1,5 @@
 -- needs: base known rows views
--- Schedules in order of id.
+-- Return schedules in order of id, with their rows.
 local after, limit, found = argument(), number(), {}
 local first = after == "" and "-" or "(" .. after
 for place, id in ipairs(redis.call("ZRANGEBYLEX", key("schedules"), first, "+", "LIMIT", 0, limit)) do

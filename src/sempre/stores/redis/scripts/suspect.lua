@@ -1,6 +1,6 @@
 -- needs: base known rows
--- Checks schedules in order of id: how many there were, the last one, and the names of those that
--- are not plainly in order.
+-- Check the next schedules in order of id. Return how many were checked, the id of the last one,
+-- and the names of suspect schedules.
 local after, limit, ahead, names = argument(), number(), later(number()), {}
 local first = after == "" and "-" or "(" .. after
 local ids = redis.call("ZRANGEBYLEX", key("schedules"), first, "+", "LIMIT", 0, limit)

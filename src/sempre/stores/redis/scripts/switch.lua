@@ -1,5 +1,5 @@
 -- needs: base known rows switches
--- Turn a switch off, or on again; return those that are off.
+-- Turn a switch off, or on again; return the switches that are off.
 local name, off, values = argument(), argument() == "1", fields()
 if off then
     for field, value in pairs(values) do

@@ -1,5 +1,5 @@
 -- needs: base known rows switches
--- The switches that are off; one whose time is over is ended by the next script that goes by it.
+-- Return the switches that are off. The next call of switches_off ends expired switches.
 local switches = known_switches()
 for _, switch in ipairs(switches) do
     table.insert(switch, redis.call("HGET", key("rejections"), switch[1]) or "0")

@@ -1,7 +1,7 @@
 -- needs: base known rows switches lanes
--- Renew a session that is known, and return what its worker has to know.
+-- Renew a session that was not retired or purged; return what its worker has to know.
 local session, lease, wanted = argument(), later(number()), wanted_work()
--- Frees what a switch held whose time is over.
+-- This call frees rows held by switches whose time is over.
 switches_off()
 local alive = redis.call("HEXISTS", key("leases"), session) == 1
 if alive then

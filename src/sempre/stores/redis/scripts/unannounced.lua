@@ -1,5 +1,5 @@
 -- needs: base known rows
--- Pending rows that are due within the horizon, earliest first.
+-- Return pending rows that are due within the horizon, earliest first.
 local horizon, limit, found = later(number()), number(), {}
 local TOLD = { "due_at", "queue", "priority", "attempt", "state" }
 local last = "(" .. horizon .. PAST_ALL

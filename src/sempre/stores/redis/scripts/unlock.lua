@@ -1,5 +1,5 @@
 -- needs: base known rows
--- Give back what was locked by a token.
+-- Release the locks of a token.
 local token = argument()
 for _, id in ipairs(list()) do
     local row = look(id, { "schedule_id" })

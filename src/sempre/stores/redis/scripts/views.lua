@@ -1,5 +1,5 @@
 -- needs: base known rows views
--- The schedules of these names, with the rows that planning needs.
+-- Return the schedules of these names, with the rows that planning needs.
 local found = {}
 for _, name in ipairs(list()) do
     local id = redis.call("HGET", key("names"), name)

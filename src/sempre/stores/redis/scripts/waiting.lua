@@ -1,6 +1,7 @@
 -- needs: base known rows
--- What waits in some queues, or in all, and is due within a horizon, lane by lane, after a place: a kind, a lane of
--- it and a member of that, or empty texts. Returns where the page ended, if there may be more.
+-- Return a page of waiting rows of some queues, or of all, that are due within a horizon, lane by
+-- lane. The page begins after a place: a kind, a lane of the kind and a member of the lane, or
+-- empty texts. Return the place where the page ended, if more rows may follow.
 local anywhere, queues, horizon, limit = argument() == "1", set(), later(number()), number()
 local kind_after, lane_after, after = argument(), argument(), argument()
 local found, last = {}, "(" .. horizon .. PAST_ALL

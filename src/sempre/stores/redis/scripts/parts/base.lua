@@ -1,6 +1,6 @@
--- What every script begins with: its arguments, the names of keys, and the server's now.
--- Instants are texts of 19 digits, microseconds since 1970 plus 10^18: they sort as they are, and
--- no double ever holds one. Texts are compared with < only if both are instants, since Lua asks
+-- The beginning of every script: its arguments, the names of keys, and the server's now.
+-- Instants are texts of 19 digits, microseconds since 1970 plus 10^18: texts sort as instants do,
+-- and no double rounds an instant. Only instants are compared with <, since Lua compares texts by
 -- the server's locale.
 
 local at = 0
@@ -30,7 +30,7 @@ local function set()
     return found
 end
 
--- Pairs of names and values, as a table by name.
+-- A table by name from pairs of names and values.
 local function fields()
     local found = {}
     for _ = 1, number() do
@@ -49,7 +49,7 @@ local time = redis.call("TIME")
 local now = string.format("1%012d%06d", time[1], time[2])
 local LAST_SECOND = 253402300799
 
--- The now and some microseconds, also less than none.
+-- The server's now plus some microseconds, which may be negative.
 local function later(microseconds)
     local sum = tonumber(time[2]) + microseconds
     local seconds = math.floor(sum / 1000000)
@@ -72,7 +72,7 @@ local function whole(value)
     return string.format("%.0f", value)
 end
 
--- Sorted sets of score 0 hold an instant and an id each: the order is that of their bytes.
+-- A member of a sorted set of score 0 is an instant and an id: members sort by their bytes.
 local WIDTH = 19
 local PAST_ALL = "\255"
 
@@ -80,7 +80,7 @@ local function id_in(member)
     return string.sub(member, WIDTH + 1)
 end
 
--- Whether a text sorts before another one by its bytes, as in sorted sets.
+-- Whether a text sorts before another text by its bytes, as in sorted sets.
 local function precedes(one, other)
     for place = 1, math.min(#one, #other) do
         local left, right = string.byte(one, place), string.byte(other, place)

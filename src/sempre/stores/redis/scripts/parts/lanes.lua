@@ -1,5 +1,5 @@
--- What waits, and what of it is due. The cost grows with the lanes and with what is asked for,
--- not with what waits.
+-- Waiting rows, and which of them are due. The cost grows with the number of lanes and with the
+-- limit, not with the backlog.
 
 local function wanted_work()
     local wanted = { queues = set(), jobs = set(), limit = number() }
@@ -10,7 +10,7 @@ local function wanted_work()
     return wanted
 end
 
--- Whether a switch is off for everything in a lane, so that nobody looks at its rows.
+-- Whether a switch stops every row of a lane, so that the rows need not be read.
 local function is_stopped(switches, queue, job)
     for _, switch in ipairs(switches) do
         local target = switch[2]
@@ -21,7 +21,7 @@ local function is_stopped(switches, queue, job)
     return false
 end
 
--- Add the lanes of a kind that have wanted rows, with the switches that keep them waiting.
+-- Add the lanes of a kind that have wanted rows, with the switches that may stop these rows.
 local function add_lanes(found, kind, wanted, switches)
     for _, lane in ipairs(redis.call("ZRANGE", key("lanes", kind), 0, -1)) do
         local priority, size, names = string.match(lane, "^(%d+):(%d+):(.*)$")
@@ -40,7 +40,7 @@ local function by_priority(one, other)
     return one.priority < other.priority
 end
 
--- Add the first rows of a lane, due by an instant, that no switch stops: as many as may be of use.
+-- Add the first rows of a lane, due by an instant, that no switch stops, up to the limit.
 local function add_due(into, lane, latest, limit)
     local after, count, switches = "-", 0, lane.switches
     while count < limit do
@@ -61,7 +61,7 @@ local function add_due(into, lane, latest, limit)
     end
 end
 
--- The ids of what is due in lanes, by priority, or by age alone; then by due_at and id.
+-- The ids of due rows in lanes, by priority, or by age alone; then by due_at and id.
 local function due(lanes, wanted)
     local found, group = {}, {}
     table.sort(lanes, by_priority)
@@ -91,7 +91,7 @@ local function is_due_single(row, wanted, switches)
         and not stopping(switches, row)
 end
 
--- Which of some executions are one-off work that is due, in the order in which `due` has them.
+-- The ids, among the given ones, of one-off work that is due, in the order of `due`.
 local function due_among(ids, wanted, switches)
     local ranked, id_of, found = {}, {}, {}
     for _, id in ipairs(ids) do
@@ -112,7 +112,7 @@ local function due_among(ids, wanted, switches)
     return found
 end
 
--- The ids of one-off work that is due, of all there is or of some executions.
+-- The ids of one-off work that is due, among all executions or the given ones.
 local function due_singles(wanted, switches, ids)
     if ids then
         return due_among(ids, wanted, switches)
@@ -122,7 +122,7 @@ local function due_singles(wanted, switches, ids)
     return due(lanes, wanted)
 end
 
--- When the next wanted row is due after an instant, stopped or not; an empty text if none is.
+-- When the next wanted row is due after an instant, stopped or not; an empty text if there is none.
 local function next_due_at(wanted, since)
     local first, lanes = "", {}
     for _, kind in ipairs({ "slots", "manual", "single" }) do

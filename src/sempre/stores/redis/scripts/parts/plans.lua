@@ -1,5 +1,5 @@
--- Plans as they come in, whether they fit, and how they are carried out. There is no way back in
--- a script, so an order is checked to its end before its first write.
+-- Plans: how scripts read them, whether they fit, and how they are carried out. A script cannot
+-- roll back, so each order is checked completely before its first write.
 
 local GUARDS = { "state", "attempt", "fence", "held_by" }
 
@@ -73,7 +73,7 @@ local function slots_stay_unique(order)
     return true
 end
 
--- Whether an order was carried out before: the rows it creates exist.
+-- Whether an order was carried out before: the rows that the order creates exist.
 local function is_done(order)
     for _, create in ipairs(order.creates) do
         if not exists(create.id) then
@@ -100,7 +100,7 @@ local function fits(order)
     return slots_stay_unique(order)
 end
 
--- Ranges sort by their first slot; of the same one, the older comes first when read backwards.
+-- Ranges sort by first slot; of ranges with one first slot, a backward scan reads the oldest first.
 local function note_range(range)
     local count = redis.call("HINCRBY", key("meta"), "ranges", 1)
     local place = range.first .. string.format("%015d", 999999999999999 - count)
@@ -109,7 +109,7 @@ local function note_range(range)
     redis.call("ZADD", key("ranges"), 0, age .. place .. range.schedule_id)
 end
 
--- Forget what is recorded of slots after an instant.
+-- Delete ranges that end after an instant.
 local function retract_ranges(schedule_id, after)
     local name = key("ranges", schedule_id)
     for _, member in ipairs(redis.call("ZRANGE", name, 0, -1)) do
@@ -143,7 +143,7 @@ local function carry_out(order)
     end
 end
 
--- Attempts that an order has ended are lost to those who made them.
+-- Record attempts that an order has ended as lost: their workers no longer hold the claims.
 local function note_losses(order)
     for _, change in ipairs(order.changes) do
         if change.loss ~= "" then

@@ -1,7 +1,7 @@
--- Executions and schedules as they are stored, and the one door through which they are written:
--- `put` and `put_schedule` keep every index in step.
+-- Stored executions and schedules. Only `put` and `put_schedule` write them, and both update every
+-- index.
 
--- The lists of fields come from the tables of columns, and with each the places in it.
+-- The lists of fields, and the places of fields in each list, come from the tables of columns.
 local ROW, ROW_AT = --[[execution]]
 local SCHEDULE, SCHEDULE_AT = --[[schedule]]
 local INDEXED = {
@@ -13,7 +13,7 @@ local function exists(id)
     return redis.call("EXISTS", key("execution", id)) == 1
 end
 
--- Some fields of an execution by name; nil if it does not exist.
+-- Some fields of an execution by name; nil if the execution does not exist.
 local function look(id, names)
     local values = redis.call("HMGET", key("execution", id), unpack(names))
     if not values[1] then
@@ -26,7 +26,7 @@ local function look(id, names)
     return row
 end
 
--- An execution as an answer: its id, its fields, and the lease of the session that runs it.
+-- The answer for an execution: its id, its fields, and the lease of the session that runs it.
 local function answer(id)
     local values = redis.call("HMGET", key("execution", id), unpack(ROW))
     if not values[1] then
@@ -46,13 +46,13 @@ local function is_live(row)
     return row.state == "pending" or row.state == "scheduled"
 end
 
--- A lane is where live rows of one kind, priority, queue and job wait. The length of the queue's
--- name tells where the job's begins.
+-- A lane holds the waiting rows of one kind, priority, queue and job. The length of the queue's
+-- name shows where the job's name begins.
 local function kind_of(row)
     if row.schedule_id == "" then
         return "single"
     end
-    -- Apart, since they pass every switch.
+    -- Manual rows have their own lanes, since no switch stops them.
     return row.kind == "manual" and "manual" or "slots"
 end
 
@@ -60,7 +60,7 @@ local function lane_of(row)
     return row.priority .. ":" .. #row.queue .. ":" .. row.queue .. row.job
 end
 
--- In which indexes a row is, by key, and as what.
+-- The members of indexes that stand for a row, by the key of the index.
 local function memberships(row)
     local found = {}
     local live, running = is_live(row), row.state == "running"
@@ -102,7 +102,7 @@ local function memberships(row)
     return found
 end
 
--- Keep the lists of lanes and holders to those that have rows.
+-- Remove lanes and holders without rows from their lists, and add those that have rows.
 local function list_places(row)
     local lane = lane_of(row)
     if redis.call("EXISTS", key("lane", kind_of(row), lane)) == 1 then
@@ -138,7 +138,7 @@ end
 
 local touched = {}
 
--- Write fields of an execution, all of them if it is new.
+-- Write fields of an execution: every field if the execution is new.
 local function put(id, values)
     local old = look(id, INDEXED)
     local row, flat = { id = id }, {}
@@ -189,7 +189,7 @@ local function put_schedule(id, values)
     end
 end
 
--- The stamp of a schedule's next row, an empty text if that is missing.
+-- The stamp of a schedule's next row; an empty text if the row is missing.
 local function stamp_of_next(id, run_at)
     local name = key("slots", "scheduled", id)
     local members = redis.call("ZRANGEBYLEX", name, "[" .. run_at, "[" .. run_at .. PAST_ALL)
@@ -202,7 +202,7 @@ local function stamp_of_next(id, run_at)
     return ""
 end
 
--- Bring the index of what may be wrong up to date: at the end of each script that writes rows.
+-- Update the index of schedules that may be wrong, at the end of each script that writes rows.
 local function audit()
     for id in pairs(touched) do
         local name = key("schedule", id)
@@ -225,14 +225,14 @@ local function audit()
     end
 end
 
--- How a try ended, once for each fence and each way: settled, lost or late.
+-- Record how an attempt ended, once for each fence and ending: settled, lost or late.
 local function note_attempt(id, fence, ending, state, text)
     local name = key("attempts", id)
     local place = string.format("%06d", redis.call("HLEN", name))
     local value = place .. " " .. now .. " " .. state .. " " .. text
     local noted = redis.call("HSETNX", name, fence .. ":" .. ending, value)
     if noted == 1 and not exists(id) then
-        -- Its execution was purged, and nothing else would lead to this.
+        -- The execution was purged: without this entry no purge would find the attempt.
         redis.call("ZADD", key("orphans"), 0, now .. fence .. ":" .. ending .. " " .. id)
     end
 end

@@ -1,8 +1,8 @@
--- Which switches are off, what they stop, and the end of those whose time is over.
+-- Which switches are off, which rows they stop, and the end of switches whose time is over.
 
 local SWITCH = { "target", "mode", "reason", "actor", "until_at" }
 
--- Whether the schedule of a row has a tag, or its job if it has no schedule.
+-- Whether the schedule of a row has a tag; for a row without a schedule, whether its job has it.
 local function has_tag(row, tag)
     local tags = row.tags
     if row.schedule_id ~= "" then
@@ -13,7 +13,7 @@ end
 
 local STOPPED_BY = { "kind", "job", "queue", "name", "schedule_id", "tags" }
 
--- Whether a switch is meant for a row, which is known by what STOPPED_BY names.
+-- Whether a switch of this target stops a row that has the fields of STOPPED_BY.
 local function stops(target, row)
     if row.kind == "manual" then
         return false
@@ -29,7 +29,7 @@ local function stops(target, row)
     return what == "pair" and row.schedule_id ~= "" and (row.name == target or before_shard == target .. "/")
 end
 
--- Slots that a switch kept waiting past the time at which they were due say so.
+-- Record the switch as the reason of slots that it kept waiting past their due_at.
 local function note_held(name, target)
     local last = "(" .. now .. PAST_ALL
     for _, lane in ipairs(redis.call("ZRANGE", key("lanes", "slots"), 0, -1)) do
@@ -55,8 +55,8 @@ local function turn_on(name)
     end
 end
 
--- The switches that are off, by name, each as an answer: its name and its fields. Besides, the
--- names of those whose time is over.
+-- The switches that are off, by name, each as a script returns it: its name and its fields. Also
+-- the names of switches whose time is over.
 local function known_switches()
     local found, over = {}, {}
     for _, name in ipairs(redis.call("ZRANGE", key("switches"), 0, -1)) do
@@ -71,7 +71,7 @@ local function known_switches()
     return found, over
 end
 
--- The switches that are off, after those whose time is over went on again.
+-- Turn switches on whose time is over, and return the switches that are off.
 local function switches_off()
     local found, over = known_switches()
     for _, name in ipairs(over) do
@@ -91,7 +91,7 @@ local function of_mode(switches, mode)
     return found
 end
 
--- The switch that is off for a row: one that holds goes before one that rejects.
+-- The switch that stops a row: a switch that holds precedes a switch that rejects.
 local function stopping(switches, row)
     for _, mode in ipairs({ "hold", "reject" }) do
         for _, switch in ipairs(of_mode(switches, mode)) do
@@ -103,7 +103,7 @@ local function stopping(switches, row)
     return nil
 end
 
--- Whether what an order decides about is stopped as it was when it was planned, or as little.
+-- Whether the order saw the switch, or no switch, that stops its execution now.
 local function decision_stands(switches, order)
     local row = order.decides ~= "" and look(order.decides, STOPPED_BY)
     local switch = row and stopping(switches, row) or { "", "", "" }

@@ -1,7 +1,7 @@
--- Unique keys: who has one, and who stands in whose way. The newest execution of a key is in the
--- hash `unique`; those that wait or run are in the index `keyed`, by age.
+-- Unique keys: which execution holds a key, and which execution it blocks. The hash `unique` has
+-- the newest execution of a key; the index `keyed` has the waiting and running ones, by age.
 
--- The execution that forbids another one of a key; nil if none does.
+-- The execution that blocks another execution of its key; nil if there is none.
 local function in_the_way(unique, mode, period, besides)
     if mode == "period" then
         local id = redis.call("HGET", key("unique"), unique)
@@ -17,7 +17,7 @@ local function in_the_way(unique, mode, period, besides)
     return nil
 end
 
--- How many of a key have failed in a row; and the newest of it, if it is one of them, with when it
+-- How many executions of a key failed in a row; if the newest one failed, also its id and when it
 -- failed.
 local function failures_before(unique)
     local id = redis.call("HGET", key("unique"), unique)
@@ -40,7 +40,7 @@ local function note_failures(unique, failures)
     end
 end
 
--- Until when work is refused after so many failures, the wait doubling each time up to a cap.
+-- Until when work is refused after failures in a row: the wait doubles each time, up to a cap.
 local function backed_off(failed_at, failures, base, cap)
     local wait = math.min(cap, base * 2 ^ math.min(failures - 1, 60))
     local microseconds = tonumber(string.sub(failed_at, 14)) + wait
@@ -49,8 +49,8 @@ local function backed_off(failed_at, failures, base, cap)
     return string.format("1%012d%06d", seconds_of(failed_at) + seconds, rest)
 end
 
--- Let no execution wait again whose key another one has: it fails in place of its next try, and
--- keeps what only a next try would change.
+-- Fail an execution instead of retrying it if another execution holds its key. The fields that only
+-- a retry would change stay.
 local function coalesce(change)
     if change.state ~= "running" or not is_live(change.after) then
         return

@@ -1,4 +1,4 @@
--- A schedule with the rows that planning looks at.
+-- A schedule with the rows that planning needs.
 
 local function add_rows(into, ids)
     for _, id in ipairs(ids) do
@@ -38,8 +38,8 @@ local function view(id)
     return { schedule, rows }
 end
 
--- Executions, each with the view of its schedule and the switch that is off for it while it
--- waits; those that do not exist are left out. Needs the part `switches` before this one.
+-- Executions, each with the view of its schedule and the switch that stops it while it waits.
+-- Missing executions are left out. Needs the part `switches` before this part.
 local function candidates(ids, switches)
     local found, views = {}, {}
     for _, id in ipairs(ids) do
