@@ -1,6 +1,6 @@
 -- needs: base
 -- Set the store up unless it is set up already, or give a copy of a store its own identity.
--- Continue fences above the given one. Return the version of the schema and the identity of the store.
+-- Continue fences above the given one. Return the schema's version and the store's identity.
 local version, identity, as_copy, fence = argument(), argument(), argument() == "1", number()
 local meta = key("meta")
 if redis.call("EXISTS", meta) == 0 then
