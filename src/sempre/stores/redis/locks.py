@@ -1,6 +1,6 @@
 """Locks: while a worker plans a claim of a schedule, plans of other workers for it are refused.
 
-A lock only saves plans that would not fit; safety rests on the comparison of each plan with its
+A lock only avoids plans that would not fit: safety rests on the comparison of each plan with its
 schedule. A lock expires after one second, in case its worker has crashed.
 """
 
