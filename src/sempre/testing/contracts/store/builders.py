@@ -153,7 +153,7 @@ def view_of(store: Store, name: str = "billing") -> View:
 
 
 def next_rows(view: View) -> list[Execution]:
-    """Return what could be the next row of a schedule."""
+    """Return the candidates for the next row of a schedule."""
     cursor = view.schedule.cursor
     return [
         row for row in view.rows if row.is_untried and row.occupies_slot and row.run_at > cursor
@@ -253,7 +253,7 @@ def perform(
 
 
 def wanted(*, limit: int = 100, queues: str = "default", jobs: str = "bill mail") -> Wanted:
-    """Return what a worker wants, by default everything that the contracts make."""
+    """Return the work that a worker accepts, by default all work of the contracts."""
     return Wanted(frozenset(queues.split()), frozenset(jobs.split()), limit)
 
 
@@ -270,7 +270,7 @@ def expire(store: Store, session: str) -> None:
 
 
 def claim_order(store: Store, identity: str) -> Order:
-    """Read an execution and return the order that starts it."""
+    """Read an execution and return the order of its start."""
     reading = store.candidates([identity])
     [found] = reading.value
     moment = PlanningTime(reading.now, TZDATA)
