@@ -39,7 +39,7 @@ MANY = 10_000
 
 
 class Audit:
-    """What a store held after the last write, to judge the next one by."""
+    """The rows of a store after the last write; the next write is judged against them."""
 
     def __init__(self, store: Store) -> None:
         """Begin with an empty store."""
@@ -71,7 +71,7 @@ class Audit:
     # Rows
 
     def _check_row(self, before: Execution | None, after: Execution) -> None:
-        """5: ends are final. 3 and 9: what has started was due, and allowed."""
+        """5: ends are final. 3 and 9: a started row was due, and allowed."""
         if before is not None and before.state is not after.state:
             assert after.state in TRANSITIONS[before.state], (before, after)
         if after.state is State.RUNNING and (before is None or before.fence != after.fence):
@@ -80,7 +80,7 @@ class Audit:
             self._check_allowed(after)
 
     def _check_allowed(self, row: Execution) -> None:
-        """9: nothing starts that was stopped before, but what a person asked for."""
+        """9: no row starts that was stopped before, except manual runs."""
         if row.kind is Kind.MANUAL:
             return
         schedule = self._schedules.get(row.schedule_id or "")

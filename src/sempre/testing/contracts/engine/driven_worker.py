@@ -89,7 +89,7 @@ class DrivenWorker(Worker):
     """A worker whose steps are taken by hand.
 
     Attributes:
-        hands: its executor.
+        hands: the executor of the worker.
         told: every event of the worker, in order.
     """
 

@@ -124,7 +124,7 @@ class Workshop:
         return StoredSchedule(self.engine(**engine), name, actor="operator")
 
     def app(self, *, broker: Broker | None = None, **settings: Any) -> Sempre:
-        """Return an application on the same store."""
+        """Return an application on the store."""
         return Sempre(self.store, broker=broker or StoreBroker(), **settings)
 
     # What there is
@@ -142,7 +142,7 @@ class Workshop:
         return self.bare.ranges(self.row(name).id, limit=100).value[::-1]
 
     def told(self, name: str = "billing") -> list[tuple[int, str]]:
-        """Return by minutes ago what every slot with a row has come to."""
+        """Return the state of every slot with a row, by minutes ago."""
         rows = [row for row in self.rows(name) if row.occupies_slot]
         return [(self.minutes(row.run_at), row.state.value) for row in rows]
 
