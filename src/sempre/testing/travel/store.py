@@ -252,7 +252,7 @@ class TravelStore(MemoryStore):
             return history.purge(tables, before, limit, now)
 
     def _old(self, before: datetime, limit: int, now: datetime) -> list[Filed]:
-        """Mark the oldest row that is filed away as purged, and return the row."""
+        """Mark up to `limit` of the oldest filed rows as purged, and return these rows."""
         begin = self._purged
         some = self._file[begin : begin + limit]
         old = list(takewhile(lambda each: (each[_FINISHED] or each[_RUN]) < before, some))

@@ -43,7 +43,7 @@ def _superseded(shop: Workshop) -> int:
 
 
 def test_a_declared_schedule_is_created_with_its_first_execution(store: Store) -> None:
-    """If the store is the broker, the row is created as announced."""
+    """If the store is the broker, the row is created in state scheduled."""
     shop = Workshop(store)
 
     synced = _declared(shop).sync()

@@ -111,7 +111,7 @@ def test_a_broker_that_lost_one_ticket_is_not_deaf(store: Store) -> None:
 
 
 def test_a_probe_that_another_worker_receives_was_heard(store: Store) -> None:
-    """The probe is gone, and the witness is still in the broker."""
+    """The probe is gone, and the witness of the probe is still there."""
     listener = _Listener(store)
     mail = enqueued(listener.shop.store)
     listener.broker.is_deaf = True

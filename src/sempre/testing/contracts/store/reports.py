@@ -33,7 +33,7 @@ def _told(store: Store, *rows: Execution) -> list[Report]:
 
 
 def test_a_report_is_kept_as_it_was_told(store: Store) -> None:
-    """With the store's now; a run without reports has none, and sees no other run's report."""
+    """With the store's now; runs without a report and unknown ids are left out."""
     session = session_of(store)
     first, second, silent = (_running(store, session) for _ in range(3))
     reports = [
