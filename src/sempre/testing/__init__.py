@@ -13,7 +13,7 @@ _PLACES = {"Simulation": "sempre.testing.simulation", "TimeTravel": "sempre.test
 
 
 def __getattr__(name: str) -> object:
-    # When it is first asked for: pytest imports this package whether or not a test travels.
+    # Imported at first access: pytest imports this package whether or not a test travels.
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_PLACES[name]), name)

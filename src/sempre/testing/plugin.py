@@ -1,6 +1,6 @@
 """The pytest plugin: a fixture for journeys that end with their test.
 
-It is found by pytest wherever Sempre is installed, so it imports nothing before it is asked for.
+pytest loads the plugin wherever Sempre is installed: imports wait until a test uses the fixture.
 """
 
 from contextlib import ExitStack
@@ -23,6 +23,9 @@ Travel: TypeAlias = "Callable[[Sempre, datetime | str], TimeTravel]"
 
 @pytest.fixture
 def sempre_travel() -> "Iterator[Travel]":
-    """Begin journeys that end with the test; call it with an application and an instant."""
+    """Return a function that begins a journey from an application and an instant.
+
+    Each journey ends with the test.
+    """
     with ExitStack() as journeys:
         yield lambda app, start: journeys.enter_context(app.testing(start))

@@ -1,7 +1,7 @@
-"""A store as a process sees it that cannot read some of its rows.
+"""A store whose process cannot read some of the rows.
 
-The rows of the memory store are objects of one process, which can always read them. So it is said
-here which of them a worker cannot read; everything else is the store's own doing.
+The rows of the memory store are objects of one process, which can always read them. So this
+module marks the rows that a worker cannot read; the memory store does everything else.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ _OWNERS: dict[str, Table] = {"ranges": "ranges", "attempts": "attempts", "rollup
 
 
 class BlindStore:
-    """What a process sees of a memory store; a `Store` by its methods.
+    """A view of a memory store with unreadable rows; a `Store` by its methods.
 
     Attributes:
         blind: the rows that this process cannot read, by table and id, and why.

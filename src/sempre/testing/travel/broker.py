@@ -17,7 +17,7 @@ class TravelBroker(MemoryBroker):
     """A broker on virtual time, with one worker who listens to every lane."""
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:  # noqa: ARG002 - nobody waits
-        """Return what is due now in any lane."""
+        """Return the messages of any lane that are due now."""
         every = list({*lanes, *self._lanes})
         return super().reserve(every, limit=min(limit, MOST_AT_ONCE), wait=0.0)
 

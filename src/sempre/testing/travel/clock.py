@@ -1,4 +1,4 @@
-"""The clock of a journey: it stands still until the traveller moves it."""
+"""The clock of a journey: the time stands still until the traveller moves the clock."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ __all__ = ["TravelClock"]
 
 
 class TravelClock:
-    """A clock by the port's promise, at whatever instant it was moved to."""
+    """A clock as the port defines, at the instant that the traveller last set."""
 
     def __init__(self, start: datetime) -> None:
         """Stand at an instant."""
@@ -15,11 +15,11 @@ class TravelClock:
         self._elapsed = 0.0
 
     def now(self) -> datetime:
-        """Return the instant that it stands at."""
+        """Return the current virtual instant."""
         return self._now
 
     def elapsed(self) -> float:
-        """Return the seconds it was moved by so far."""
+        """Return the seconds of virtual time that have passed so far."""
         return self._elapsed
 
     def move_to(self, instant: datetime) -> None:

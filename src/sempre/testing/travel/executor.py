@@ -1,7 +1,7 @@
-"""The executor of a journey: it calls jobs here and now, in the thread that travels.
+"""The executor of a journey: jobs run inline, in the thread that travels.
 
-A run takes no virtual time, unless somebody has said how long runs of its job take: then its
-function is called at the start, and its end is told when the clock has got there.
+A run takes no virtual time, unless the test sets a duration for the job. Then the function is
+called at the start, and the end is reported when the clock reaches the end of the duration.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class _Flight:
 
 
 class InlineExecutor:
-    """Runs everything inline, whatever its isolation.
+    """Runs every job inline and ignores the isolation of the job.
 
     Attributes:
         takes: how long runs take, by name of the schedule or job.
@@ -59,7 +59,7 @@ class InlineExecutor:
         """Nothing to get ready."""
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
-        """Call the function; tell how it ended now, or when its time is over."""
+        """Call the function; report the outcome now, or when the duration of the run is over."""
         self.begun += 1
         link, now = Link(), self._clock.now()
         outcome = self._called(run, link) if self._call_jobs else NOTHING
@@ -73,18 +73,18 @@ class InlineExecutor:
         self._flights.append(_Flight(run, done, outcome, now, now + takes, link))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """End a run that takes its time; False if there is none."""
+        """End a run that has a duration; return False if no such run is open."""
         asked = [each for each in self._flights if each.run.execution.id == execution_id]
         for flight in asked:
             flight.outcome, flight.ends = cancelled(reason), self._clock.now()
         return bool(asked)
 
     def progress(self) -> Mapping[str, Progress]:
-        """Nobody asks how far runs have come."""
+        """Do nothing: a journey reads no progress of runs."""
         return {}
 
     def stop(self) -> None:
-        """Forget what takes its time, without telling anyone."""
+        """Drop the open runs without a report."""
         self._flights.clear()
 
     def close(self) -> None:
@@ -95,11 +95,11 @@ class InlineExecutor:
 
     @property
     def ends(self) -> list[datetime]:
-        """When each run that takes its time will end."""
+        """The instants at which the open runs end."""
         return [flight.ends for flight in self._flights]
 
     def land(self) -> None:
-        """Tell of the runs whose time is over, in the order of their ends."""
+        """Report the runs whose duration is over, in the order of their ends."""
         now = self._clock.now()
         over = sorted((each for each in self._flights if each.ends <= now), key=lambda f: f.ends)
         for flight in over:
@@ -112,7 +112,7 @@ class InlineExecutor:
         if is_async(run.task.function):
             outcome = self._awaited(run, current)
         else:
-            # A context of its own, as everywhere: what a job sets is gone with it.
+            # A new context per run, as in every executor: a job's variables end with the run.
             outcome = Context().run(call_job, run.task, current)
         if outcome.error.startswith("KeyboardInterrupt"):
             # Of the person who runs the tests, not of the job.
@@ -120,7 +120,7 @@ class InlineExecutor:
         return outcome
 
     def _awaited(self, run: Run, current: Current) -> Outcome:
-        """Run a coroutine to its end on a loop of our own, which all runs of a journey share."""
+        """Run a coroutine to completion on an event loop that all runs of the journey share."""
         runner = self._runner = self._runner or asyncio.Runner()
         outcomes: list[Outcome] = []
 

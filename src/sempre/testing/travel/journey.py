@@ -1,7 +1,7 @@
 """A journey: the real engine on virtual time, moved from one instant that matters to the next.
 
 Nothing ticks. The clock goes to when a row is due, a run ends, the watchdog's pass is due, or a
-sweep would find what the broker has forgotten; there the worker takes its usual steps.
+sweep would find rows that the broker has lost; there the worker takes the usual steps.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ __all__ = ["Journey"]
 # Renewed at every pass; the sweeps that matter are those of the application's own settings.
 LEASE = timedelta(days=366)
 SWEEP = LEASE / 2
-# A pass that finds nothing to heal only tells the broker of rows that have come within its horizon.
+# A pass that finds nothing to heal only announces rows that have come within the horizon.
 RARELY = timedelta(hours=24)
 HANDS = 10_000
 LOOK = 200
@@ -38,7 +38,7 @@ MOST_TURNS = 2_000
 
 
 class Journey:
-    """An engine with one worker, its store, its broker and its clock."""
+    """An engine with one worker, a store, a broker and a clock."""
 
     def __init__(self, app: Sempre, start: datetime, *, call_jobs: bool) -> None:
         """Begin at an instant, with an empty store."""
@@ -68,7 +68,7 @@ class Journey:
         self.worker.maintenance.watchdog.perform()
 
     def travel_to(self, instant: datetime) -> None:
-        """Let time pass until an instant, and do what is due meanwhile, at that instant too.
+        """Let time pass until an instant, and run all work that is due up to and at that instant.
 
         Raises:
             Refused: more begins at one instant than any application means to.
@@ -81,7 +81,7 @@ class Journey:
         self.clock.move_to(instant)
 
     def lose_broker(self) -> None:
-        """Lose every ticket; the watchdog finds out at its next pass, sweeps find the work."""
+        """Lose every ticket; the watchdog notices at the next pass, sweeps find the work."""
         self._broker.forget()
         self.store.call_pass(self.clock.now() + self._app.settings.watchdog_interval)
 
@@ -101,7 +101,7 @@ class Journey:
 
     @property
     def worker(self) -> Worker:
-        """The worker, which begins its session when it is first needed."""
+        """The worker; the session begins at the first access."""
         if self._worker is None:
             spec = WorkerSpec(self._app.tasks, frozenset({"default"}), HANDS)
             self._worker = Worker(self.engine, spec, self.executor)
@@ -109,7 +109,7 @@ class Journey:
         return self._worker
 
     def _act(self) -> None:
-        """Do at this instant whatever a worker would do."""
+        """Take every step of a worker that is due at this instant."""
         known = self.executor.begun
         self._record()
         self._heal()
@@ -123,7 +123,7 @@ class Journey:
         self.store.file_away()
 
     def _record(self) -> None:
-        """Record runs that have ended, or that somebody wants to end."""
+        """Record runs that have ended or that are asked to end."""
         if self.executor.ends:
             self.executor.land()
             self.worker.settle()
@@ -133,13 +133,13 @@ class Journey:
             self.worker.settle()
 
     def _heal(self) -> None:
-        """Run the watchdog's pass if it is due."""
+        """Run the watchdog's pass if the pass is due."""
         if Pass(self.store.pass_due_at).is_due(self.clock.now(), self._every):
             self.worker.beat()
             self.worker.maintenance.watchdog.perform()
 
     def _sweep(self) -> None:
-        """Look into the store, if it is time to, for what the broker does not tell of."""
+        """Query the store, if a sweep is due, for work that the broker does not deliver."""
         if self._sweep_at is None or self._sweep_at > self.clock.now():
             return
         self._swept = True
@@ -183,6 +183,6 @@ class Journey:
 
 
 def _unhurried(settings: Settings) -> Settings:
-    """Return settings by which a worker that is visited rarely keeps its session."""
+    """Return settings by which a worker with rare heartbeats keeps the session."""
     rarely = max(settings.watchdog_interval, min(RARELY, settings.horizon))
     return replace(settings, lease=LEASE, beat=LEASE / 3, sweep=SWEEP, watchdog_interval=rarely)

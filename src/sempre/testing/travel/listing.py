@@ -15,7 +15,7 @@ MOST_LISTED = 10
 
 
 def all_arguments(job: Job[..., Any], args: Mapping[str, Json]) -> dict[str, Any]:
-    """Return the arguments of a job with the defaults of those that are not given."""
+    """Return the arguments of a job, with defaults for missing arguments."""
     parameters = inspect.signature(job.task.function).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     return {**defaults, **args}

@@ -1,8 +1,8 @@
 """The store of a journey: the memory store, quick enough for a year of a hundred schedules.
 
-Planning looks at rows that wait, run or have just ended. All others are filed away: they are still
-found by whoever asks for history, until the watchdog purges them, but cost nothing at a claim. The
-file itself is never purged; it is what `TimeTravel.executions` reads.
+Planning reads rows that wait, run or have just ended. All other rows are filed away: queries of
+history find these rows until the watchdog purges them, and a claim skips them at no cost. The
+file itself is never purged: `TimeTravel.executions` reads the file.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -36,7 +36,7 @@ from sempre.stores.memory.tables import Tables
 
 __all__ = ["TravelStore"]
 
-# So many ended rows that still matter may pile up before they are looked at once more.
+# The number of ended rows that may pile up before the store checks them again.
 MOST_KEPT = 20
 ACTIVE = LIVE | {State.RUNNING}
 FIELDS = tuple(each.name for each in fields(Execution))
@@ -49,7 +49,7 @@ _ID, _SCHEDULE, _SNAPSHOT, _RUN, _FINISHED = map(
 
 @dataclass
 class _TravelTables(Tables):
-    """The tables, which note what has ended since it was last filed away."""
+    """The tables, which record the rows that ended since the last filing."""
 
     ended: list[str] = field(default_factory=list)
     waiting: list[tuple[datetime, str]] = field(default_factory=list)
@@ -76,7 +76,7 @@ class _TravelTables(Tables):
         return found
 
     def waits(self, due_at: datetime, identity: str) -> bool:
-        """Tell whether an execution waits to be run at an instant."""
+        """Return whether an execution is waiting for its start at an instant."""
         row = self.executions.get(identity)
         return row is not None and row.is_live and row.due_at == due_at
 
@@ -84,8 +84,8 @@ class _TravelTables(Tables):
 class TravelStore(MemoryStore):
     """A memory store whose one worker serves every queue.
 
-    It joins any transaction of the caller, so that code which enqueues by one can be tested; but
-    it does so at once, and a rollback takes nothing back.
+    The store accepts any transaction of the caller, so that code which enqueues in a
+    transaction can be tested. The store writes at once, and a rollback undoes nothing.
     """
 
     capabilities = replace(MemoryStore.capabilities, transactional=True)
@@ -149,7 +149,7 @@ class TravelStore(MemoryStore):
             self._most_kept = 2 * len(self._kept) + MOST_KEPT
 
     def _keeps(self, identity: str) -> bool:
-        """File an ended row away; True, and it stays, if it still matters."""
+        """File an ended row away, unless planning needs the row; return whether the row stays."""
         row = self._travel.executions.get(identity)
         if row is None or row.state in ACTIVE:
             return False
@@ -159,7 +159,7 @@ class TravelStore(MemoryStore):
         return False
 
     def _still_matters(self, row: Execution) -> bool:
-        """Tell whether planning, or the uniqueness of keys, may still ask for an ended row."""
+        """Return whether planning, or the uniqueness of keys, may still need an ended row."""
         tables, unique = self._travel, self._travel.unique_of.get(row.id)
         if unique is not None and tables.unique.get(unique.key) == row.id:
             return True
@@ -179,7 +179,7 @@ class TravelStore(MemoryStore):
         if row.schedule_id is not None:
             tables.of_schedule[row.schedule_id].discard(row.id)
             key = row.schedule_id, row.snapshot.revision
-            # One for all rows of a schedule, or a year of them would take far more memory.
+            # One object for all rows of a schedule: a year of separate objects needs more memory.
             row = copy_with(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
         filed = self._by_id[row.id] = _filed(row)
         self._file.append(filed)
@@ -187,7 +187,7 @@ class TravelStore(MemoryStore):
     # What the engine asks
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return rows of schedules that are due, of any queue, in the same order every time."""
+        """Return rows of schedules that are due, of any queue, in a deterministic order."""
         reading = super().due(self._of_any_queue(wanted))
         return Reading(reading.now, sorted(reading.value, key=_turn))
 
@@ -198,7 +198,7 @@ class TravelStore(MemoryStore):
         return Reading(reading.now, [each.execution.id for each in found])
 
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
-        """Return the executions of these ids in the same order every time, filed away or not."""
+        """Return the executions of these ids in a deterministic order, filed away or not."""
         reading = super().candidates(ids)
         past = [Candidate(_unfiled(self._by_id[each])) for each in ids if each in self._by_id]
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
@@ -226,7 +226,7 @@ class TravelStore(MemoryStore):
         return super().tick(session, self._of_any_queue(wanted), lease=lease)
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
-        """Return a page of history, of what is filed away too."""
+        """Return a page of history, including rows that are filed away."""
         if query.states and query.states <= ACTIVE:
             return super().executions(query)
         with self._at_once() as (tables, now):
@@ -237,7 +237,7 @@ class TravelStore(MemoryStore):
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:
-        """Return the newest executions of each schedule, of what is filed away too."""
+        """Return the newest executions of each schedule, including rows that are filed away."""
         with self._at_once() as (_, now):
             queries = {each: ExecutionQuery(schedule_id=each, limit=limit) for each in schedule_ids}
             return Reading(
@@ -245,14 +245,14 @@ class TravelStore(MemoryStore):
             )
 
     def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant, of what is filed away too."""
+        """Delete rows that ended before an instant, including rows that are filed away."""
         with self._at_once() as (tables, now):
             for row in map(_unfiled, self._old(before, limit, now)):
                 Tables.put(tables, row)
             return history.purge(tables, before, limit, now)
 
     def _old(self, before: datetime, limit: int, now: datetime) -> list[Filed]:
-        """Take note that the oldest of what is filed away is purged, and return it."""
+        """Mark up to `limit` of the oldest filed rows as purged, and return these rows."""
         begin = self._purged
         some = self._file[begin : begin + limit]
         old = list(takewhile(lambda each: (each[_FINISHED] or each[_RUN]) < before, some))
@@ -275,7 +275,7 @@ class TravelStore(MemoryStore):
 
 
 def _turn(candidate: Candidate) -> tuple[int, datetime, str]:
-    """Return by what executions take turns; one-off work goes in the order it was put in."""
+    """Return the sort key of executions; one-off work sorts in the order of enqueueing."""
     row = candidate.execution
     return row.snapshot.priority, row.due_at, row.snapshot.name if row.schedule_id else ""
 

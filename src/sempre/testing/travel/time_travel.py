@@ -60,7 +60,7 @@ class TimeTravel:
         """Let the application work on virtual time.
 
         Raises:
-            Refused: it does already, or this journey is over.
+            Refused: the application travels already, or this journey is over.
         """
         if self._begun:
             raise Refused("a journey is made once; ask app.testing(...) for another one.")
@@ -79,7 +79,7 @@ class TimeTravel:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Give the application back its own store; what happened can still be asked for."""
+        """Restore the application's own store; `executions` still answers afterwards."""
         self._stay.close()
 
     # Time
@@ -90,15 +90,15 @@ class TimeTravel:
         return self._journey.clock.now()
 
     def travel(self, duration: Duration) -> None:
-        """Let so much time pass, and run what is due meanwhile, in order; "0s" runs what is now."""
+        """Let time pass and run due work in order; "0s" runs work that is due now."""
         length = read_duration("duration", duration)
         self._move(lambda: self._journey.travel_to(self.now + length))
 
     def travel_to(self, instant: datetime | str) -> None:
-        """Let time pass until an instant; what is due at that very instant is run too.
+        """Let time pass until an instant; work that is due at that instant runs too.
 
         Raises:
-            InstantError: it cannot be read, or lies in the past.
+            InstantError: the instant cannot be read, or lies in the past.
         """
         goal = read_in_zone("instant", instant, self._app.settings.timezone)
         if goal < self.now:
@@ -106,21 +106,21 @@ class TimeTravel:
         self._move(lambda: self._journey.travel_to(goal))
 
     def outage(self, duration: Duration) -> None:
-        """Let so much time pass without any worker, then one begin: see what is caught up.
+        """Let time pass without any worker, then start a worker, which catches up.
 
-        What runs when it begins is lost as in a crash; `on_unknown` says what becomes of it.
+        Executions that run when the outage begins are lost as in a crash; `on_unknown` decides.
         """
         length = read_duration("duration", duration)
         self._move(lambda: self._journey.outage(length))
 
     def lose_broker(self) -> None:
-        """Let the broker lose all it knows; no slot is lost by that, some start a sweep late."""
+        """Let the broker lose all messages; no slot is lost, some start one sweep later."""
         self._journey.lose_broker()
 
     def takes(self, job: Job[..., Any] | str, duration: Duration) -> None:
-        """Let every run of a job, or by name of a schedule, last so long from now on.
+        """Set how long runs of a job, or of a schedule by name, last from now on.
 
-        By default none takes any time; what is said of a schedule goes before what is of its job.
+        By default runs take no time. A duration of a schedule takes precedence over its job's.
 
         Its function is called when the run starts; the run ends when that time is over, or its
         timeout before.
@@ -134,7 +134,7 @@ class TimeTravel:
     def executions(
         self, job: Job[..., Any] | str | None = None, state: State | str | None = None
     ) -> list[Execution]:
-        """Return what has been started so far, in order of the first start.
+        """Return the executions that have started so far, in order of the first start.
 
         All of it, for a whole journey: retention, which `app.schedule(name).executions()` goes by,
         does not count here.

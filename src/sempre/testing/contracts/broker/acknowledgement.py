@@ -1,6 +1,6 @@
 """Contracts of the end of a delivery: acknowledged, put back, or neither.
 
-`hasty` is a broker like the other, on the same server if it has one, that delivers an unfinished
+`hasty` is a broker like `broker`, on the server of `broker` if any, that delivers an unfinished
 message again after a second.
 """
 
@@ -22,7 +22,7 @@ from sempre.testing.contracts.broker.builders import (
 
 
 def test_an_acknowledged_message_is_gone(hasty: Broker) -> None:
-    """It does not come back when its reservation would have ended."""
+    """The message does not come back at the end of the reservation."""
     lane = new_lane()
     put_one(hasty, lane, "done")
     hasty.acknowledge([only(hasty, lane)])
@@ -32,7 +32,7 @@ def test_an_acknowledged_message_is_gone(hasty: Broker) -> None:
 
 
 def test_an_unfinished_message_is_delivered_again(hasty: Broker) -> None:
-    """Whoever reserved it may have died; it is the same message, but another reservation."""
+    """The first consumer may have died; the message is unchanged, the reservation is new."""
     lane = new_lane()
     put_one(hasty, lane)
     first = only(hasty, lane)
@@ -45,7 +45,7 @@ def test_an_unfinished_message_is_delivered_again(hasty: Broker) -> None:
 
 
 def test_a_reservation_that_has_passed_on_is_left_alone(hasty: Broker) -> None:
-    """What was delivered again is no longer ours to finish, in either way."""
+    """After redelivery the first consumer can neither acknowledge nor put back."""
     lane = new_lane()
     handle = put_one(hasty, lane)
     stale = only(hasty, lane)
@@ -61,7 +61,7 @@ def test_a_reservation_that_has_passed_on_is_left_alone(hasty: Broker) -> None:
 
 
 def test_a_message_that_nobody_reserved_is_left_alone(broker: Broker) -> None:
-    """A handle alone is no right to delete: it may have been given out again."""
+    """A handle alone is no right to delete: the broker may have reused the handle."""
     lane = new_lane()
     handle = put_one(broker, lane)
     delivery = only(broker, lane)
@@ -77,7 +77,7 @@ def test_a_message_that_nobody_reserved_is_left_alone(broker: Broker) -> None:
 
 
 def test_a_delivery_that_is_over_can_be_finished_again(broker: Broker) -> None:
-    """Repeating what was done does nothing."""
+    """A repeated acknowledgement or put-back does nothing."""
     lane = new_lane()
     put_one(broker, lane)
     delivery = only(broker, lane)
@@ -106,7 +106,7 @@ def test_a_message_that_is_put_back_comes_again_as_it_was(broker: Broker) -> Non
 
 
 def test_putting_back_with_a_delay_is_never_early(broker: Broker) -> None:
-    """The delay is that of the call, whatever the message had."""
+    """The delay of the call counts, not the delay of the message."""
     lane = new_lane()
     put_one(broker, lane)
     delivery = only(broker, lane)
@@ -120,7 +120,7 @@ def test_putting_back_with_a_delay_is_never_early(broker: Broker) -> None:
 
 
 def test_some_of_a_batch_are_finished_and_the_others_come_again(broker: Broker) -> None:
-    """Each delivery of a batch is its own."""
+    """Each delivery of a batch is finished separately."""
     lane = new_lane()
     broker.put([Message(lane, str(number)) for number in range(600)])
     found = delivered(broker, [lane], count=600)
@@ -134,7 +134,7 @@ def test_some_of_a_batch_are_finished_and_the_others_come_again(broker: Broker) 
 
 
 def test_another_object_hears_a_broker_that_is_shared(broker: Broker, hasty: Broker) -> None:
-    """And none that is not."""
+    """A broker that is not shared is heard by one object only."""
     lane = new_lane()
     put_one(broker, lane)
 
@@ -144,7 +144,7 @@ def test_another_object_hears_a_broker_that_is_shared(broker: Broker, hasty: Bro
 
 
 def test_what_a_closed_broker_had_reserved_comes_again(broker: Broker, hasty: Broker) -> None:
-    """At once or when its reservation ends, if others can hear it at all."""
+    """At once or at the end of the reservation, if the broker is shared."""
     lane = new_lane()
     put_one(hasty, lane)
     assert only(hasty, lane)

@@ -1,7 +1,7 @@
 """Builders of the broker contracts: new lanes, calls in threads, and how long a contract waits.
 
-A server's clock cannot be set, so what becomes due later is waited for, by asking the broker.
-`PATIENCE` is how long that may take on a machine that is busy; nothing is asserted about it.
+A server's clock cannot be set, so contracts wait for delayed messages by reserving.
+`PATIENCE` bounds such a wait on a busy machine; no contract asserts the length of the wait.
 """
 
 # ruff: noqa: S101 - a contract asserts
@@ -39,7 +39,7 @@ _SLEW = 0.99
 
 
 class Stopwatch:
-    """Tells how much time has passed since it was made."""
+    """Measures the time since the construction of the watch."""
 
     def __init__(self) -> None:
         """Begin to measure."""
@@ -47,12 +47,12 @@ class Stopwatch:
         self._since = self._clock.elapsed()
 
     def has_passed(self, seconds: float) -> bool:
-        """Tell whether so many seconds have passed, but for what a clock may be off."""
+        """Return whether the given seconds have passed, within the tolerance of clocks."""
         return self._clock.elapsed() - self._since >= seconds * _SLEW
 
 
 def new_lane(name: str = "lane") -> str:
-    """Return a lane that nobody has used."""
+    """Return a new, unused lane."""
     return f"{name}.{uuid4()}"
 
 
@@ -66,13 +66,13 @@ def put_one(
 
 
 def only(broker: Broker, *lanes: str) -> Delivery:
-    """Reserve one message, waiting for it."""
+    """Wait for one message and reserve the message."""
     [delivery] = broker.reserve(lanes, limit=1, wait=PATIENCE)
     return delivery
 
 
 def delivered(broker: Broker, lanes: Sequence[str], *, count: int) -> list[Delivery]:
-    """Reserve so many messages, in as many calls as it takes; each but the first waits."""
+    """Reserve the given number of messages in several calls; each call but the first waits."""
     found: list[Delivery] = []
     while len(found) < count:
         more = broker.reserve(lanes, limit=count - len(found), wait=PATIENCE)
@@ -82,7 +82,7 @@ def delivered(broker: Broker, lanes: Sequence[str], *, count: int) -> list[Deliv
 
 
 def reserved(broker: Broker, *lanes: str, limit: int = 1000) -> list[Delivery]:
-    """Reserve what is there by now."""
+    """Reserve every message that is ready now."""
     return broker.reserve(lanes, limit=limit, wait=0)
 
 
@@ -98,7 +98,7 @@ def ended(call: Callable[[], T]) -> Callable[[], T]:
     def run() -> None:
         try:
             answers.put(call())
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
             answers.put(error)
 
     def answer() -> T:
@@ -116,7 +116,7 @@ def ended(call: Callable[[], T]) -> Callable[[], T]:
 
 
 def all_at_once(*calls: Callable[[], T]) -> list[T]:
-    """Make calls in as many threads, all let go at the same moment; return their answers."""
+    """Make each call in a thread of its own, all released at one moment; return the results."""
     barrier = Barrier(len(calls))
 
     def begun(call: Callable[[], T]) -> T:

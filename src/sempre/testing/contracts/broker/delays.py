@@ -17,7 +17,7 @@ from sempre.testing.contracts.broker.builders import (
 
 
 def test_a_delayed_message_is_never_early(broker: Broker) -> None:
-    """It is delivered when its delay is over, to one who was waiting, as if without delay."""
+    """After the delay, a waiting consumer gets the message like one without delay."""
     lane = new_lane()
     watch = Stopwatch()
     put_one(broker, lane, delay=1)
@@ -73,7 +73,7 @@ def test_whoever_waits_is_told_of_a_shorter_delay(broker: Broker) -> None:
 
 
 def test_many_become_due_at_once(broker: Broker) -> None:
-    """Then they come by priority, as if they had always been ready."""
+    """Due messages come by priority, as if they had always been ready."""
     lane = new_lane()
     messages = [Message(lane, str(n), delay=1, priority=n % 7) for n in range(500)]
     broker.put(messages)

@@ -1,4 +1,4 @@
-"""Contracts of delivery: what is put comes out, in its lane, by priority, as many as asked for."""
+"""Contracts of delivery: messages come out in their lane, by priority, up to the limit."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -19,7 +19,7 @@ from sempre.testing.contracts.broker.builders import (
 
 
 def test_a_message_comes_as_it_was_put(broker: Broker) -> None:
-    """With its lane, its body, its priority and its handle."""
+    """Lane, body, priority and handle are unchanged."""
     lane = new_lane()
     message = Message(lane, '{"ring": 7}', priority=17)
     [handle] = broker.put([message])
@@ -31,7 +31,7 @@ def test_a_message_comes_as_it_was_put(broker: Broker) -> None:
 
 
 def test_a_message_is_delivered_only_in_its_lane(broker: Broker) -> None:
-    """Nobody gets it who did not ask for its lane."""
+    """Consumers of other lanes do not get the message."""
     lane = new_lane()
     put_one(broker, lane)
 
@@ -41,7 +41,7 @@ def test_a_message_is_delivered_only_in_its_lane(broker: Broker) -> None:
 
 
 def test_a_lane_that_is_named_twice_is_one_lane(broker: Broker) -> None:
-    """Its messages come once."""
+    """The messages of the lane come once."""
     lane = new_lane()
     broker.put([Message(lane, "a"), Message(lane, "b")])
 
@@ -49,7 +49,7 @@ def test_a_lane_that_is_named_twice_is_one_lane(broker: Broker) -> None:
 
 
 def test_a_batch_goes_to_the_lanes_of_its_messages(broker: Broker) -> None:
-    """Handles come in the order of the messages, each its own."""
+    """Handles come in the order of the messages, a different handle for each."""
     one, other = new_lane(), new_lane()
     messages = [Message(one if number % 3 else other, str(number)) for number in range(30)]
 
@@ -117,7 +117,7 @@ def test_a_lower_priority_comes_first_whatever_its_lane(broker: Broker) -> None:
 
 
 def test_whoever_waits_is_told_of_a_new_message(broker: Broker) -> None:
-    """In whichever of its lanes."""
+    """A message in any lane of the consumer ends the wait."""
     one, other = new_lane(), new_lane()
     answer = ended(lambda: broker.reserve([one, other], limit=5, wait=FOREVER))
 
@@ -127,7 +127,7 @@ def test_whoever_waits_is_told_of_a_new_message(broker: Broker) -> None:
 
 
 def test_a_body_that_is_too_big_is_refused_alone(broker: Broker) -> None:
-    """Its handle is empty; the others are taken."""
+    """The handle is empty; the broker accepts the other messages."""
     lane = new_lane()
     messages = [Message(lane, body) for body in ("first", "x" * (LARGEST_BODY + 1), "last")]
 
@@ -140,7 +140,7 @@ def test_a_body_that_is_too_big_is_refused_alone(broker: Broker) -> None:
 
 
 def test_if_nothing_is_taken_the_broker_is_unavailable(broker: Broker) -> None:
-    """Nobody has to look at the handles to know that nothing happened."""
+    """The caller need not check the handles to know that nothing was put."""
     lane = new_lane()
     try:
         broker.put([Message(lane, "x" * (LARGEST_BODY + 1))] * 2)

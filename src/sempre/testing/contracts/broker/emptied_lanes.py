@@ -9,7 +9,7 @@ MANY = 30
 
 
 def test_an_emptied_lane_has_nothing_that_waits(broker: Broker) -> None:
-    """Ready or delayed, as many as there are; and it is told how many there were."""
+    """Ready and delayed messages are deleted, and the call returns their number."""
     one, other = new_lane(), new_lane()
     ready = broker.put([Message(one, str(number)) for number in range(MANY)])
     delayed = broker.put([Message(other, str(number), delay=60) for number in range(MANY)])
@@ -25,7 +25,7 @@ def test_an_emptied_lane_has_nothing_that_waits(broker: Broker) -> None:
 
 
 def test_emptying_touches_no_other_lane(broker: Broker) -> None:
-    """Not even one whose name begins with the same letters: it may be another deployment's."""
+    """A lane with a common prefix is untouched: the lane may be another deployment's."""
     lane = new_lane()
     others = [f"{lane}s", f"{lane}.more", new_lane()]
     handles = broker.put([Message(name, name, delay=60) for name in others])
@@ -38,7 +38,7 @@ def test_emptying_touches_no_other_lane(broker: Broker) -> None:
 
 
 def test_an_emptied_lane_can_be_used_again(broker: Broker) -> None:
-    """What is put later comes; nothing of before does."""
+    """Later messages come; earlier messages do not."""
     lane = new_lane()
     put_one(broker, lane, "before")
 
@@ -50,7 +50,7 @@ def test_an_emptied_lane_can_be_used_again(broker: Broker) -> None:
 
 
 def test_to_finish_what_was_thrown_away_is_no_error(broker: Broker) -> None:
-    """Whoever has reserved a message finishes it as always; nothing is left of it."""
+    """A consumer finishes a reserved message as always; nothing of the message is left."""
     lane = new_lane()
     put_one(broker, lane, "one")
     put_one(broker, lane, "two")

@@ -1,4 +1,4 @@
-"""Contracts of the broker itself: what it declares, and its end. Every broker keeps them."""
+"""Contracts of a broker's capabilities and close. Every broker keeps these contracts."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -29,7 +29,7 @@ def test_nothing_is_as_good_as_done(broker: Broker) -> None:
 
 
 def test_a_lane_that_some_broker_cannot_have_is_refused(broker: Broker) -> None:
-    """No name gets into a protocol; what was given with it is not put either."""
+    """No name gets into a protocol; the other messages of the call are not put either."""
     lane = new_lane()
     for wrong in ("", "two words", "a\r\nquit", "-a", "è", "x" * 201):
         assert _is_refused(partial(broker.put, [Message(lane, "a"), Message(wrong, "")]))
@@ -40,13 +40,13 @@ def test_a_lane_that_some_broker_cannot_have_is_refused(broker: Broker) -> None:
 
 
 def test_a_broker_can_be_closed_twice(broker: Broker) -> None:
-    """Whoever gives it back need not know whether somebody has already."""
+    """A caller need not know whether the broker is closed already."""
     broker.close()
     broker.close()
 
 
 def test_a_closed_broker_is_an_error(broker: Broker) -> None:
-    """It does not open itself again, nor does it look as if there was nothing to do."""
+    """A closed broker neither reopens nor returns empty results."""
     lane = new_lane()
     broker.close()
 
@@ -63,7 +63,7 @@ def test_a_closed_broker_is_an_error(broker: Broker) -> None:
 
 
 def test_closing_ends_a_wait(broker: Broker) -> None:
-    """A worker that is told to end does not wait for a bell first."""
+    """A worker that is asked to stop does not wait for a message first."""
 
     def reserve() -> object:
         try:

@@ -24,7 +24,7 @@ def test_a_message_is_held_until_it_is_acknowledged(broker: Broker) -> None:
 
 
 def test_another_body_under_the_same_handle_is_another_message(broker: Broker) -> None:
-    """A broker that has lost its memory gives handles out again; nobody is fooled."""
+    """A broker that has lost its memory reuses handles; the body tells messages apart."""
     lane = new_lane()
     handle = put_one(broker, lane, "mine")
 
@@ -36,7 +36,7 @@ def test_another_body_under_the_same_handle_is_another_message(broker: Broker) -
 
 
 def test_a_lane_has_messages_that_are_ready_or_delayed(broker: Broker) -> None:
-    """And no others, once they are acknowledged."""
+    """Acknowledged messages do not count."""
     empty, ready, delayed = new_lane(), new_lane(), new_lane()
     put_one(broker, ready)
     put_one(broker, delayed, delay=60)
@@ -49,7 +49,7 @@ def test_a_lane_has_messages_that_are_ready_or_delayed(broker: Broker) -> None:
 
 
 def test_a_reserved_message_is_not_one_that_a_lane_has(broker: Broker) -> None:
-    """Until it is put back; another one that waits counts, ready or delayed."""
+    """Until the message is put back; other messages count, ready or delayed."""
     lane = new_lane()
     put_one(broker, lane)
 
@@ -65,7 +65,7 @@ def test_a_reserved_message_is_not_one_that_a_lane_has(broker: Broker) -> None:
 
 
 def test_looking_takes_nothing(broker: Broker) -> None:
-    """However often somebody asks, the message is there for whoever reserves it."""
+    """After any number of queries, the message can still be reserved."""
     lane = new_lane()
     handle = put_one(broker, lane)
 

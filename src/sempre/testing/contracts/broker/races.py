@@ -35,7 +35,7 @@ def _consume(broker: Broker, lane: str, *, limit: int = 7) -> list[str]:
 
 
 def test_every_message_is_reserved_by_one_thread(broker: Broker) -> None:
-    """However many of them are after it."""
+    """With any number of competing threads."""
     lane = new_lane()
     bodies = [str(number) for number in range(MOST)]
     broker.put([Message(lane, body) for body in bodies])
@@ -76,20 +76,20 @@ def test_producers_and_consumers_do_not_lose_a_message(broker: Broker) -> None:
     consumers = [lambda: _consume(broker, lane)] * 4
     found = all_at_once(*producers, *consumers)
 
-    # Whoever met a last message early left the rest to the others, or to us.
+    # A thread that met a last message early left the rest to other threads, or to this one.
     rest = _consume_rest(broker, lane)
     bodies = [body for part in [*found, rest] for body in part]
     _check_each_once(bodies, [f"{name}-{number}" for name in "ab" for number in numbers])
 
 
 def _consume_rest(broker: Broker, lane: str) -> list[str]:
-    """Reserve what is left but for the last messages."""
+    """Reserve the remaining messages except the last messages."""
     deliveries = broker.reserve([lane], limit=10_000, wait=PATIENCE)
     return [body for body in bodies_of(deliveries) if body != LAST]
 
 
 def test_waking_while_messages_come_loses_none(broker: Broker) -> None:
-    """A wait that was broken off gives back what it may have got."""
+    """An interrupted wait puts back any message that it reserved."""
     lane = new_lane()
     bodies = [str(number) for number in range(100)]
     done: list[bool] = []

@@ -23,7 +23,7 @@ TEXTS = (
 
 
 def test_any_text_comes_as_it_was_put(broker: Broker) -> None:
-    """Nothing of it is read, cut or executed, whatever it looks like."""
+    """The broker neither parses, cuts nor executes any part of the text."""
     lane = new_lane()
 
     handles = broker.put([Message(lane, text) for text in TEXTS])
@@ -38,7 +38,7 @@ def test_any_text_comes_as_it_was_put(broker: Broker) -> None:
 
 
 def test_the_largest_body_is_taken(broker: Broker) -> None:
-    """It is counted in bytes of UTF-8."""
+    """The size is counted in bytes of UTF-8."""
     lane = new_lane()
     body = "è" * (LARGEST_BODY // 2)
     put_one(broker, lane, body)
@@ -47,7 +47,7 @@ def test_the_largest_body_is_taken(broker: Broker) -> None:
 
 
 def test_priorities_reach_from_nought_to_the_largest(broker: Broker) -> None:
-    """Each comes as it was put."""
+    """Each priority comes back unchanged."""
     lane = new_lane()
     priorities = [0, 1, 999, 1000, 65_536, 2**31 - 1]
     broker.put([Message(lane, "ring", priority=priority) for priority in priorities])

@@ -1,4 +1,4 @@
-"""Contracts of waiting: for how long, and what ends it. Every broker keeps them."""
+"""Contracts of waiting: how long a wait lasts, and which events end a wait. For every broker."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -19,7 +19,7 @@ def test_a_wait_without_a_message_ends_empty(broker: Broker) -> None:
 
 
 def test_waits_are_not_cut_short(broker: Broker) -> None:
-    """Whole seconds or parts of one: whoever has nothing to do does not ask all the time."""
+    """Whole seconds or fractions: an idle worker does not query in a loop."""
     for seconds in (0.3, 1.0):
         watch = Stopwatch()
         assert broker.reserve([new_lane()], limit=1, wait=seconds) == []
@@ -37,7 +37,7 @@ def test_a_limit_of_none_only_waits(broker: Broker) -> None:
 
 
 def test_a_wake_ends_every_wait(broker: Broker) -> None:
-    """Of all threads, whatever they wait for."""
+    """The waits of all threads, in any lane."""
     answers = [ended(lambda: broker.reserve([new_lane()], limit=1, wait=FOREVER)) for _ in range(4)]
 
     broker.wake()
@@ -46,7 +46,7 @@ def test_a_wake_ends_every_wait(broker: Broker) -> None:
 
 
 def test_a_wake_ends_the_next_wait_too(broker: Broker) -> None:
-    """Whoever is about to wait has not been listening, and must not miss it."""
+    """A thread that is about to wait was not listening yet, and must not miss the wake-up."""
     broker.wake()
 
     answer = ended(lambda: broker.reserve([new_lane()], limit=1, wait=FOREVER))
@@ -55,7 +55,7 @@ def test_a_wake_ends_the_next_wait_too(broker: Broker) -> None:
 
 
 def test_a_wake_is_heard_once(broker: Broker) -> None:
-    """After the wait that it ended, a thread waits again as it did before."""
+    """A wake-up ends one wait; the next wait of the thread lasts as long as before."""
     broker.wake()
     broker.wake()
     assert broker.reserve([new_lane()], limit=1, wait=FOREVER) == []
@@ -67,7 +67,7 @@ def test_a_wake_is_heard_once(broker: Broker) -> None:
 
 
 def test_waking_again_and_again_ends_wait_after_wait(broker: Broker) -> None:
-    """No wake is lost between two waits, however fast they follow one another."""
+    """No wake-up is lost between two waits in quick succession."""
     rounds, waiting = 20, 2
     done: list[bool] = []
 

@@ -1,7 +1,7 @@
-"""The audit: the invariants of the design, numbered as there, after every write of anybody.
+"""The audit: checks the invariants, numbered as in the design, after every write.
 
-It looks at the store's rows and judges by the grids themselves, never by what planning thinks.
-Invariants 7 and 8, of a lost broker and of unique keys, are what whole contracts are about.
+The audit reads the store's rows and judges by the grids themselves, never by planning's results.
+Invariants 7 and 8, of a lost broker and of unique keys, have contracts of their own.
 """
 
 # ruff: noqa: S101 - a contract asserts
@@ -39,7 +39,7 @@ MANY = 10_000
 
 
 class Audit:
-    """What a store held after the last write, to judge the next one by."""
+    """The rows of a store after the last write; the next write is judged against them."""
 
     def __init__(self, store: Store) -> None:
         """Begin with an empty store."""
@@ -50,7 +50,7 @@ class Audit:
         self._fence = 0
 
     def check(self) -> None:
-        """Assert every invariant, given what was there before."""
+        """Assert every invariant, given the rows before the write."""
         rows = {row.id: row for row in self._all_rows()}
         schedules = {each.id: each for each in self._all_schedules()}
         for identity, row in rows.items():
@@ -71,7 +71,7 @@ class Audit:
     # Rows
 
     def _check_row(self, before: Execution | None, after: Execution) -> None:
-        """5: ends are final. 3 and 9: what has started was due, and allowed."""
+        """5: ends are final. 3 and 9: a started row was due, and allowed."""
         if before is not None and before.state is not after.state:
             assert after.state in TRANSITIONS[before.state], (before, after)
         if after.state is State.RUNNING and (before is None or before.fence != after.fence):
@@ -80,7 +80,7 @@ class Audit:
             self._check_allowed(after)
 
     def _check_allowed(self, row: Execution) -> None:
-        """9: nothing starts that was stopped before, but what a person asked for."""
+        """9: no row starts that was stopped before, except manual runs."""
         if row.kind is Kind.MANUAL:
             return
         schedule = self._schedules.get(row.schedule_id or "")
@@ -90,7 +90,7 @@ class Audit:
             assert schedule.allows_start(row.started_at), f"9: {row} started though stopped"
 
     def _check_fences(self, rows: dict[str, Execution]) -> None:
-        """4: a fence is new at every claim, and above all before it."""
+        """4: every claim gets a new fence, higher than all earlier fences."""
         fences = {key: row.fence for key, row in rows.items() if row.fence}
         known = {key: row.fence for key, row in self._rows.items()}
         new = [fence for key, fence in fences.items() if known.get(key) != fence]
@@ -120,7 +120,7 @@ class Audit:
     ) -> None:
         """5 and 6: the cursor goes forward, and each slot it passes is decided once.
 
-        It goes back only from the future, where the store's clock had been.
+        The cursor goes back only from the future, after a jump of the store's clock.
         """
         if before is None or before.cursor == after.cursor:
             return
@@ -150,7 +150,7 @@ def audited(store: Store, audit: Audit) -> Store:
 
 
 class _Audited:
-    """Hands everything on to a store, and lets the audit look after each write."""
+    """Delegates every call to a store, and audits the store after each write."""
 
     def __init__(self, store: Store, audit: Audit) -> None:
         self._store = store
@@ -161,7 +161,7 @@ class _Audited:
         return self._watched(operation) if name in WRITES else operation
 
     def switch(self, switch: Switch, *, off: bool) -> object:
-        """Turn a switch; from then on the audit knows it."""
+        """Turn a switch and register the switch with the audit."""
         answer = self._store.switch(switch, off=off)
         self._audit.turn(switch, off=off)
         self._audit.check()
@@ -194,6 +194,6 @@ def _wanted_slot(schedule: Schedule, taken: set[datetime]) -> datetime | None:
 def _deciding(
     slot: datetime, rows: Iterable[Execution], ranges: Iterable[SlotRange]
 ) -> list[object]:
-    """Return what says of a slot what became of it."""
+    """Return the rows and ranges that record the decision on a slot."""
     own: list[object] = [row for row in rows if row.occupies_slot and row.run_at == slot]
     return own + [each for each in ranges if each.first <= slot <= each.last]

@@ -13,7 +13,7 @@ from sempre.testing.contracts.store.builders import read
 
 
 def test_a_backfill_runs_missed_slots_in_order_one_at_a_time(store: Store) -> None:
-    """Also where overlap is allowed; the cursor and the next row stay where they are."""
+    """Also if overlap is allowed; the cursor and the next row do not move."""
     shop = Workshop(store)
     shop.behind(overlap="allow")
     worker = shop.worker()
@@ -36,7 +36,7 @@ def test_a_backfill_runs_missed_slots_in_order_one_at_a_time(store: Store) -> No
 
 
 def test_a_backfill_runs_what_has_failed_and_not_what_has_succeeded(store: Store) -> None:
-    """The failed row stays as it is, beside the new one."""
+    """The failed row is unchanged, beside the new row."""
     shop = Workshop(store)
     shop.behind(catch_up=True)
     worker = shop.worker(holding=True)
@@ -70,7 +70,7 @@ def test_a_due_slot_goes_before_a_backfill(store: Store) -> None:
 
 
 def test_a_backfill_repeated_creates_nothing_more(store: Store) -> None:
-    """While the first one waits, and after it has succeeded."""
+    """While the first backfill waits, and after its success."""
     shop = Workshop(store)
     shop.behind()
     worker = shop.worker()
@@ -85,7 +85,7 @@ def test_a_backfill_repeated_creates_nothing_more(store: Store) -> None:
 
 
 def test_a_backfill_of_a_stopped_schedule_is_refused(store: Store) -> None:
-    """Disabled or paused: it must not start anything."""
+    """Disabled or paused: a stopped schedule starts nothing."""
     shop = Workshop(store)
     shop.behind()
     shop.worker().work_off()

@@ -11,7 +11,7 @@ from sempre.testing.contracts.store.builders import now_of
 
 
 def test_a_schedule_ends_with_its_last_slot(store: Store) -> None:
-    """The bound is inclusive; what lies after it is neither run nor recorded."""
+    """The bound is inclusive; later slots are neither run nor recorded."""
     shop = Workshop(store)
     shop.behind(catch_up=True, until=shop.ago(14))
 
@@ -24,7 +24,7 @@ def test_a_schedule_ends_with_its_last_slot(store: Store) -> None:
 
 
 def test_a_schedule_ends_when_its_limit_is_reached(store: Store) -> None:
-    """The start that reaches it leaves no next row behind."""
+    """The start that reaches the limit writes no next row."""
     shop = Workshop(store)
     shop.behind(catch_up=True, limit=2)
     worker = shop.worker(holding=True)
@@ -42,7 +42,7 @@ def test_a_schedule_ends_when_its_limit_is_reached(store: Store) -> None:
 
 
 def test_a_limit_counts_first_starts_and_not_retries(store: Store) -> None:
-    """What is given back and begun again is one start."""
+    """An execution that is released and begun again is one start."""
     shop = Workshop(store)
     shop.behind(catch_up=True, limit=1)
     first = shop.worker(holding=True)
@@ -57,7 +57,7 @@ def test_a_limit_counts_first_starts_and_not_retries(store: Store) -> None:
 
 
 def test_a_manual_run_does_not_count_towards_a_limit(store: Store) -> None:
-    """Nor is it bound by one that is reached."""
+    """A limit that is reached does not stop manual runs either."""
     shop = Workshop(store)
     shop.behind(catch_up=True, limit=1)
     worker = shop.worker()
@@ -72,7 +72,7 @@ def test_a_manual_run_does_not_count_towards_a_limit(store: Store) -> None:
 
 
 def test_the_spread_of_a_slot_is_the_same_whoever_places_it(store: Store) -> None:
-    """One process places the row; after an edit another one replaces it at the same due_at."""
+    """One process places the row; after an edit another process replaces it at an equal due_at."""
     shop = Workshop(store)
     shop.due(jitter="20m")
     shop.worker().work_off()
@@ -87,7 +87,7 @@ def test_the_spread_of_a_slot_is_the_same_whoever_places_it(store: Store) -> Non
 
 
 def test_nothing_begins_before_its_jitter_is_over(store: Store) -> None:
-    """Of many whose slot has passed, those begin whose own due_at has."""
+    """Of many rows whose slot has passed, only rows whose due_at has passed begin."""
     shop = Workshop(store)
     names = [f"billing-{number}" for number in range(12)]
     rows = [row for name in names for row in shop.due(name, jitter="1h").rows]

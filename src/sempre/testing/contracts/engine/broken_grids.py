@@ -1,4 +1,4 @@
-"""Contracts of broken grids: an engine reports that a schedule cannot go on, and that it can."""
+"""Contracts of broken grids: an engine reports that a schedule stops, and that it goes on."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
@@ -53,7 +53,7 @@ def _moody(shop: Workshop) -> _MoodyGrid:
 
 
 def _told(worker: DrivenWorker, name: Happened) -> list[str]:
-    """Return of which schedules a worker told so."""
+    """Return the schedules that a worker reported."""
     return [str(event.facts["schedule"]) for event in worker.heard(name)]
 
 
@@ -81,7 +81,7 @@ def test_a_pass_that_finds_the_grid_broken_says_so_once_and_leaves_the_row(store
 
 
 def test_a_broken_grid_counts_as_failed_in_every_pass(store: Store) -> None:
-    """Once in each, however many of its parts look at the schedule."""
+    """Once per pass, even if several parts of the pass read the schedule."""
     shop = Workshop(store)
     waiting_schedule(store, grid=_moody(shop))
     waiting_schedule(store, "fine")
@@ -112,7 +112,7 @@ def test_an_application_that_heals_says_so(store: Store) -> None:
 
 
 def test_a_claim_that_finds_the_grid_broken_says_so_once(store: Store) -> None:
-    """What is due runs; it has no successor until the grid works again."""
+    """The due row runs, and has no successor until the grid works again."""
     shop = Workshop(store)
     [row] = shop.due(grid=_moody(shop)).rows
     worker = shop.worker(watchdog_interval=OFTEN)
@@ -129,7 +129,7 @@ def test_a_claim_that_finds_the_grid_broken_says_so_once(store: Store) -> None:
 
 
 def test_a_verb_that_finds_the_grid_broken_says_so(store: Store) -> None:
-    """An operator's edit meets it before any pass does."""
+    """An operator's edit meets the broken grid before any pass."""
     shop = Workshop(store)
     waiting_schedule(store, grid=_moody(shop))
     worker = shop.worker()

@@ -28,7 +28,7 @@ def test_without_catching_up_the_waiting_slot_runs_and_the_rest_is_one_range(sto
 
 
 def test_catching_up_runs_every_slot_in_order_one_at_a_time(store: Store) -> None:
-    """While one of them runs no other begins, however free the worker is."""
+    """While one slot runs no other begins, even if the worker has free places."""
     shop = Workshop(store)
     shop.behind(catch_up=True)
     worker = shop.worker(holding=True)
@@ -45,7 +45,7 @@ def test_catching_up_runs_every_slot_in_order_one_at_a_time(store: Store) -> Non
 
 
 def test_a_schedule_that_catches_up_is_back_in_the_present_afterwards(store: Store) -> None:
-    """Its next row is the first slot to come, and every run was a first attempt."""
+    """The next row is the first future slot, and every run was a first attempt."""
     shop = Workshop(store)
     shop.behind(catch_up=True)
 
@@ -91,7 +91,7 @@ def test_a_hiccup_within_tolerance_loses_nothing(store: Store) -> None:
 
 
 def test_what_is_within_tolerance_still_runs_after_a_downtime(store: Store) -> None:
-    """The slot that was waiting runs, what is older than the tolerance is missed, the rest runs."""
+    """The waiting slot runs, slots older than the tolerance are missed, the rest runs."""
     shop = Workshop(store)
     shop.behind(tolerance="8m")
 
@@ -102,7 +102,7 @@ def test_what_is_within_tolerance_still_runs_after_a_downtime(store: Store) -> N
 
 
 def test_slots_past_their_deadline_are_one_range(store: Store) -> None:
-    """Nothing of them starts; the row that was waiting says why."""
+    """None of the slots starts; the waiting row holds the reason."""
     shop = Workshop(store)
     [row] = shop.behind(deadline="1m", catch_up=True).rows
 
@@ -117,7 +117,7 @@ def test_slots_past_their_deadline_are_one_range(store: Store) -> None:
 
 
 def test_a_slot_past_its_deadline_is_missed_and_one_within_it_still_runs(store: Store) -> None:
-    """Also without catching up: only what is past its deadline is given up at once."""
+    """Also without catch-up: only slots past their deadline are given up at once."""
     shop = Workshop(store)
     shop.behind(deadline="20m", tolerance="20m")
 

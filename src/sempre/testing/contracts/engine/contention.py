@@ -68,7 +68,7 @@ class _Meddler:
 
 
 def _edits(shop: Workshop, meddler: _Meddler, name: str = "billing") -> list[int]:
-    """Edit a schedule after every reading; return the priorities it is given."""
+    """Edit a schedule after every reading; return the priorities that the edits set."""
     given: list[int] = []
     editor = shop.schedule(name)
 
@@ -87,12 +87,12 @@ def _put_ticket(worker: DrivenWorker, row: Execution) -> None:
 
 
 def _tickets(broker: ForgetfulBroker, lane: str) -> list[str]:
-    """Return the tickets that wait in a lane, and that nobody has in hand."""
+    """Return the unreserved tickets of a lane."""
     return [body for body in broker.bodies(lane) if isinstance(read_ticket(body), Ticket)]
 
 
 def _begun(worker: DrivenWorker, clock: StillClock, *, turns: int) -> list[str]:
-    """Return what a worker begins in so many turns, each soon after the one before."""
+    """Return the executions that a worker begins in the given turns, in quick succession."""
     begun = []
     for _ in range(turns):
         begun += [row.id for row in worker.turn()]
@@ -121,7 +121,7 @@ def test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_its_ticket(sto
 def test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_a_few_queries(
     store: Store,
 ) -> None:
-    """Where workers find it in the store, with either kind of broker."""
+    """Workers find the slot in the store, with either kind of broker."""
     brokers: dict[str, Broker | None] = {"store": None, "carrying": ForgetfulBroker()}
     for name, broker in brokers.items():
         shop, clock = Workshop(store), StillClock()
@@ -139,7 +139,7 @@ def test_a_slot_whose_schedule_is_edited_all_the_time_is_begun_by_a_few_queries(
 def test_a_slot_past_its_deadline_is_missed_though_its_schedule_is_edited_all_the_time(
     store: Store,
 ) -> None:
-    """What becomes of a row is decided as surely as its start."""
+    """Any decision on a row is as certain as a start."""
     shop, clock = Workshop(store), StillClock()
     meddler = _Meddler(shop)
     worker = shop.worker(clock=clock)
@@ -152,7 +152,7 @@ def test_a_slot_past_its_deadline_is_missed_though_its_schedule_is_edited_all_th
 
 
 def test_a_slot_whose_schedule_is_disabled_after_the_reading_is_not_begun(store: Store) -> None:
-    """However often its claim is tried: the revision decides, as ever."""
+    """After any number of claims: the revision decides, as ever."""
     shop, clock = Workshop(store), StillClock()
     meddler = _Meddler(shop)
     worker = shop.worker(broker=ForgetfulBroker(), clock=clock)
@@ -184,7 +184,7 @@ def test_a_refused_ticket_is_kept_and_tried_again_soon(store: Store) -> None:
 
 
 def test_a_ticket_that_is_refused_again_goes_back_to_the_broker(store: Store) -> None:
-    """The session may be the one that is refused: then a ticket in hand helps nobody."""
+    """The store may refuse the session itself: then a ticket in hand is useless."""
     shop, clock, broker = Workshop(store), StillClock(), ForgetfulBroker()
     meddler = _Meddler(shop)
     worker = shop.worker(broker=broker, clock=clock)
@@ -203,7 +203,7 @@ def test_a_ticket_that_is_refused_again_goes_back_to_the_broker(store: Store) ->
 
 
 def test_a_refused_sweep_queries_the_store_again_soon(store: Store) -> None:
-    """With a broker that carries tickets too: it need not have one of the row."""
+    """Also with a broker that carries tickets: the broker may have no ticket of the row."""
     shop, clock = Workshop(store), StillClock()
     meddler = _Meddler(shop)
     worker = shop.worker(broker=ForgetfulBroker(), clock=clock)

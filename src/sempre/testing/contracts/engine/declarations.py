@@ -33,7 +33,7 @@ def _declared(
 
 
 def _is_running(shop: Workshop) -> bool:
-    """Tell whether a schedule has started and has its one next row."""
+    """Return whether a schedule has started and has exactly one next row."""
     schedule, waiting = shop.row(), [row.run_at for row in shop.rows() if row.is_live]
     return schedule.started and waiting == [schedule.next_run_at]
 
@@ -43,7 +43,7 @@ def _superseded(shop: Workshop) -> int:
 
 
 def test_a_declared_schedule_is_created_with_its_first_execution(store: Store) -> None:
-    """Where the store is the broker it is born as told."""
+    """If the store is the broker, the row is created in state scheduled."""
     shop = Workshop(store)
 
     synced = _declared(shop).sync()
@@ -55,7 +55,7 @@ def test_a_declared_schedule_is_created_with_its_first_execution(store: Store) -
 
 
 def test_a_schedule_created_disabled_starts_when_an_operator_enables_it(store: Store) -> None:
-    """In the same commit: no pass of the watchdog is needed."""
+    """The enabling commit writes the row: no pass of the watchdog is needed."""
     shop = Workshop(store)
     _declared(shop, enabled=False).sync()
     assert shop.rows() == []
@@ -101,7 +101,7 @@ def test_a_declaration_repeated_changes_nothing(store: Store) -> None:
 
 
 def test_two_processes_that_declare_the_same_make_one_schedule(store: Store) -> None:
-    """Whoever comes second finds it done."""
+    """The second process finds the schedule created."""
     shop = Workshop(store)
     one, other = _declared(shop), _declared(shop)
 
@@ -113,7 +113,7 @@ def test_two_processes_that_declare_the_same_make_one_schedule(store: Store) -> 
 
 
 def test_alternating_restarts_of_two_releases_supersede_at_most_once(store: Store) -> None:
-    """The higher release stays, however often the old code starts again."""
+    """The higher release stays, after any number of restarts of the old code."""
     shop = Workshop(store)
 
     for number in range(20):
@@ -139,7 +139,7 @@ def test_a_deploy_replaces_what_it_changes_and_leaves_an_operators_edit(store: S
 
 
 def test_a_deploy_never_ends_a_pause(store: Store) -> None:
-    """That is the operator's, whatever the code says."""
+    """The pause belongs to the operator, whatever the code declares."""
     shop = Workshop(store)
     _declared(shop).sync()
     shop.schedule().pause(note="migration")
@@ -153,7 +153,7 @@ def test_a_deploy_never_ends_a_pause(store: Store) -> None:
 
 
 def test_what_an_owner_declares_no_more_is_disabled(store: Store) -> None:
-    """Only what the same owner declared; what an operator made stays."""
+    """Only schedules of that owner; schedules made by an operator stay."""
     shop = Workshop(store)
     _declared(shop, owner="shop").sync()
     shop.due("by-hand")
@@ -207,7 +207,7 @@ def test_what_a_newer_release_declares_is_not_disabled_by_an_older_one(store: St
 
 
 def test_what_a_newer_release_dropped_is_not_enabled_by_an_older_one(store: Store) -> None:
-    """Nor does it run if the older one creates it only now."""
+    """The schedule does not run either if the older release creates it only now."""
     shop = Workshop(store)
     newer = shop.app(owner="shop", release=2)
     newer.add("reports", Every("1h"), newer.job(name="report")(_bill))
@@ -223,7 +223,7 @@ def test_what_a_newer_release_dropped_is_not_enabled_by_an_older_one(store: Stor
 
 
 def test_many_schedules_are_created_at_once_and_taken_names_are_told(store: Store) -> None:
-    """Each with its first execution; a name that is taken keeps what it has."""
+    """Each schedule gets its first execution; a taken name keeps its schedule."""
     shop = Workshop(store)
     before = shop.due("billing-3").schedule
     definition = define(job="bill", grid=Every("1h"))

@@ -1,7 +1,7 @@
 """Workers driven by hand: the real engine, one step at a time, without threads and without waiting.
 
-Whatever a step would wait for is announced before it waits. Jobs are not called: hands begin them
-and end them as the contract says.
+Every event that a step waits for is announced before the wait. Jobs are not called: `Hands`
+begins and ends runs as the contract says.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,14 +26,14 @@ MOST_TURNS = 50
 
 
 class Hands:
-    """An executor that holds what it is given until it is told how it ends, or ends it at once.
+    """An executor that holds each run until the contract ends the run, or ends each run at once.
 
     Attributes:
         holding: whether runs stay open.
-        begun: what was begun, in order.
+        begun: the executions that were begun, in order.
         runs: the latest run of each execution, by its id.
-        asked: why each execution was asked to end; as in a thread, it goes on until it is ended.
-        told: how far runs say they have come, by execution id.
+        asked: why each execution was asked to end; like a thread, a run goes on until `end`.
+        told: the reported progress of runs, by execution id.
     """
 
     stuck = 0
@@ -51,7 +51,7 @@ class Hands:
         """Nothing to get ready."""
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
-        """Begin a run; it succeeds at once unless runs are held."""
+        """Begin a run; the run succeeds at once unless runs are held."""
         self.begun.append(run.execution)
         self.runs[run.execution.id] = run
         self._open[run.execution.fence] = run, done
@@ -66,7 +66,7 @@ class Hands:
         result: Json = None,
         error: str = "",
     ) -> None:
-        """Let the run of a claim end; it has always taken a second."""
+        """End the run of a claim; the recorded duration is always one second."""
         run, done = self._open.pop(execution.fence)
         done(run, Outcome(how, result=result, error=error, seconds=1.0))
 
@@ -76,7 +76,7 @@ class Hands:
         return any(run.execution.id == execution_id for run, _ in self._open.values())
 
     def progress(self) -> Mapping[str, Progress]:
-        """Return what was told of runs that are still open."""
+        """Return the reported progress of runs that are still open."""
         open_ids = {run.execution.id for run, _ in self._open.values()}
         return {each: told for each, told in self.told.items() if each in open_ids}
 
@@ -89,8 +89,8 @@ class DrivenWorker(Worker):
     """A worker whose steps are taken by hand.
 
     Attributes:
-        hands: its executor.
-        told: everything that it told, in order.
+        hands: the executor of the worker.
+        told: every event of the worker, in order.
     """
 
     def __init__(self, engine: Engine, spec: WorkerSpec, hands: Hands) -> None:
@@ -101,7 +101,7 @@ class DrivenWorker(Worker):
         engine.events.listen(self.told.append)
 
     def turn(self) -> list[Execution]:
-        """Show life, begin what is due, record what has ended; return what was begun."""
+        """Send a heartbeat, begin due work, record ended runs; return the executions begun."""
         known = len(self.hands.begun)
         self.fetch_some()
         self._fetch_once()
@@ -109,15 +109,15 @@ class DrivenWorker(Worker):
         return self.hands.begun[known:]
 
     def fetch_some(self) -> list[Execution]:
-        """Show life, and look for work once; return what was begun."""
+        """Send a heartbeat and query for work once; return the executions begun."""
         known = len(self.hands.begun)
         self.beat()
-        # Somebody who is woken before he waits does not wait, and looks the next time.
+        # A worker that is woken before the wait skips the wait, and queries at the next fetch.
         self._fetch_once()
         return self.hands.begun[known:]
 
     def work_off(self) -> list[Execution]:
-        """Take turns until one begins nothing; return all that was begun, in order."""
+        """Take turns until a turn begins nothing; return the executions begun, in order."""
         known = len(self.hands.begun)
         for _ in range(MOST_TURNS):
             if not self.turn():
@@ -125,7 +125,7 @@ class DrivenWorker(Worker):
         raise AssertionError(f"{self.hands.begun[-3:]} and others are begun without end")
 
     def heal(self) -> None:
-        """Show life and do the maintenance that is due."""
+        """Send a heartbeat and do the maintenance that is due."""
         self.beat()
         self.maintain()
 
@@ -137,16 +137,16 @@ class DrivenWorker(Worker):
         result: Json = None,
         error: str = "",
     ) -> None:
-        """Let a run in hand end, and record it."""
+        """End a run in hand and record the outcome."""
         self.hands.end(execution, how, result=result, error=error)
         self.settle()
 
     def adopt(self, execution: Execution, schedule: Schedule | None) -> None:
-        """Have in hand what was claimed under this session some time ago."""
+        """Take in hand an execution that this session claimed some time ago."""
         self._begin([self.spec.run(execution, schedule, self.engine.settings)])
 
     def heard(self, name: Happened) -> list[Event]:
-        """Return what it told of one kind."""
+        """Return the worker's events of one kind."""
         return [event for event in self.told if event.name is name]
 
     def _fetch_once(self) -> None:
@@ -155,7 +155,7 @@ class DrivenWorker(Worker):
 
 
 class StillClock:
-    """A clock that is moved by hand; its now is the host's."""
+    """A steady clock that is moved by hand; `now` is the host's."""
 
     def __init__(self) -> None:
         """Begin at nothing."""
@@ -167,7 +167,7 @@ class StillClock:
         return self._host.now()
 
     def elapsed(self) -> float:
-        """Return the seconds by which it was moved."""
+        """Return the seconds by which the contract moved the clock."""
         return self._seconds
 
     def move(self, seconds: float) -> None:
@@ -179,9 +179,9 @@ class ForgetfulBroker(MemoryBroker):
     """A carrying broker that can lose its memory, be down, or take messages and deliver none.
 
     Attributes:
-        is_down: it can do nothing.
-        is_deaf: it keeps what it takes and delivers nothing.
-        swallows: it keeps nothing of what it takes.
+        is_down: calls fail.
+        is_deaf: the broker keeps messages and delivers none.
+        swallows: the broker accepts messages and drops them.
     """
 
     is_down = False
@@ -193,28 +193,28 @@ class ForgetfulBroker(MemoryBroker):
         self._kept.clear()
 
     def bodies(self, lane: str) -> list[str]:
-        """Return what waits in a lane, due or not, and is reserved by nobody."""
+        """Return the unreserved messages of a lane, due or not."""
         waiting = (kept.message for kept in self._kept.values() if not kept.receipt)
         return [message.body for message in waiting if message.lane == lane]
 
     def ready(self, lane: str) -> list[str]:
-        """Return what waits in a lane and is due."""
+        """Return the unreserved messages of a lane that are due."""
         now = self._clock.elapsed()
         waiting = (kept for kept in self._kept.values() if not kept.receipt and kept.due <= now)
         return [kept.message.body for kept in waiting if kept.message.lane == lane]
 
     def priorities(self, lane: str) -> list[int]:
-        """Return the priorities of the same messages."""
+        """Return the priorities of the unreserved messages of a lane."""
         waiting = (kept.message for kept in self._kept.values() if not kept.receipt)
         return [message.priority for message in waiting if message.lane == lane]
 
     def hurry(self) -> None:
-        """Let everything that is delayed be due now."""
+        """Make every delayed message due now."""
         for kept in self._kept.values():
             self._delay(kept, self._clock.elapsed())
 
     def put(self, messages: Sequence[Message]) -> list[str]:
-        """Take messages in, unless it is down."""
+        """Accept messages, unless the broker is down."""
         self._check_up()
         handles = super().put(messages)
         if self.swallows:
@@ -222,7 +222,7 @@ class ForgetfulBroker(MemoryBroker):
         return handles
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
-        """Return what is due, unless it is down."""
+        """Return due messages, unless the broker is down."""
         self._check_up()
         if self.is_deaf:
             return []

@@ -18,7 +18,7 @@ SECOND = timedelta(seconds=1)
 
 
 def test_a_failure_without_retry_is_final(store: Store) -> None:
-    """With the error as its reason; the next slot waits all the same."""
+    """The error is the reason; the next slot still waits."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker(holding=True)
@@ -33,7 +33,7 @@ def test_a_failure_without_retry_is_final(store: Store) -> None:
 
 
 def test_a_failure_is_tried_again_after_the_base(store: Store) -> None:
-    """Its slot stays; only the start moves. Whoever listens is told when."""
+    """The slot stays; only the start moves. The event holds the new start."""
     shop = Workshop(store)
     shop.due(retry=RETRY)
     worker = shop.worker(holding=True)
@@ -51,7 +51,7 @@ def test_a_failure_is_tried_again_after_the_base(store: Store) -> None:
 
 
 def test_a_retry_does_not_begin_before_its_wait_is_over(store: Store) -> None:
-    """Whoever looks."""
+    """No worker begins the retry earlier."""
     shop = Workshop(store)
     shop.due(retry=Retry(2, base="10m"))
     worker = shop.worker(holding=True)
@@ -92,7 +92,7 @@ def test_the_last_failure_is_final(store: Store) -> None:
 
 
 def test_a_success_after_failures_is_a_success(store: Store) -> None:
-    """The attempts before it can still be looked at."""
+    """The earlier attempts can still be read."""
     shop = Workshop(store)
     row = shop.tried(failures=2, retry=RETRY)
 
@@ -104,7 +104,7 @@ def test_a_success_after_failures_is_a_success(store: Store) -> None:
 
 
 def test_a_retry_leaves_the_next_slot_alone(store: Store) -> None:
-    """It has a row, which is due when it is due."""
+    """The next slot keeps its row and its due_at."""
     shop = Workshop(store)
     shop.tried(failures=1, retry=RETRY)
     before = shop.row()
@@ -133,7 +133,7 @@ def test_a_failure_of_what_was_stopped_meanwhile_is_final(store: Store) -> None:
 
 
 def test_a_timeout_counts_as_a_failure(store: Store) -> None:
-    """It is tried again as any other."""
+    """The run is retried like any other failure."""
     shop = Workshop(store)
     shop.due(retry=RETRY, timeout="1m")
     worker = shop.worker(holding=True)
@@ -147,7 +147,7 @@ def test_a_timeout_counts_as_a_failure(store: Store) -> None:
 
 
 def test_every_run_is_given_its_timeout(store: Store) -> None:
-    """That of its schedule, or else that of the settings."""
+    """The timeout of the schedule, or else the timeout of the settings."""
     shop = Workshop(store)
     [long] = shop.due("long", timeout="90m").rows
     [usual] = shop.due("usual").rows
@@ -159,7 +159,7 @@ def test_every_run_is_given_its_timeout(store: Store) -> None:
 
 
 def test_a_cancelled_run_is_not_tried_again(store: Store) -> None:
-    """Its worker hears of the wish at the next beat, and records that it was granted."""
+    """The worker learns of the request at the next heartbeat, and records the cancellation."""
     shop = Workshop(store)
     shop.due(retry=RETRY)
     worker = shop.worker(holding=True)
@@ -176,7 +176,7 @@ def test_a_cancelled_run_is_not_tried_again(store: Store) -> None:
 
 
 def test_a_run_that_is_asked_to_end_but_succeeds_has_succeeded(store: Store) -> None:
-    """The wish came too late."""
+    """The request came too late."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker(holding=True)

@@ -11,7 +11,7 @@ SWEEP = 10 * MINUTE
 
 
 def test_work_of_low_priority_begins_though_urgent_work_waits(store: Store) -> None:
-    """What has been due for two sweeps goes first once in a sweep, then priority decides again."""
+    """Work that has been due for two sweeps goes first once per sweep, then priority decides."""
     shop = Workshop(store)
     last, other = (enqueued(store, priority=2000, due_in=-45 * MINUTE) for _ in range(2))
     urgent = {enqueued(store, priority=1) for _ in range(3)}

@@ -25,7 +25,7 @@ def _job(shop: Workshop, broker: Broker | None = None) -> Job[[str], None]:
 
 
 def test_work_that_is_put_in_is_begun_once_with_its_arguments(store: Store) -> None:
-    """By whoever looks first."""
+    """The first worker that queries begins the work."""
     shop = Workshop(store)
 
     receipt = _job(shop).enqueue("ada@example.org")
@@ -38,7 +38,7 @@ def test_work_that_is_put_in_is_begun_once_with_its_arguments(store: Store) -> N
 
 
 def test_work_with_a_delay_does_not_begin_before_it_is_over(store: Store) -> None:
-    """It waits as a row of its own."""
+    """The work waits as a separate row."""
     shop = Workshop(store)
 
     receipt = _job(shop).options(delay="10m").enqueue("ada@example.org")
@@ -50,7 +50,7 @@ def test_work_with_a_delay_does_not_begin_before_it_is_over(store: Store) -> Non
 
 
 def test_work_with_an_instant_in_the_past_begins_at_once(store: Store) -> None:
-    """It is late already."""
+    """The work is late already."""
     shop = Workshop(store)
 
     receipt = _job(shop).options(at=shop.ago(10), priority=1).enqueue("ada@example.org")
@@ -59,7 +59,7 @@ def test_work_with_an_instant_in_the_past_begins_at_once(store: Store) -> None:
 
 
 def test_work_with_a_delay_is_told_to_the_broker_with_it(store: Store) -> None:
-    """A ticket waits there, and the row knows that it does."""
+    """The broker holds a ticket, and the row is marked as announced."""
     shop = Workshop(store)
     broker = MemoryBroker()
     job = _job(shop, broker)
@@ -71,7 +71,7 @@ def test_work_with_a_delay_is_told_to_the_broker_with_it(store: Store) -> None:
 
 
 def test_one_off_work_can_be_cancelled_before_it_begins(store: Store) -> None:
-    """Then it never does."""
+    """Cancelled work never begins."""
     shop = Workshop(store)
     mail = enqueued(shop.store)
 
@@ -82,7 +82,7 @@ def test_one_off_work_can_be_cancelled_before_it_begins(store: Store) -> None:
 
 
 def test_a_duplicate_is_a_receipt_for_the_one_there_is(store: Store) -> None:
-    """While that waits or runs; after it has ended, there may be another one."""
+    """While the first execution waits or runs; after its end, new work is accepted."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
 

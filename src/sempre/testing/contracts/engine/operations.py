@@ -18,7 +18,7 @@ from sempre.testing.contracts.store.builders import now_of, read
 
 
 def test_a_skipped_slot_does_not_run_and_the_one_after_it_does(store: Store) -> None:
-    """The skip is a row with who asked for it; the cursor stays where it is."""
+    """The skip is a row that names the caller; the cursor does not move."""
     shop = Workshop(store)
     shop.due()
     shop.worker().work_off()
@@ -34,7 +34,7 @@ def test_a_skipped_slot_does_not_run_and_the_one_after_it_does(store: Store) -> 
 
 
 def test_an_unskipped_slot_has_its_row_again(store: Store) -> None:
-    """And the one after it is no longer next."""
+    """The slot after it is no longer next."""
     shop = Workshop(store)
     shop.due()
     shop.worker().work_off()
@@ -51,7 +51,7 @@ def test_an_unskipped_slot_has_its_row_again(store: Store) -> None:
 
 
 def test_what_has_passed_cannot_be_skipped(store: Store) -> None:
-    """Nor put back: what was decided stays decided."""
+    """Nor unskipped: a decision is final."""
     shop = Workshop(store)
     shop.due()
     handle = shop.schedule()
@@ -68,7 +68,7 @@ def test_what_has_passed_cannot_be_skipped(store: Store) -> None:
 
 
 def test_a_due_slot_of_a_paused_schedule_is_skipped(store: Store) -> None:
-    """With the reason; what passed before it was due to nobody's pause."""
+    """The row holds the reason; slots that passed earlier were not paused."""
     shop = Workshop(store)
     shop.behind(catch_up=True)
 
@@ -82,7 +82,7 @@ def test_a_due_slot_of_a_paused_schedule_is_skipped(store: Store) -> None:
 
 
 def test_a_pause_until_an_instant_places_the_first_slot_after_it(store: Store) -> None:
-    """So it resumes by itself."""
+    """So the schedule resumes by itself."""
     shop = Workshop(store)
     shop.behind()
 
@@ -93,7 +93,7 @@ def test_a_pause_until_an_instant_places_the_first_slot_after_it(store: Store) -
 
 
 def test_a_resumed_schedule_goes_on_with_its_next_slot(store: Store) -> None:
-    """Paused slots are not made up for, though it catches up after a downtime."""
+    """Paused slots are not made up for, even if the schedule catches up after a downtime."""
     shop = Workshop(store)
     shop.behind(catch_up=True)
     handle = shop.schedule()
@@ -107,7 +107,7 @@ def test_a_resumed_schedule_goes_on_with_its_next_slot(store: Store) -> None:
 
 
 def test_a_due_slot_of_a_disabled_schedule_is_skipped(store: Store) -> None:
-    """With the reason; nothing of it starts."""
+    """The row holds the reason; no row of the schedule starts."""
     shop = Workshop(store)
     shop.due()
 
@@ -132,7 +132,7 @@ def test_an_enabled_schedule_goes_on_with_its_next_slot(store: Store) -> None:
 
 
 def test_a_retry_that_waits_is_cancelled_by_a_disable(store: Store) -> None:
-    """So nothing of it is left that could start."""
+    """So no row of the schedule is left that could start."""
     shop = Workshop(store)
     retry = shop.tried(failures=1, retry=3)
 
@@ -144,7 +144,7 @@ def test_a_retry_that_waits_is_cancelled_by_a_disable(store: Store) -> None:
 
 
 def test_a_run_of_a_schedule_that_is_stopped_meanwhile_finishes(store: Store) -> None:
-    """Nobody ends it, and its result counts."""
+    """No worker ends the run, and the result counts."""
     for name in ("disabled", "paused", "deleted"):
         shop = Workshop(store)
         shop.due(name)
@@ -179,7 +179,7 @@ def test_repeating_a_verb_changes_nothing(store: Store) -> None:
 
 
 def test_a_trigger_runs_at_once_and_moves_no_slot(store: Store) -> None:
-    """It is a row of its own, with who asked for it."""
+    """The run is a separate row that names the caller."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker()
@@ -195,7 +195,7 @@ def test_a_trigger_runs_at_once_and_moves_no_slot(store: Store) -> None:
 
 
 def test_a_disabled_schedule_can_be_triggered_and_nothing_else_of_it_starts(store: Store) -> None:
-    """Also while it is paused, or both."""
+    """Also if the schedule is paused, or both."""
     shop = Workshop(store)
     shop.due()
     handle = shop.schedule()
@@ -212,7 +212,7 @@ def test_a_disabled_schedule_can_be_triggered_and_nothing_else_of_it_starts(stor
 
 
 def test_an_edit_replaces_a_row_that_is_to_come(store: Store) -> None:
-    """At the same slot, by what is declared now."""
+    """The new row has an equal slot and the current declaration."""
     shop = Workshop(store)
     shop.due()
     shop.worker().work_off()
@@ -228,7 +228,7 @@ def test_an_edit_replaces_a_row_that_is_to_come(store: Store) -> None:
 
 
 def test_a_due_row_runs_by_what_it_was_created_with(store: Store) -> None:
-    """Its successor is by what is declared now."""
+    """The successor follows the current declaration."""
     shop = Workshop(store)
     shop.due(priority=5)
 
@@ -241,7 +241,7 @@ def test_a_due_row_runs_by_what_it_was_created_with(store: Store) -> None:
 
 
 def test_an_edit_of_the_grid_decides_what_has_passed(store: Store) -> None:
-    """The row that is due still runs; what passed behind it is one range, as edited."""
+    """The due row still runs; later slots that passed are one range, marked as edited."""
     shop = Workshop(store)
     shop.behind(catch_up=True)
 
@@ -253,7 +253,7 @@ def test_an_edit_of_the_grid_decides_what_has_passed(store: Store) -> None:
 
 
 def test_a_deleted_schedule_leaves_what_is_due_to_run_without_a_successor(store: Store) -> None:
-    """From its snapshot; nothing is left waiting."""
+    """The due row runs from its snapshot; no row is left waiting."""
     shop = Workshop(store)
     [due] = shop.due().rows
     shop.due("other")
@@ -270,7 +270,7 @@ def test_a_deleted_schedule_leaves_what_is_due_to_run_without_a_successor(store:
 
 
 def test_a_name_can_be_used_again_after_a_delete(store: Store) -> None:
-    """What comes is another schedule, with a history of its own."""
+    """The new schedule is another one, with a separate history."""
     shop = Workshop(store)
     before = shop.due().schedule
     shop.schedule().delete()

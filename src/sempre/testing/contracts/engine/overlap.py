@@ -19,7 +19,7 @@ def _slot(shop: Workshop) -> Execution:
 
 
 def test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed(store: Store) -> None:
-    """The row says so; what runs goes on undisturbed."""
+    """The row holds the reason; the earlier run goes on."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="skip")
@@ -37,7 +37,7 @@ def test_a_slot_that_overlaps_is_skipped_and_the_next_one_is_placed(store: Store
 def test_a_slot_that_came_during_an_earlier_attempt_is_skipped_when_the_next_one_begins(
     store: Store,
 ) -> None:
-    """In the same operation, for the row remembers its latest attempt only; and it is told."""
+    """In one operation, for the row records only the latest attempt; and the skip is reported."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="skip")
@@ -54,7 +54,7 @@ def test_a_slot_that_came_during_an_earlier_attempt_is_skipped_when_the_next_one
 
 
 def test_a_slot_that_waits_begins_when_the_earlier_one_ends(store: Store) -> None:
-    """Not before, whoever looks; and then at the next look of anybody."""
+    """Not earlier, by any worker; and then at the next query of any worker."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="wait")
@@ -68,7 +68,7 @@ def test_a_slot_that_waits_begins_when_the_earlier_one_ends(store: Store) -> Non
 
 
 def test_slots_that_wait_for_a_long_run_are_delayed_and_none_is_missed(store: Store) -> None:
-    """The time that a slot waits for an earlier run is not downtime, nor for those after it."""
+    """The wait for an earlier run is not downtime, for this slot and for later slots."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="wait", grid=Every("10m", anchor=shop.ago(34)))
@@ -85,7 +85,7 @@ def test_slots_that_wait_for_a_long_run_are_delayed_and_none_is_missed(store: St
 
 
 def test_a_slot_that_allows_overlap_runs_beside_the_earlier_one(store: Store) -> None:
-    """Each has a fence of its own."""
+    """Each run has a different fence."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="allow")
@@ -100,7 +100,7 @@ def test_a_slot_that_allows_overlap_runs_beside_the_earlier_one(store: Store) ->
 
 
 def test_a_slot_that_replaces_takes_over_under_a_higher_fence(store: Store) -> None:
-    """The older one is cancelled in the same operation, with the newer one's name."""
+    """The older run is cancelled in that operation and names the newer run."""
     shop = Workshop(store)
     older, newer = shop.worker(holding=True), shop.worker(holding=True)
     running = shop.under_way(older, overlap="replace")
@@ -113,7 +113,7 @@ def test_a_slot_that_replaces_takes_over_under_a_higher_fence(store: Store) -> N
 
 
 def test_a_replaced_run_is_told_at_the_next_beat(store: Store) -> None:
-    """Its worker asks it to end; the one that took over is left alone."""
+    """The worker asks the replaced run to end; the new run is left alone."""
     shop = Workshop(store)
     older, newer = shop.worker(holding=True), shop.worker(holding=True)
     running = shop.under_way(older, overlap="replace")
@@ -127,7 +127,7 @@ def test_a_replaced_run_is_told_at_the_next_beat(store: Store) -> None:
 
 
 def test_a_late_result_of_a_replaced_run_is_kept_as_late(store: Store) -> None:
-    """It changes neither row, but can be looked at."""
+    """The late result changes neither row, but can be read."""
     shop = Workshop(store)
     older, newer = shop.worker(holding=True), shop.worker(holding=True)
     running = shop.under_way(older, overlap="replace")
@@ -145,7 +145,7 @@ def test_a_late_result_of_a_replaced_run_is_kept_as_late(store: Store) -> None:
 
 
 def test_a_slot_that_came_too_late_waits_instead_of_being_skipped(store: Store) -> None:
-    """It was placed after its own due_at, so it cannot have overlapped."""
+    """The row was placed after its own due_at, so the slot cannot have overlapped."""
     shop = Workshop(store)
     shop.behind(catch_up=True, overlap="skip")
     worker = shop.worker(holding=True)
@@ -158,7 +158,7 @@ def test_a_slot_that_came_too_late_waits_instead_of_being_skipped(store: Store) 
 
 
 def test_a_manual_run_never_skips_but_waits(store: Store) -> None:
-    """Two of them run one after the other."""
+    """Two manual runs run one after the other."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker, overlap="skip")
@@ -176,7 +176,7 @@ def test_a_manual_run_never_skips_but_waits(store: Store) -> None:
 
 
 def test_rows_that_wait_for_others_hide_nobody(store: Store) -> None:
-    """However many come first by priority, and however few hands there are."""
+    """With any number of rows in front by priority, and few free places."""
     shop = Workshop(store)
     busy, free = shop.worker(hands=20, holding=True), shop.worker(hands=1)
     for number in range(12):
@@ -187,7 +187,7 @@ def test_rows_that_wait_for_others_hide_nobody(store: Store) -> None:
 
 
 def test_rows_that_waited_are_begun_by_no_more_hands_than_there_are(store: Store) -> None:
-    """Though all of them may begin at once."""
+    """Even if all rows may begin at once."""
     shop = Workshop(store)
     busy, free = shop.worker(hands=20, holding=True), shop.worker(hands=2, holding=True)
     running = [shop.under_way(busy, f"waiting-{number}", overlap="wait") for number in range(6)]

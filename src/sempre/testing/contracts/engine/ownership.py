@@ -56,7 +56,7 @@ def _owner(shop: Workshop, name: str = "billing") -> str | None:
 
 
 def test_two_owners_never_take_a_name_by_turns(store: Store) -> None:
-    """The first owner keeps it, whoever starts how often; the second is told both names."""
+    """The first owner keeps the name after any restarts; the second's error names both owners."""
     shop = Workshop(store)
     _code(shop, owner="shop").sync()
     revision = shop.row().revision
@@ -103,7 +103,7 @@ def test_a_name_without_owner_goes_to_the_first_owner_that_declares_it(store: St
 
 
 def test_code_without_owner_is_refused_by_the_owner_of_a_name(store: Store) -> None:
-    """It would not run what it declares, and nobody would know."""
+    """Otherwise the code would silently not run its declaration."""
     shop = Workshop(store)
     _code(shop, owner="shop").sync()
 
@@ -145,7 +145,7 @@ def test_an_adopted_schedule_keeps_its_row_and_leaves_its_former_owner_alone(sto
 
 
 def test_an_adoption_counts_no_releases_of_the_former_owner(store: Store) -> None:
-    """Each owner counts its own: release 1 of one is not older than release 40 of another."""
+    """Each owner counts separately: release 1 of one is not older than release 40 of another."""
     shop = Workshop(store)
     _code(shop, owner="shop", release=40).sync()
 
@@ -157,7 +157,7 @@ def test_an_adoption_counts_no_releases_of_the_former_owner(store: Store) -> Non
 
 
 def test_old_code_of_the_former_owner_is_withheld_during_a_rolling_deploy(store: Store) -> None:
-    """A lower release under the old name changes nothing, and works on all the same."""
+    """A lower release under the old name changes nothing, and goes on working."""
     shop = Workshop(store)
     _code(shop, owner="shop", release=1).sync()
     _code(shop, interval="2h", owner="store", release=2, adopt=True).sync()
@@ -171,7 +171,7 @@ def test_old_code_of_the_former_owner_is_withheld_during_a_rolling_deploy(store:
 
 
 def test_of_two_owners_that_start_at_once_one_has_the_name(store: Store) -> None:
-    """Even where the second saw a free name before the first had stored its own."""
+    """Even if the second owner read a free name before the first had stored the schedule."""
     shop = Workshop(store)
     overtaken = cast("Store", _Overtaken(shop.store, _code(shop, owner="shop").sync))
     late = Sempre(overtaken, broker=StoreBroker(), owner="warehouse")

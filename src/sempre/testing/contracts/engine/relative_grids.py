@@ -13,7 +13,7 @@ TEN = timedelta(minutes=10)
 
 
 class _FromLast(Grid, name="sempre contract: from last"):
-    """A user's grid: ten minutes after the instant that it is asked from."""
+    """A user's grid: ten minutes after the given instant."""
 
     relative = True
 
@@ -26,7 +26,7 @@ def _behind(shop: Workshop) -> tuple[datetime, list[datetime]]:
     """Let slots of a relative grid have passed while no worker ran, and the waiting one have run.
 
     Returns:
-        The slot that ran, and those that were missed.
+        The slot that ran, and the slots that were missed.
     """
     [row] = shop.due(grid=_FromLast()).rows
     shop.worker().work_off()
@@ -38,7 +38,7 @@ def _behind(shop: Workshop) -> tuple[datetime, list[datetime]]:
 
 
 def test_a_backfill_of_a_relative_grid_takes_slots_on_record(store: Store) -> None:
-    """What succeeded is left alone; what was missed in a range runs at its very slots."""
+    """Succeeded slots are left alone; missed slots of a range run at their recorded instants."""
     shop = Workshop(store)
     ran, missed = _behind(shop)
 
@@ -49,7 +49,7 @@ def test_a_backfill_of_a_relative_grid_takes_slots_on_record(store: Store) -> No
 
 
 def test_a_pause_of_a_relative_grid_ends_at_one_of_its_slots(store: Store) -> None:
-    """As does a skip: the row after it lies on the same slots as all before."""
+    """A skip does too: the row after it lies on the existing sequence of slots."""
     shop = Workshop(store)
     ran, _ = _behind(shop)
     upcoming = shop.row().next_run_at
@@ -64,7 +64,7 @@ def test_a_pause_of_a_relative_grid_ends_at_one_of_its_slots(store: Store) -> No
 
 
 def test_slots_to_come_of_a_relative_grid_are_counted_from_its_last_one(store: Store) -> None:
-    """Whatever instant somebody asks for."""
+    """For any instant that a caller asks for."""
     shop = Workshop(store)
     _behind(shop)
     upcoming = shop.row().next_run_at

@@ -9,7 +9,7 @@ from sempre.testing.contracts.store.builders import enqueued, expire, hasten
 
 
 def test_how_far_a_run_has_come_is_told_with_the_beat(store: Store) -> None:
-    """What is new is told once; a job that says nothing has no report."""
+    """New progress is reported once; a job without progress has no report."""
     shop = Workshop(store)
     ids = [enqueued(store) for _ in range(2)]
     worker = shop.worker(holding=True)

@@ -23,7 +23,7 @@ def test_of_two_workers_one_begins_a_slot(store: Store) -> None:
 
 
 def test_a_worker_leaves_jobs_alone_that_it_does_not_know(store: Store) -> None:
-    """Of schedules and one-off work; whoever knows them begins them."""
+    """Of schedules and one-off work; workers that know the jobs begin them."""
     shop = Workshop(store)
     [bill] = shop.due().rows
     mail = enqueued(shop.store)
@@ -85,7 +85,7 @@ def test_one_off_work_goes_by_priority_too(store: Store) -> None:
 
 
 def test_slots_and_one_off_work_take_turns(store: Store) -> None:
-    """Neither of them can starve the other while there is a hand."""
+    """Neither kind can starve the other while a place is free."""
     shop = Workshop(store)
     for number in range(4):
         shop.due(f"billing-{number}")
@@ -106,7 +106,7 @@ def test_slots_and_one_off_work_take_turns(store: Store) -> None:
 
 
 def test_a_burst_begins_what_is_due_and_then_is_exhausted(store: Store) -> None:
-    """Without waiting for what is due later."""
+    """Without waiting for work that is due later."""
     shop = Workshop(store)
     shop.due()
     mail = enqueued(shop.store)
@@ -145,7 +145,7 @@ def test_a_burst_runs_what_becomes_due_by_its_own_work(store: Store) -> None:
 
 
 def test_a_burst_is_not_exhausted_before_what_it_began_is_recorded(store: Store) -> None:
-    """What runs may leave more to do."""
+    """A run may enqueue more work."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker(holding=True)

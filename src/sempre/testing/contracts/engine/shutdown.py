@@ -1,6 +1,6 @@
-"""Contracts of a worker that stops: a run that it cuts off has an unknown outcome.
+"""Contracts of a worker that stops: an interrupted run has an unknown outcome.
 
-Only what was claimed and never begun is given back as if nothing had happened.
+Only executions that were claimed and never begun are released without a trace.
 """
 
 # ruff: noqa: S101 - a contract asserts
@@ -19,7 +19,7 @@ CUT_OFF = "the worker stopped before the run ended"
 def test_a_run_that_a_stop_cut_off_is_rerun_and_costs_neither_retry_nor_crash(
     store: Store,
 ) -> None:
-    """By default, at once, slots and one-off work alike; it is another attempt."""
+    """By default, at once, for slots and one-off work; the rerun is another attempt."""
     shop = Workshop(store)
     ids = {shop.due().rows[0].id, enqueued(shop.store)}
     stopping = shop.worker(holding=True)
@@ -39,7 +39,7 @@ def test_a_run_that_a_stop_cut_off_is_rerun_and_costs_neither_retry_nor_crash(
 
 
 def test_a_run_that_a_stop_cut_off_is_on_record(store: Store) -> None:
-    """Who ran it, from when to when, and why it did not end."""
+    """The record holds the worker, the start, the end and the reason of the stop."""
     shop = Workshop(store)
     shop.due()
     stopping = shop.worker(holding=True)
@@ -56,7 +56,7 @@ def test_a_run_that_a_stop_cut_off_is_on_record(store: Store) -> None:
 
 
 def test_what_a_stop_cut_off_and_is_not_rerun_has_failed(store: Store) -> None:
-    """Its next slot waits as ever."""
+    """The next slot still waits."""
     shop = Workshop(store)
     shop.due(on_unknown="skip", retry=3)
     stopping = shop.worker(holding=True)
@@ -72,7 +72,7 @@ def test_what_a_stop_cut_off_and_is_not_rerun_has_failed(store: Store) -> None:
 
 
 def test_what_a_stop_cut_off_and_is_to_be_held_pauses_its_schedule(store: Store) -> None:
-    """Nothing of it starts again before somebody has looked."""
+    """No row of the schedule starts before an operator resumes the schedule."""
     shop = Workshop(store)
     shop.behind(on_unknown="hold", catch_up=True)
     stopping = shop.worker(holding=True)
@@ -104,7 +104,7 @@ def test_any_number_of_stops_quarantines_nothing(store: Store) -> None:
 
 
 def test_runs_are_ended_before_their_end_is_recorded(store: Store) -> None:
-    """Or another worker would begin what still runs here."""
+    """Otherwise another worker would begin an execution that still runs here."""
     shop = Workshop(store)
     shop.due()
     stopping = shop.worker(holding=True)
@@ -126,7 +126,7 @@ def test_runs_are_ended_before_their_end_is_recorded(store: Store) -> None:
 
 
 def test_what_was_claimed_and_never_begun_is_given_back_silently(store: Store) -> None:
-    """Whatever its policy: nothing of it has happened, so it costs no attempt."""
+    """Under any policy: the job was never called, so the release costs no attempt."""
     shop = Workshop(store)
     stopping = shop.worker(holding=True, hands=1)
     begun, parked = _one_in_hand_and_one_parked(shop, stopping)
@@ -142,7 +142,7 @@ def test_what_was_claimed_and_never_begun_is_given_back_silently(store: Store) -
 
 
 def test_what_a_stop_cut_off_of_a_disabled_schedule_has_failed(store: Store) -> None:
-    """It must not start again, and its worker can no longer end it."""
+    """The run must not start again, and the stopped worker can no longer end the run."""
     shop = Workshop(store)
     shop.due()
     stopping = shop.worker(holding=True)

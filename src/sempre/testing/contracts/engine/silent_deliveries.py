@@ -1,6 +1,6 @@
 """Contracts of a broker that delivers no ticket: workers query the store until one arrives.
 
-The steady clock of the worker stands still between its steps, so that it has always listened.
+The steady clock of the worker stands still between steps, so the worker has always listened.
 """
 
 # ruff: noqa: S101 - a contract asserts
@@ -19,7 +19,7 @@ HOUR = 3600.0
 
 
 class _Listener:
-    """A worker that has listened to its broker for an hour, with free hands."""
+    """A worker that has listened to the broker for an hour, with free places."""
 
     def __init__(self, store: Store) -> None:
         self.shop = Workshop(store)
@@ -46,7 +46,7 @@ class _Listener:
         self.clock.move(seconds)
 
     def told(self) -> list[Happened]:
-        """Return what was told of the broker's ears."""
+        """Return the events about silent deliveries of the broker."""
         ears = (Happened.BROKER_DEAF, Happened.BROKER_HEARD)
         return [event.name for event in self.worker.told if event.name in ears]
 
@@ -78,7 +78,7 @@ def test_a_broker_that_delivers_nothing_is_deaf_until_a_probe_comes_through(stor
 
 
 def test_a_broker_that_swallows_everything_is_deaf(store: Store) -> None:
-    """It is asked again in every sweep, by a new probe."""
+    """Every sweep asks the broker again, by a new probe."""
     listener = _Listener(store)
     worker, broker = listener.worker, listener.broker
     broker.swallows = True
@@ -99,7 +99,7 @@ def test_a_broker_that_swallows_everything_is_deaf(store: Store) -> None:
 
 
 def test_a_broker_that_lost_one_ticket_is_not_deaf(store: Store) -> None:
-    """The probe comes through, and nothing is told."""
+    """The probe comes through, and nothing is reported."""
     listener = _Listener(store)
     mail = enqueued(listener.shop.store)
 
@@ -111,7 +111,7 @@ def test_a_broker_that_lost_one_ticket_is_not_deaf(store: Store) -> None:
 
 
 def test_a_probe_that_another_worker_receives_was_heard(store: Store) -> None:
-    """It is gone, and its witness is still there."""
+    """The probe is gone, and the witness of the probe is still there."""
     listener = _Listener(store)
     mail = enqueued(listener.shop.store)
     listener.broker.is_deaf = True
@@ -127,7 +127,7 @@ def test_a_probe_that_another_worker_receives_was_heard(store: Store) -> None:
 
 
 def test_what_was_due_before_a_worker_listened_says_nothing_of_the_broker(store: Store) -> None:
-    """Nobody was there to hear its ticket: no probe is put."""
+    """No worker was listening for the ticket: no probe is put."""
     shop, broker = Workshop(store), ForgetfulBroker()
     broker.is_deaf = True
     worker = shop.worker(broker=broker, grace=timedelta(0), sweep=AT_ONCE)

@@ -1,4 +1,4 @@
-"""Contracts of switches: once one is off, nothing of it starts but what a person asks for."""
+"""Contracts of switches: an off switch stops every start of its target but manual runs."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -14,7 +14,7 @@ HOLD = Switch("maintenance", "job:bill", "hold")
 
 
 def test_a_rejected_slot_is_skipped_and_the_next_one_is_placed(store: Store) -> None:
-    """With the switch as its reason; others go on."""
+    """The switch is the reason; other schedules go on."""
     shop = Workshop(store)
     [row] = shop.due().rows
     [other] = shop.due("other", job="mail").rows
@@ -28,7 +28,7 @@ def test_a_rejected_slot_is_skipped_and_the_next_one_is_placed(store: Store) -> 
 
 
 def test_a_held_slot_waits_and_is_not_skipped(store: Store) -> None:
-    """It is live and due, and nobody begins it."""
+    """The row is live and due, and no worker begins it."""
     shop = Workshop(store)
     [row] = shop.due().rows
     shop.store.switch(HOLD, off=True)
@@ -41,7 +41,7 @@ def test_a_held_slot_waits_and_is_not_skipped(store: Store) -> None:
 
 
 def test_a_held_slot_begins_when_the_switch_is_on_again(store: Store) -> None:
-    """As late as it is; then the schedule is back in the present."""
+    """The late slot runs; then the schedule is back in the present."""
     shop = Workshop(store)
     shop.behind()
     worker = shop.worker()
@@ -69,7 +69,7 @@ def test_what_passed_while_a_slot_was_held_names_the_switch(store: Store) -> Non
 
 
 def test_a_rejected_retry_is_skipped(store: Store) -> None:
-    """Its next slot stays where it is."""
+    """The next slot does not move."""
     shop = Workshop(store)
     retry = shop.tried(failures=1, retry=3)
     shop.store.switch(REJECT, off=True)
@@ -81,7 +81,7 @@ def test_a_rejected_retry_is_skipped(store: Store) -> None:
 
 
 def test_a_trigger_passes_every_switch(store: Store) -> None:
-    """A person asked for it."""
+    """A person asked for the run."""
     shop = Workshop(store)
     shop.due()
     for switch in (REJECT, HOLD, Switch("all", "all", "hold")):
@@ -93,7 +93,7 @@ def test_a_trigger_passes_every_switch(store: Store) -> None:
 
 
 def test_a_switch_does_not_end_what_runs(store: Store) -> None:
-    """It finishes, and its result counts."""
+    """The run finishes, and the result counts."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker(holding=True)
@@ -108,7 +108,7 @@ def test_a_switch_does_not_end_what_runs(store: Store) -> None:
 
 
 def test_a_worker_that_knows_of_no_switch_starts_nothing_of_it(store: Store) -> None:
-    """The store refuses, whatever a worker last heard."""
+    """The store refuses, whatever switches the worker last read."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker()
@@ -121,7 +121,7 @@ def test_a_worker_that_knows_of_no_switch_starts_nothing_of_it(store: Store) -> 
 
 
 def test_new_work_is_rejected_with_a_receipt_that_says_so(store: Store) -> None:
-    """There is no row of it."""
+    """The rejected work has no row."""
     shop = Workshop(store)
     shop.store.switch(REJECT, off=True)
 
@@ -132,7 +132,7 @@ def test_new_work_is_rejected_with_a_receipt_that_says_so(store: Store) -> None:
 
 
 def test_held_work_begins_when_the_switch_is_on_again(store: Store) -> None:
-    """What was put in before it was off, and what was put in meanwhile."""
+    """Work enqueued before the switch was off, and work enqueued meanwhile."""
     shop = Workshop(store)
     before = enqueued(shop.store, job="bill")
     shop.store.switch(HOLD, off=True)
@@ -146,7 +146,7 @@ def test_held_work_begins_when_the_switch_is_on_again(store: Store) -> None:
 
 
 def test_work_that_was_put_in_before_waits_for_a_reject_too(store: Store) -> None:
-    """There is no slot that would come again, so it is not lost."""
+    """One-off work has no later slot, so the work is kept."""
     shop = Workshop(store)
     mail = enqueued(shop.store, job="bill")
     shop.store.switch(REJECT, off=True)
@@ -159,7 +159,7 @@ def test_work_that_was_put_in_before_waits_for_a_reject_too(store: Store) -> Non
 
 
 def test_tickets_of_held_slots_start_nothing(store: Store) -> None:
-    """And when the switch is on again the slot is begun, though its ticket is gone."""
+    """When the switch is on again the slot is begun, even without a ticket."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = shop.worker(broker=broker)

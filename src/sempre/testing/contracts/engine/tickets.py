@@ -1,4 +1,4 @@
-"""Contracts of tickets: they decide how soon work starts, and never whether."""
+"""Contracts of tickets: tickets decide how soon work starts, and never whether."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
@@ -41,7 +41,7 @@ def _put_ticket(worker: DrivenWorker, row: Execution, times: int = 1) -> str:
 
 
 def test_a_row_the_broker_was_not_told_of_is_rung_by_the_pass(store: Store) -> None:
-    """Its writer died before it could; a worker that only listens begins it."""
+    """The writer died before the announcement; a worker that only listens begins the row."""
     shop = Workshop(store)
     worker = _listening(shop, ForgetfulBroker(), watchdog_interval=OFTEN)
     worker.heal()
@@ -58,7 +58,7 @@ def test_a_row_the_broker_was_not_told_of_is_rung_by_the_pass(store: Store) -> N
 
 
 def test_a_successor_is_told_to_the_broker_at_once(store: Store) -> None:
-    """If it is due within the horizon; else it stays pending."""
+    """If the successor is due within the horizon; else the row stays pending."""
     shop = Workshop(store)
     worker = shop.worker(broker=ForgetfulBroker(), horizon=timedelta(minutes=20))
     shop.due("far")
@@ -72,7 +72,7 @@ def test_a_successor_is_told_to_the_broker_at_once(store: Store) -> None:
 
 
 def test_a_row_beyond_the_horizon_is_no_orphan(store: Store) -> None:
-    """Until it is within it."""
+    """Until the row is due within the horizon."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = shop.worker(broker=broker, horizon=timedelta(minutes=3), watchdog_interval=OFTEN)
@@ -104,12 +104,12 @@ def test_a_ticket_that_comes_twice_starts_once(store: Store) -> None:
 
 
 def _is_waiting(broker: ForgetfulBroker, lane: str, row: Execution) -> bool:
-    """Tell whether a ticket for a row is anywhere in a lane."""
+    """Return whether a ticket for a row is anywhere in a lane."""
     return any(row.id in body for body in broker.bodies(lane))
 
 
 def test_a_ticket_that_comes_too_early_is_put_back(store: Store) -> None:
-    """It rings again when its row is due."""
+    """The ticket is delivered again when the row is due."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker)
@@ -125,7 +125,7 @@ def test_a_ticket_that_comes_too_early_is_put_back(store: Store) -> None:
 
 
 def test_a_ticket_of_a_superseded_row_is_dropped(store: Store) -> None:
-    """It rings and is ignored; the row in its place has a ticket of its own."""
+    """The ticket is delivered and ignored; the row that replaces it has its own ticket."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker)
@@ -143,7 +143,7 @@ def test_a_ticket_of_a_superseded_row_is_dropped(store: Store) -> None:
 
 
 def test_a_ticket_for_a_job_we_do_not_know_is_put_back_for_others(store: Store) -> None:
-    """And told; whoever knows it begins it."""
+    """The worker reports the ticket; a worker that knows the job begins the row."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker, jobs="bill")
@@ -158,7 +158,7 @@ def test_a_ticket_for_a_job_we_do_not_know_is_put_back_for_others(store: Store) 
 
 
 def test_a_message_that_is_none_of_ours_is_dropped(store: Store) -> None:
-    """Nobody would ever know what to do with it."""
+    """No worker could ever use the message."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker)
@@ -173,7 +173,7 @@ def test_a_message_that_is_none_of_ours_is_dropped(store: Store) -> None:
 
 
 def test_a_slot_that_waited_is_rung_when_the_earlier_one_ends(store: Store) -> None:
-    """Its own ticket came while it could not begin, and is gone."""
+    """The ticket of the slot came while the slot could not begin, and is gone."""
     shop = Workshop(store)
     worker = _listening(shop, ForgetfulBroker(), holding=True)
     running = shop.under_way(worker, overlap="wait")
@@ -186,11 +186,11 @@ def test_a_slot_that_waited_is_rung_when_the_earlier_one_ends(store: Store) -> N
     assert [each.id for each in worker.turn()] == [row.id]
 
 
-# When it fails
+# When the broker fails
 
 
 def test_when_the_sentinel_is_gone_everything_is_rung_again(store: Store) -> None:
-    """The pass finds it gone; whatever is due within the horizon has a ticket again."""
+    """The pass finds the sentinel gone; every row due within the horizon has a ticket again."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker, watchdog_interval=OFTEN)
@@ -222,7 +222,7 @@ def test_work_that_a_lost_broker_had_is_begun_by_the_next_sweep(store: Store) ->
 
 
 def test_a_lost_broker_loses_no_slot_and_starts_none_twice(store: Store) -> None:
-    """Invariant 7: at whatever moment it loses its memory, or rings everything once more."""
+    """Invariant 7: at any moment of the loss, and if every ticket is delivered once more."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     shop.behind(catch_up=True)
@@ -243,7 +243,7 @@ def test_a_lost_broker_loses_no_slot_and_starts_none_twice(store: Store) -> None
 
 
 def test_a_broker_that_is_down_keeps_nobody_from_working(store: Store) -> None:
-    """Work is looked for in the store; what the broker was not told of is rung when it is up."""
+    """Workers query the store; unannounced rows are announced when the broker is up."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = shop.worker(broker=broker)
@@ -264,7 +264,7 @@ def test_a_broker_that_is_down_keeps_nobody_from_working(store: Store) -> None:
 
 
 def test_a_pass_rings_orphans_as_soon_as_the_broker_is_back(store: Store) -> None:
-    """Whichever process has met the outage, also if it would leave the broker alone for a while."""
+    """After an outage seen by any process, even one that backs off from the broker."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     engine = shop.engine(broker=broker, watchdog_interval=OFTEN)

@@ -1,6 +1,6 @@
 """Contracts of unknown outcomes: a process that is gone, a lease that ran out.
 
-Nobody knows how far such a run got. What becomes of it is the schedule's to say.
+The progress of such a run is unknown. The schedule's policy decides on the execution.
 """
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
@@ -16,7 +16,7 @@ from sempre.testing.contracts.store.builders import enqueued, expire, hasten, re
 
 
 def test_a_crash_is_run_again_after_a_wait_and_costs_no_retry(store: Store) -> None:
-    """It is the same execution, at its second attempt."""
+    """The execution keeps its id, at the second attempt."""
     shop = Workshop(store)
     shop.due()
     worker = shop.worker(holding=True)
@@ -58,7 +58,7 @@ def test_the_third_crash_is_quarantined(store: Store) -> None:
 
 
 def test_a_crash_of_what_is_not_rerun_has_failed(store: Store) -> None:
-    """At the first time, with an unknown outcome; its next slot waits as ever."""
+    """After the first crash, with an unknown outcome; the next slot still waits."""
     shop = Workshop(store)
     shop.due(on_unknown="skip", retry=3)
     worker = shop.worker(holding=True)
@@ -73,7 +73,7 @@ def test_a_crash_of_what_is_not_rerun_has_failed(store: Store) -> None:
 
 
 def test_a_crash_of_what_holds_fails_it_and_pauses_its_schedule(store: Store) -> None:
-    """With a note that names the execution; nothing more of it starts."""
+    """The note names the execution; no further row of the schedule starts."""
     shop = Workshop(store)
     shop.behind(on_unknown="hold", catch_up=True)
     worker = shop.worker(holding=True)
@@ -90,7 +90,7 @@ def test_a_crash_of_what_holds_fails_it_and_pauses_its_schedule(store: Store) ->
 
 
 def test_a_schedule_that_was_held_runs_again_after_a_resume(store: Store) -> None:
-    """What passed meanwhile is recorded as paused, and not made up for."""
+    """Slots that passed meanwhile are recorded as paused, and not made up for."""
     shop = Workshop(store)
     shop.due(on_unknown="hold")
     worker = shop.worker(holding=True)
@@ -107,7 +107,7 @@ def test_a_schedule_that_was_held_runs_again_after_a_resume(store: Store) -> Non
 
 
 def test_what_a_dead_worker_ran_is_run_by_another_one(store: Store) -> None:
-    """Slots and one-off work, as soon as its lease is over."""
+    """Slots and one-off work, as soon as the lease is over."""
     shop = Workshop(store)
     shop.due()
     enqueued(shop.store)
@@ -129,7 +129,7 @@ def test_what_a_dead_worker_ran_is_run_by_another_one(store: Store) -> None:
 
 
 def test_a_lost_lease_costs_a_crash_and_not_a_failure(store: Store) -> None:
-    """Its slot has started once, whoever ran it."""
+    """The slot has started once, on any worker."""
     shop = Workshop(store)
     shop.due()
     dead, other = shop.worker(holding=True), shop.worker(holding=True)
@@ -145,7 +145,7 @@ def test_a_lost_lease_costs_a_crash_and_not_a_failure(store: Store) -> None:
 
 
 def test_what_a_living_worker_runs_is_not_taken_back(store: Store) -> None:
-    """However long it takes, while it shows life."""
+    """For any duration, while the worker sends heartbeats."""
     shop = Workshop(store)
     worker = shop.worker(holding=True)
     running = shop.under_way(worker)
@@ -159,7 +159,7 @@ def test_what_a_living_worker_runs_is_not_taken_back(store: Store) -> None:
 
 
 def test_the_third_lost_lease_is_quarantined(store: Store) -> None:
-    """What takes every worker down with it takes down three."""
+    """A job that kills every worker kills three at most."""
     shop = Workshop(store)
     row = shop.tried(crashes=2)
     dead, other = shop.worker(holding=True), shop.worker()
@@ -174,7 +174,7 @@ def test_the_third_lost_lease_is_quarantined(store: Store) -> None:
 
 
 def test_a_lost_lease_that_holds_pauses_its_schedule(store: Store) -> None:
-    """Somebody has to look before it goes on."""
+    """An operator has to resume the schedule."""
     shop = Workshop(store)
     shop.due(on_unknown="hold")
     dead, other = shop.worker(holding=True), shop.worker()
@@ -191,7 +191,7 @@ def test_a_lost_lease_that_holds_pauses_its_schedule(store: Store) -> None:
 
 
 def test_a_result_that_comes_after_the_lease_is_kept_as_late(store: Store) -> None:
-    """Whoever has the execution by then decides how it ends."""
+    """The current holder of the execution decides the outcome."""
     shop = Workshop(store)
     shop.due()
     slow, other = shop.worker(holding=True), shop.worker(holding=True)
@@ -212,7 +212,7 @@ def test_a_result_that_comes_after_the_lease_is_kept_as_late(store: Store) -> No
 
 
 def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: Store) -> None:
-    """Nobody knows how far it got, so it is run again, under a session that nobody had before."""
+    """The progress is unknown, so the execution is run again, under a new session."""
     shop = Workshop(store)
     shop.due()
     slow = shop.worker(holding=True)
@@ -235,7 +235,7 @@ def test_a_worker_that_lost_its_lease_ends_what_it_runs_and_begins_anew(store: S
 def test_a_run_that_outlives_its_lease_has_no_say_in_the_next_one_of_the_same_worker(
     store: Store,
 ) -> None:
-    """A thread cannot be ended: it may still be there when its worker begins the same again."""
+    """A thread cannot be ended: the old run may go on when the worker begins the next attempt."""
     shop = Workshop(store)
     shop.due()
     slow, other = shop.worker(holding=True), shop.worker(hands=0)

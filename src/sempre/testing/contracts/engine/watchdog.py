@@ -1,6 +1,6 @@
 """Contracts of the watchdog: a pass restores every schedule's invariants and reports what it did.
 
-What is wrong here was written past the engine, as a crash, another version or a person would.
+Contracts write the faults past the engine, as a crash, another version or a person would.
 """
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
@@ -29,7 +29,7 @@ class _StuckGrid(Grid, name="sempre contract: stuck"):
     """A user's grid whose answer is never later than asked."""
 
     def after(self, t: datetime) -> datetime | None:
-        """Return the same instant."""
+        """Return the given instant."""
         return t
 
 
@@ -67,13 +67,13 @@ def _foreign(shop: Workshop, name: str) -> Execution:
 
 
 def _passed(worker: DrivenWorker) -> list[dict[str, Any]]:
-    """Return what each pass that a worker ran has told, but for those that were not its own."""
+    """Return the reports of the passes that a worker itself ran."""
     facts = [dict(event.facts) for event in worker.heard(Happened.PERFORMED)]
     return [each for each in facts if each["lock_acquired"]]
 
 
 def test_a_pass_starts_a_schedule_that_was_never_started(store: Store) -> None:
-    """But for one that is disabled."""
+    """Disabled schedules are left alone."""
     shop = Workshop(store)
     for name, enabled in (("new", True), ("off", False)):
         draft = draft_schedule(store, name, grid=shop.hourly(), enabled=enabled)
@@ -89,7 +89,7 @@ def test_a_pass_starts_a_schedule_that_was_never_started(store: Store) -> None:
 
 
 def test_a_pass_restores_a_next_row_that_is_missing(store: Store) -> None:
-    """Whether the schedule knows that it has none, or only thinks that it has one."""
+    """Whether the schedule records no next row, or records a row that does not exist."""
     shop = Workshop(store)
     _write(shop, "knows")
     _write(shop, "thinks", next_run_at=shop.ago(-30))
@@ -104,7 +104,7 @@ def test_a_pass_restores_a_next_row_that_is_missing(store: Store) -> None:
 
 
 def test_a_pass_replaces_a_row_placed_by_older_zones(store: Store) -> None:
-    """If by newer ones its slot lies elsewhere."""
+    """If the slot lies elsewhere by newer zones."""
     shop = Workshop(store)
     row = _misplaced(shop, tzdata="2025.9")
 
@@ -130,7 +130,7 @@ def test_a_row_placed_by_newer_zones_is_left_alone(store: Store) -> None:
 
 
 def test_a_pass_replaces_a_row_that_has_drifted(store: Store) -> None:
-    """Though no index shows it: some schedules are looked at each time, whatever they say."""
+    """No index shows the drift: each pass reads some schedules regardless of their state."""
     shop = Workshop(store)
     schedule = _write(shop, "other")
     before = row_of(View(copy_with(schedule, name="billing")), shop.ago(-30))
@@ -149,7 +149,7 @@ def test_a_pass_replaces_a_row_that_has_drifted(store: Store) -> None:
 
 
 def test_a_broken_grid_is_told_and_harms_no_other_schedule(store: Store) -> None:
-    """It is marked as broken and has no next row; every pass looks at it, and at all others."""
+    """The schedule is marked as broken, without a next row; every pass reads all schedules."""
     shop = Workshop(store)
     _write(shop, "stuck", grid=_StuckGrid())
     _write(shop, "fine")
@@ -167,7 +167,7 @@ def test_a_broken_grid_is_told_and_harms_no_other_schedule(store: Store) -> None
 
 
 def test_a_due_row_of_a_broken_grid_still_runs(store: Store) -> None:
-    """It has no successor, and the schedule says why."""
+    """The row has no successor, and the schedule holds the reason."""
     shop = Workshop(store)
     draft = draft_schedule(store, grid=_StuckGrid())
     schedule = copy_with(draft, started=True, next_run_at=shop.ago(30))
@@ -194,7 +194,7 @@ def test_a_schedule_whose_grid_was_broken_goes_on_after_an_edit(store: Store) ->
 
 
 def test_an_unknown_grid_is_left_alone_and_told(store: Store) -> None:
-    """Another program knows it: neither its row nor its slots are ours to judge."""
+    """Another program knows the grid: this process judges neither the row nor the slots."""
     shop = Workshop(store)
     row = _foreign(shop, "billing")
     _write(shop, "fine")
@@ -213,7 +213,7 @@ def test_an_unknown_grid_is_left_alone_and_told(store: Store) -> None:
 
 
 def test_rows_of_an_unknown_grid_hide_nobody(store: Store) -> None:
-    """However many are due before, and however few hands there are."""
+    """With any number of due rows in front, and few free places."""
     shop = Workshop(store)
     for number in range(5):
         _foreign(shop, f"foreign-{number}")
@@ -226,7 +226,7 @@ def test_rows_of_an_unknown_grid_hide_nobody(store: Store) -> None:
 
 
 def test_a_pass_is_run_by_one_of_many_workers(store: Store) -> None:
-    """Though all were told that it is due; the next one is an interval later."""
+    """All workers learned that the pass is due; the next pass is an interval later."""
     shop = Workshop(store)
     workers = [shop.worker() for _ in range(3)]
     for worker in workers:
@@ -241,7 +241,7 @@ def test_a_pass_is_run_by_one_of_many_workers(store: Store) -> None:
 
 
 def test_what_a_pass_did_is_kept_in_the_store(store: Store) -> None:
-    """The next one goes on from there, whoever runs it."""
+    """The next pass continues from that record, on any worker."""
     shop = Workshop(store)
     _write(shop)
     first, second = (shop.worker(watchdog_interval=OFTEN) for _ in range(2))
@@ -257,7 +257,7 @@ def test_what_a_pass_did_is_kept_in_the_store(store: Store) -> None:
 
 
 def test_what_ended_before_retention_is_gone_and_counted(store: Store) -> None:
-    """What ended since stays."""
+    """Rows that ended since stay."""
     shop = Workshop(store)
     schedule = copy_with(draft_schedule(store, grid=shop.hourly()), started=True)
     day = 24 * 60

@@ -1,4 +1,4 @@
-"""Contracts of the watchdog's message: it asks for a pass and decides nothing.
+"""Contracts of the watchdog's message: the message asks for a pass and decides nothing.
 
 The settings of the worker that answers a message count, whatever the message says.
 """
@@ -36,7 +36,7 @@ def _call(worker: DrivenWorker, interval: int, *, priority: int = 100, times: in
 
 
 def test_a_worker_sees_that_the_watchdogs_message_exists(store: Store) -> None:
-    """One of them, however often it looks, and again when the broker has lost it."""
+    """One message after any number of checks, and a new one when the broker has lost it."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_a_worker_sees_that_the_watchdogs_message_exists(store: Store) -> None:
 
 
 def test_a_message_decides_nothing_about_the_next_pass(store: Store) -> None:
-    """Forged with an interval of a year, it calls for a pass; the next one is due as before."""
+    """A message forged with an interval of a year calls for a pass; the next is due as before."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker)
@@ -69,7 +69,7 @@ def test_a_message_decides_nothing_about_the_next_pass(store: Store) -> None:
 
 
 def test_a_due_date_that_no_interval_explains_is_healed_by_the_next_beat(store: Store) -> None:
-    """Somebody asked for a pass in a year; any worker notices, with or without a broker."""
+    """A pass was requested for a year ahead; any worker notices, with or without a broker."""
     shop = Workshop(store)
     assert store.begin_pass(holder="mistaken", every=YEAR) is not None
     worker = shop.worker()
@@ -85,7 +85,7 @@ def test_a_due_date_that_no_interval_explains_is_healed_by_the_next_beat(store: 
 
 
 def test_a_call_of_the_watchdog_is_answered_and_put_back(store: Store) -> None:
-    """By whoever reserves it, before the pass, so that it outlives one that fails."""
+    """The consumer puts the message back before the pass, so that it outlives a failed pass."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker, 77)
@@ -153,7 +153,7 @@ def test_of_messages_answered_at_once_one_stays(store: Store) -> None:
 
 
 def test_two_fleets_of_other_settings_keep_one_message(store: Store) -> None:
-    """As in a rolling deploy: whoever answers decides, and one message goes on."""
+    """As in a rolling deploy: the answering worker decides, and one message goes on."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     fleets = [_listening(shop, broker, interval) for interval in (300, 12)]
@@ -168,7 +168,7 @@ def test_two_fleets_of_other_settings_keep_one_message(store: Store) -> None:
 
 
 def test_a_new_message_is_told_with_its_lane_and_time(store: Store) -> None:
-    """An operator finds it on the broker by what the log says."""
+    """The log entry lets an operator find the message on the broker."""
     shop = Workshop(store)
     broker = ForgetfulBroker()
     worker = _listening(shop, broker)

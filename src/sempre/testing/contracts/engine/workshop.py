@@ -47,11 +47,11 @@ __all__ = ["Workshop"]
 
 
 class Workshop:
-    """A store with everybody who works on it.
+    """A store with all processes that work on the store.
 
     Attributes:
-        bare: the store itself, for what no engine would do.
-        store: the same store, audited after every write.
+        bare: the store itself, for writes that no engine makes.
+        store: `bare`, audited after every write.
         now: the store's now when the contract began.
     """
 
@@ -64,7 +64,7 @@ class Workshop:
     # Time
 
     def ago(self, minutes: float) -> datetime:
-        """Return an instant before the contract began; after it, if negative."""
+        """Return the instant these minutes before the contract began; later if negative."""
         return self.now - minutes * MINUTE
 
     def hourly(self) -> Every:
@@ -120,17 +120,17 @@ class Workshop:
         return DrivenWorker(self.engine(**engine), spec, Hands(holding=holding))
 
     def schedule(self, name: str = "billing", **engine: Any) -> StoredSchedule:
-        """Return a schedule as an operator has it in hand."""
+        """Return the operator's handle of a schedule."""
         return StoredSchedule(self.engine(**engine), name, actor="operator")
 
     def app(self, *, broker: Broker | None = None, **settings: Any) -> Sempre:
-        """Return an application on the same store."""
+        """Return an application on the store."""
         return Sempre(self.store, broker=broker or StoreBroker(), **settings)
 
     # What there is
 
     def row(self, name: str = "billing") -> Schedule:
-        """Return a schedule as the store has it."""
+        """Read a schedule from the store."""
         return view_of(self.bare, name).schedule
 
     def rows(self, name: str = "billing") -> list[Execution]:
@@ -142,18 +142,18 @@ class Workshop:
         return self.bare.ranges(self.row(name).id, limit=100).value[::-1]
 
     def told(self, name: str = "billing") -> list[tuple[int, str]]:
-        """Return by minutes ago what every slot with a row has come to."""
+        """Return the state of every slot with a row, by minutes ago."""
         rows = [row for row in self.rows(name) if row.occupies_slot]
         return [(self.minutes(row.run_at), row.state.value) for row in rows]
 
-    # What was before
+    # The state before a contract
 
     def due(self, name: str = "billing", **policies: object) -> View:
         """Create an hourly schedule whose first row has been due for half an hour."""
         return due_schedule(self.store, name, **({"grid": self.hourly()} | policies))
 
     def behind(self, name: str = "billing", **policies: object) -> View:
-        """Create a schedule of which five slots have passed while nobody was there."""
+        """Create a schedule of which five slots have passed while no worker ran."""
         return due_schedule(self.store, name, **({"grid": self.tens()} | policies))
 
     def tried(self, *, failures: int = 0, crashes: int = 0, **policies: object) -> Execution:
@@ -182,7 +182,7 @@ class Workshop:
     ) -> Execution:
         """Let a worker have run a schedule since before its next row became due; return the run.
 
-        Somebody triggered it 44 minutes ago, it began 40 minutes ago, and the row has been due
+        The run was triggered 44 minutes ago and began 40 minutes ago; the row has been due
         for 30.
         """
         worker.beat()

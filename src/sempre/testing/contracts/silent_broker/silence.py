@@ -16,7 +16,7 @@ def test_it_takes_everything(broker: Broker) -> None:
 
 
 def test_it_delivers_nothing(broker: Broker) -> None:
-    """The work is found in the store; a wait that was cut short is a hint to look there."""
+    """Workers find the work in the store; an interrupted wait is a hint to query the store."""
     lane = new_lane()
     put_one(broker, lane)
 
@@ -24,7 +24,7 @@ def test_it_delivers_nothing(broker: Broker) -> None:
 
 
 def test_it_holds_nothing(broker: Broker) -> None:
-    """So nothing that it was given can be lost."""
+    """So the broker can lose no message."""
     lane = new_lane()
     handle = put_one(broker, lane)
 
@@ -41,7 +41,7 @@ def test_it_has_nothing_to_throw_away(broker: Broker) -> None:
 
 
 def test_putting_wakes_whoever_waits(broker: Broker) -> None:
-    """Also for what is due later: how long to wait has changed."""
+    """Also for a message that is due later: the length of the wait has changed."""
     lane = new_lane()
     answer = ended(lambda: broker.reserve([lane], limit=1, wait=FOREVER))
 

@@ -29,7 +29,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_orphans_are_pending_and_due_within_the_horizon_earliest_first(store: Store) -> None:
-    """Of schedules and one-off alike; held and running ones are not among them."""
+    """Rows of schedules and one-off work; held and running rows are left out."""
     near = waiting_schedule(store).rows[0]
     past = read(store, enqueued(store))
     soon = read(store, enqueued(store, due_in=MINUTE))
@@ -49,7 +49,7 @@ def test_orphans_are_pending_and_due_within_the_horizon_earliest_first(store: St
 
 
 def test_orphans_are_as_many_as_asked_for(store: Store) -> None:
-    """The earliest of them."""
+    """The earliest orphans come first."""
     ids = [enqueued(store, due_in=-minutes * MINUTE) for minutes in range(9, 0, -1)]
 
     found = store.unannounced(horizon=HOUR, limit=4).value
@@ -60,7 +60,7 @@ def test_orphans_are_as_many_as_asked_for(store: Store) -> None:
 def _waiting(
     store: Store, *queues: str, horizon: timedelta = HOUR, limit: int = 100, anywhere: bool = False
 ) -> list[Waiting]:
-    """Return all pages of what waits, put together, by id."""
+    """Return the waiting rows of all pages by id."""
     found: list[Waiting] = []
     after = ""
     while True:
@@ -103,7 +103,7 @@ def test_what_waits_is_told_of_whether_the_broker_knows_it_or_not(store: Store) 
 
 
 def test_what_waits_comes_in_pages_each_row_once(store: Store) -> None:
-    """Though many are due at the same instant, in several queues and of several priorities."""
+    """Even if many rows share one due_at, in several queues and priorities."""
     at = now_of(store) - MINUTE
     works = [
         work_of(store, queue=queue, priority=priority)
@@ -121,7 +121,7 @@ def test_what_waits_comes_in_pages_each_row_once(store: Store) -> None:
 
 
 def test_a_row_that_was_rung_is_scheduled_and_no_orphan(store: Store) -> None:
-    """Nothing else of it changes, nor of its schedule."""
+    """No other field of the row or of the schedule changes."""
     view = waiting_schedule(store)
     row = view.rows[0]
 
@@ -132,7 +132,7 @@ def test_a_row_that_was_rung_is_scheduled_and_no_orphan(store: Store) -> None:
 
 
 def test_only_pending_rows_are_marked_as_rung(store: Store) -> None:
-    """Who started or ended meanwhile stays as it is; unknown ids and repeats are not counted."""
+    """Rows that started or ended meanwhile are unchanged; unknown and repeated ids do not count."""
     waiting, running, over = enqueued(store), due_schedule(store).rows[0].id, enqueued(store)
     claimed(store, running, session_of(store))
     assert store.cancel([over]) == [Cancelled.ENDED]

@@ -1,8 +1,8 @@
 """Builders of the store contracts: schedules, rows and orders around the store's own now.
 
 A server's clock cannot be set. So a row is made due by giving it a slot in the past, a lease is
-made to expire by renewing it for less than nothing, and whatever is planned is planned by the
-real planning functions from what the store has just read.
+made to expire by a renewal of negative length, and every plan is made by the real planning
+functions from a fresh reading of the store.
 """
 
 # ruff: noqa: S101 - a contract asserts
@@ -89,7 +89,7 @@ PATIENCE = 60.0
 
 
 def new_id() -> str:
-    """Return an id that nobody has used."""
+    """Return a new, unused id."""
     return str(uuid4())
 
 
@@ -153,7 +153,7 @@ def view_of(store: Store, name: str = "billing") -> View:
 
 
 def next_rows(view: View) -> list[Execution]:
-    """Return what could be the next row of a schedule."""
+    """Return the candidates for the next row of a schedule."""
     cursor = view.schedule.cursor
     return [
         row for row in view.rows if row.is_untried and row.occupies_slot and row.run_at > cursor
@@ -184,7 +184,7 @@ def row_of(view: View, run_at: datetime, **fields: object) -> Execution:
 
 
 def read(store: Store, identity: str) -> Execution:
-    """Return an execution as the store has it."""
+    """Read an execution from the store."""
     [found] = store.candidates([identity]).value
     return found.execution
 
@@ -196,7 +196,7 @@ def history_of(store: Store, schedule: Schedule) -> list[Execution]:
 
 
 def without_lease(row: Execution) -> Execution:
-    """Return an execution without what is not its own: the lease is its session's."""
+    """Return an execution without the lease, which belongs to the session."""
     return copy_with(row, leased_until=None)
 
 
@@ -225,7 +225,7 @@ def work_of(
 
 
 def enqueued(store: Store, **options: Any) -> str:  # noqa: ANN401 - handed on as they are
-    """Put a piece of one-off work in and return its id."""
+    """Enqueue one-off work and return its id."""
     work = work_of(store, **options)
     [receipt] = store.enqueue([work])
     assert receipt.created
@@ -237,14 +237,14 @@ def enqueued(store: Store, **options: Any) -> str:  # noqa: ANN401 - handed on a
 
 
 def order_of(plan: Plan) -> Order:
-    """Return an order for a plan, with a new id for each execution that it creates."""
+    """Return an order for a plan, with a new id for each execution that the plan creates."""
     return Order(plan, tuple(new_id() for _ in plan.creates))
 
 
 def perform(
     store: Store, verb: Callable[..., Plan], name: str = "billing", **options: object
 ) -> Plan:
-    """Read a schedule, plan a verb on it and apply the plan, which nobody else interferes with."""
+    """Read a schedule, plan a verb and apply the plan, without concurrent writers."""
     reading = store.views([name])
     [view] = reading.value
     plan = verb(view.schedule, view.rows, PlanningTime(reading.now, TZDATA), **options)
@@ -253,7 +253,7 @@ def perform(
 
 
 def wanted(*, limit: int = 100, queues: str = "default", jobs: str = "bill mail") -> Wanted:
-    """Return what a worker wants, by default everything that the contracts make."""
+    """Return the work that a worker accepts, by default all work of the contracts."""
     return Wanted(frozenset(queues.split()), frozenset(jobs.split()), limit)
 
 
@@ -270,7 +270,7 @@ def expire(store: Store, session: str) -> None:
 
 
 def claim_order(store: Store, identity: str) -> Order:
-    """Read an execution and return the order that starts it."""
+    """Read an execution and return the order of its start."""
     reading = store.candidates([identity])
     [found] = reading.value
     moment = PlanningTime(reading.now, TZDATA)
@@ -281,7 +281,7 @@ def claim_order(store: Store, identity: str) -> Order:
 
 
 def claimed(store: Store, identity: str, session: str) -> Execution:
-    """Read an execution and start it, with nobody interfering."""
+    """Read an execution and start the execution, without concurrent writers."""
     [execution] = store.claim([claim_order(store, identity)], session=session)
     assert execution is not None
     return execution
@@ -315,7 +315,7 @@ def hasten(store: Store, *identities: str) -> None:
 
 
 def at_once(*calls: Callable[[], T]) -> list[T]:
-    """Make calls in as many threads, all let go at the same moment; return their answers."""
+    """Make each call in a thread of its own, all released at one moment; return the results."""
     barrier = Barrier(len(calls))
 
     def call_at_once(call: Callable[[], T]) -> T:
@@ -327,7 +327,7 @@ def at_once(*calls: Callable[[], T]) -> list[T]:
 
 
 def check_invariants(store: Store, name: str = "billing") -> None:
-    """Assert what must be true of a schedule after every operation, whoever made it."""
+    """Assert the invariants of a schedule, which hold after every operation of any process."""
     view = view_of(store, name)
     schedule = view.schedule
     slots = [row.run_at for row in next_rows(view)]

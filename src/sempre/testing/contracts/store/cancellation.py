@@ -1,4 +1,4 @@
-"""Contracts of cancel: what waits ends, what runs is asked to, a schedule keeps its next row."""
+"""Contracts of cancel: waiting work ends, a run is asked to end, schedules keep their next row."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -34,7 +34,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_a_cancelled_execution_is_over(store: Store) -> None:
-    """A live one ends at once, with who wanted it."""
+    """A waiting execution ends at once and records who cancelled."""
     ids = [enqueued(store), enqueued(store, due_in=HOUR)]
     assert store.mark_announced(ids[:1]) == 1
     before = [read(store, each) for each in ids]
@@ -51,7 +51,7 @@ def test_a_cancelled_execution_is_over(store: Store) -> None:
 
 
 def test_a_running_execution_is_asked_to_end(store: Store) -> None:
-    """Its holder, and nobody else, is told at the next tick, until it has settled."""
+    """Only the holder learns of the request, at each tick until the settlement."""
     row = due_schedule(store).rows[0]
     session, other = session_of(store), session_of(store)
     execution = claimed(store, row.id, session)
@@ -80,7 +80,7 @@ def test_cancelling_what_is_over_or_unknown_is_refused(store: Store) -> None:
 
 
 def test_the_next_row_of_a_schedule_is_not_cancelled(store: Store) -> None:
-    """Due or not: it would leave the schedule without one. The verb for that is skip."""
+    """Due or not: a cancel would leave the schedule without a next row. Use skip instead."""
     for name, view in [("due", due_schedule(store, "due")), ("to come", _to_come(store))]:
         [row] = view.rows
 
@@ -95,7 +95,7 @@ def _to_come(store: Store) -> View:
 
 
 def test_a_retry_of_a_slot_can_be_cancelled(store: Store) -> None:
-    """Its schedule has moved on to the next row, and keeps that."""
+    """The schedule has moved on and keeps the next row."""
     session = session_of(store)
     row = claimed(store, due_schedule(store, retry=Retry(1)).rows[0].id, session)
     plan = plan_failure(view_of(store).schedule, row, moment_of(store))
@@ -110,7 +110,7 @@ def test_a_retry_of_a_slot_can_be_cancelled(store: Store) -> None:
 
 
 def test_manual_and_backfill_rows_can_be_cancelled(store: Store) -> None:
-    """Nothing of their schedule depends on them."""
+    """The schedule does not depend on these rows."""
     view = due_schedule(store)
     succeed(store, claimed(store, view.rows[0].id, session_of(store)))
     trigger = plan_trigger(view_of(store).schedule, moment_of(store))
@@ -127,7 +127,7 @@ def test_manual_and_backfill_rows_can_be_cancelled(store: Store) -> None:
 
 
 def test_a_due_row_of_a_deleted_schedule_can_be_cancelled(store: Store) -> None:
-    """It would still run from its snapshot, and has no successor to lose."""
+    """The row would still run from the snapshot, and has no successor to lose."""
     [row] = due_schedule(store).rows
     perform(store, plan_delete)
     assert read(store, row.id).is_live
@@ -138,7 +138,7 @@ def test_a_due_row_of_a_deleted_schedule_can_be_cancelled(store: Store) -> None:
 
 
 def test_a_claim_and_a_cancel_at_once_leave_a_next_row(store: Store) -> None:
-    """The cancel finds a next row, which it leaves, or a running one, which it asks to end."""
+    """The cancel finds a next row and leaves the row, or finds a run and asks the run to end."""
     for number in range(5):
         name = f"billing-{number}"
         row = due_schedule(store, name).rows[0]

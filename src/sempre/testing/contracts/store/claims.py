@@ -68,7 +68,7 @@ def test_a_claim_writes_cursor_start_and_successor_with_it(store: Store) -> None
 
 
 def test_a_row_is_claimed_once(store: Store) -> None:
-    """Of two who planned the same start the second is refused, and its successor with it."""
+    """Of two plans of one start, the second is refused together with the successor."""
     row = due_schedule(store).rows[0]
     orders = [claim_order(store, row.id), claim_order(store, row.id)]
     sessions = [session_of(store), session_of(store)]
@@ -128,7 +128,7 @@ def test_a_row_is_never_claimed_early(store: Store) -> None:
 
 
 def test_nothing_is_claimed_for_an_unknown_session(store: Store) -> None:
-    """Nobody would renew it."""
+    """No session would renew the lease."""
     view = due_schedule(store)
 
     assert store.claim([claim_order(store, view.rows[0].id)], session=new_id()) == [None]
@@ -137,7 +137,7 @@ def test_nothing_is_claimed_for_an_unknown_session(store: Store) -> None:
 
 
 def test_a_session_that_lost_its_lease_claims_nothing(store: Store) -> None:
-    """Whether it expired, never had a lease worth the name, or was retired."""
+    """An expired lease, a lease of no length, or a retired session."""
     view = due_schedule(store)
     expired, retired = session_of(store), session_of(store)
     expire(store, expired)
@@ -152,7 +152,7 @@ def test_a_session_that_lost_its_lease_claims_nothing(store: Store) -> None:
 
 
 def test_a_claim_is_refused_once_its_schedule_was_disabled(store: Store) -> None:
-    """Once disable has returned, nothing that was read before it starts."""
+    """Once disable has returned, no row starts from an earlier reading."""
     row = due_schedule(store).rows[0]
     order = claim_order(store, row.id)
     perform(store, plan_disable)
@@ -165,7 +165,7 @@ def test_a_claim_is_refused_once_its_schedule_was_disabled(store: Store) -> None
 
 
 def test_a_claim_is_refused_once_its_schedule_was_edited_or_paused(store: Store) -> None:
-    """After an edit it is planned again and starts; after a pause it does not."""
+    """After an edit the row is planned again and starts; after a pause the row does not start."""
     row = due_schedule(store).rows[0]
     session = session_of(store)
     order = claim_order(store, row.id)
@@ -181,7 +181,7 @@ def test_a_claim_is_refused_once_its_schedule_was_edited_or_paused(store: Store)
 
 
 def test_a_due_row_of_a_deleted_schedule_starts_from_its_snapshot(store: Store) -> None:
-    """It is still listed as due, and has no successor."""
+    """The row is still listed as due, and has no successor."""
     row = due_schedule(store).rows[0]
     session = session_of(store)
     stale = claim_order(store, row.id)
@@ -212,7 +212,7 @@ def test_a_row_that_is_rung_is_due_and_claimed_as_one_that_is_not(store: Store) 
 
 
 def test_a_claim_that_may_not_start_leaves_no_trace(store: Store) -> None:
-    """What else the plan changes does not fit: nothing of it happens, the start included."""
+    """Another change of the plan does not fit: the whole plan is refused, the start included."""
     view = due_schedule(store)
     trigger = order_of(plan_trigger(view.schedule, moment_of(store)))
     assert store.apply([trigger]) == [True]
@@ -263,7 +263,7 @@ def test_a_batch_of_claims_starts_what_fits_and_refuses_the_rest(store: Store) -
 
 
 def test_of_two_claims_made_from_the_same_reading_one_starts(store: Store) -> None:
-    """Each of them saw nothing running, and its schedule lets nothing overlap."""
+    """Each claim read no run in flight, and the schedule forbids overlap."""
     slot = due_schedule(store).rows[0]
     perform(store, lambda schedule, _rows, moment: plan_trigger(schedule, moment))
     manual = next(row for row in view_of(store).rows if row.kind is Kind.MANUAL)

@@ -29,7 +29,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_a_session_can_ask_what_it_runs(store: Store) -> None:
-    """After a lost reply it finds what was started for it, in the order of the fences."""
+    """After a lost reply the session finds the executions it started, in order of fence."""
     session, other = session_of(store), session_of(store)
     ids = {enqueued(store) for _ in range(3)}
     store.claim_one_off(wanted(), session=session)
@@ -47,7 +47,7 @@ def test_a_session_can_ask_what_it_runs(store: Store) -> None:
 
 
 def test_what_has_ended_or_waits_again_is_not_running(store: Store) -> None:
-    """However it came to its end."""
+    """After any kind of end."""
     session = session_of(store)
     for _ in range(3):
         enqueued(store, retry=Retry(1))
@@ -66,7 +66,7 @@ def test_what_has_ended_or_waits_again_is_not_running(store: Store) -> None:
 
 
 def test_an_expired_session_runs_what_nobody_has_taken_back(store: Store) -> None:
-    """The store says what is so, not what should be; a lease that is over shows it."""
+    """The store reports the actual state; the expired lease is visible."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     expire(store, session)
@@ -86,7 +86,7 @@ def _tick(store: Store, session: str) -> Tick:
 
 
 def test_a_tick_tells_what_a_session_holds(store: Store) -> None:
-    """By fence, which no other claim ever has; what was settled, by whom ever, is gone."""
+    """By fence, which is unique per claim; settled claims are left out, by any settler."""
     session, other = session_of(store), session_of(store)
     assert _tick(store, session).held == frozenset()
     enqueued(store)
@@ -101,7 +101,7 @@ def test_a_tick_tells_what_a_session_holds(store: Store) -> None:
 
 
 def test_a_replaced_run_is_no_longer_held(store: Store) -> None:
-    """Nobody asked to cancel it, and yet its worker has to stop it."""
+    """No cancel was requested, and yet the worker has to stop the run."""
     session, other = session_of(store), session_of(store)
     schedule = draft_schedule(store, overlap="replace")
     birth = started(schedule, at=schedule.created_at)
@@ -119,7 +119,7 @@ def test_a_replaced_run_is_no_longer_held(store: Store) -> None:
 
 
 def test_a_rescued_run_is_no_longer_held(store: Store) -> None:
-    """Not even by the same session under its old fence, once it has taken the work again."""
+    """The old fence is not held even if that session takes the work again."""
     session = session_of(store)
     enqueued(store)
     [row] = store.claim_one_off(wanted(), session=session).value
@@ -137,7 +137,7 @@ def test_a_rescued_run_is_no_longer_held(store: Store) -> None:
 
 
 def test_a_request_to_cancel_ends_with_a_release(store: Store) -> None:
-    """It was about that attempt; whoever wants the next one ended asks again."""
+    """The request concerned that attempt; ending the next attempt needs a new request."""
     session = session_of(store)
     identity = enqueued(store)
     [row] = store.claim_one_off(wanted(), session=session).value
@@ -155,7 +155,7 @@ def test_a_request_to_cancel_ends_with_a_release(store: Store) -> None:
 
 
 def test_a_request_to_cancel_ends_with_a_rescue(store: Store) -> None:
-    """The attempt that it was about has been lost; the next one is not cancelled unasked."""
+    """The request concerned the lost attempt; the next attempt needs a new request."""
     session, other = session_of(store), session_of(store)
     identity = enqueued(store)
     store.claim_one_off(wanted(), session=session)

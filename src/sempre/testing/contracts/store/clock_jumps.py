@@ -1,6 +1,6 @@
-"""Contracts of a clock that jumped ahead and came back: what it left in the future is found.
+"""Contracts of a clock that jumped ahead and came back: rows left in the future are found.
 
-Nobody can set the clock of a store here. What it would have left is written as it would be.
+A contract cannot set the clock of a store, so contracts write the rows that a jump leaves.
 """
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
@@ -95,7 +95,7 @@ def _astray(store: Store) -> list[str]:
 
 
 def test_a_schedule_that_gave_up_slots_in_the_future_is_astray(store: Store) -> None:
-    """Found by what it gave up, whether that has no row or was skipped; disabled or ended too."""
+    """Found by the slots given up, without a row or skipped; disabled or ended schedules too."""
     due_schedule(store, "healthy")
     _ahead(store, "passed")
     _ahead(store, "ended", ended=True)
@@ -107,7 +107,7 @@ def test_a_schedule_that_gave_up_slots_in_the_future_is_astray(store: Store) -> 
 
 
 def test_a_schedule_that_is_ahead_is_doubtful(store: Store) -> None:
-    """Even if nothing was given up, so that no index leads to it."""
+    """Even if no slot was given up, so that no index leads to the schedule."""
     due_schedule(store, "healthy")
     _ahead(store, "ahead", last=NO_TIME)
 
@@ -118,7 +118,7 @@ def test_a_schedule_that_is_ahead_is_doubtful(store: Store) -> None:
 def test_a_cursor_in_the_future_goes_back_and_what_it_passed_over_is_to_come(
     store: Store,
 ) -> None:
-    """Each slot up to now stays decided; the next row is at the first one after it."""
+    """Each slot up to now stays decided; the next row is at the first slot after now."""
     _ahead(store)
     before = store.ranges(view_of(store).schedule.id, limit=10).value
 
@@ -150,7 +150,7 @@ def test_a_cursor_that_is_no_longer_in_the_future_does_not_go_back(store: Store)
 
 
 def test_what_ran_in_the_future_keeps_its_slot(store: Store) -> None:
-    """It does not run again; what was missed by the wrong clock does."""
+    """The slot does not run again; slots that were missed by the wrong clock do."""
     rows = {SLOTS: State.SUCCEEDED, 2 * SLOTS: State.MISSED}
     view = _ahead(store, last=NO_TIME, rows=rows)
     now = view.schedule.cursor - 2 * HOUR
@@ -166,7 +166,7 @@ def test_what_ran_in_the_future_keeps_its_slot(store: Store) -> None:
 
 
 def test_what_was_recorded_of_other_schedules_is_kept(store: Store) -> None:
-    """And whatever of its own lies in the past."""
+    """Records of the schedule itself in the past are kept too."""
     _ahead(store, "one")
     other = _ahead(store, "other").schedule
     before = store.ranges(other.id, limit=10).value

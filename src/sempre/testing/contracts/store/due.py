@@ -35,7 +35,7 @@ def test_due_rows_come_by_priority_and_then_by_time(store: Store) -> None:
 
 
 def test_due_takes_as_many_as_are_wanted(store: Store) -> None:
-    """And those that come first."""
+    """The first rows in order are returned."""
     schedule = draft_schedule(store)
     slots = [now_of(store) - minutes * MINUTE for minutes in range(20, 0, -1)]
     rows = tuple(row_of(View(schedule), slot, kind=Kind.MANUAL) for slot in slots)
@@ -66,7 +66,7 @@ def test_ids_are_told_of_what_is_due_and_of_what_comes_within_a_while(store: Sto
 
 
 def test_due_rows_are_of_the_queues_and_jobs_that_are_wanted(store: Store) -> None:
-    """A worker is not shown what it cannot run."""
+    """A worker gets only rows that the worker can run."""
     due_schedule(store, "one", queue="slow", job="bill")
     due_schedule(store, "two", queue="default", job="dun")
     due_schedule(store, "three", queue="default", job="bill")
@@ -84,7 +84,7 @@ def test_due_rows_are_of_the_queues_and_jobs_that_are_wanted(store: Store) -> No
 
 
 def test_due_rows_leave_out_early_held_and_running_ones(store: Store) -> None:
-    """Nor is one-off work among them, nor anything that is over."""
+    """One-off work and ended rows are left out too."""
     waiting_schedule(store, "early")
     held = draft_schedule(store, "held")
     row = row_of(View(held), now_of(store) - MINUTE, held_by="maintenance")
@@ -99,7 +99,7 @@ def test_due_rows_leave_out_early_held_and_running_ones(store: Store) -> None:
 
 
 def test_due_rows_come_with_what_planning_needs(store: Store) -> None:
-    """The view of their schedule, and the store's now."""
+    """Each row comes with the view of the schedule and the store's now."""
     view = due_schedule(store)
 
     reading = store.due(wanted())
@@ -111,7 +111,7 @@ def test_due_rows_come_with_what_planning_needs(store: Store) -> None:
 
 
 def test_candidates_are_found_in_any_state_with_their_views(store: Store) -> None:
-    """Whoever has a ticket asks by id; what does not exist is left out."""
+    """A worker with a ticket queries by id; unknown ids are left out."""
     running, over, waiting = due_schedule(store, "a"), due_schedule(store, "b"), enqueued(store)
     session = session_of(store)
     claimed(store, running.rows[0].id, session)

@@ -1,4 +1,4 @@
-"""Contracts of exclusive claims: no edit commits between a reading and what is planned from it."""
+"""Contracts of exclusive claims: no edit commits between a reading and the plans made from it."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -28,7 +28,7 @@ from sempre.testing.contracts.store.builders import (
     waiting_schedule,
 )
 
-# For so many seconds an edit is given the chance to come between.
+# Seconds for which an edit may try to commit in between.
 A_WHILE = 0.3
 
 
@@ -46,7 +46,7 @@ def _orders(reading: Reading[list[Candidate]]) -> list[Order]:
 
 
 def _edit(store: Store, priority: int) -> bool:
-    """Edit the schedule once, from a reading of its own; tell whether that was carried out."""
+    """Edit the schedule once from a new reading; return whether the edit was applied."""
     view = view_of(store)
     to = view.schedule.definition.edited(priority=priority)
     plan = plan_edit(view.schedule, view.rows, moment_of(store), to=to)
@@ -54,7 +54,7 @@ def _edit(store: Store, priority: int) -> bool:
 
 
 def test_an_exclusive_claim_carries_out_every_kind_of_plan(store: Store) -> None:
-    """It answers in the order of the plans: what starts, what is missed; and plans nothing else."""
+    """Results come in the order of the plans, started or missed; nothing else is planned."""
     session = session_of(store)
     missed = due_schedule(store, "late", deadline=MINUTE).rows[0]
     starts = due_schedule(store).rows[0]
@@ -74,7 +74,7 @@ def test_an_exclusive_claim_carries_out_every_kind_of_plan(store: Store) -> None
 def test_no_edit_commits_between_the_reading_and_the_plans_of_an_exclusive_claim(
     store: Store,
 ) -> None:
-    """The edit waits, is refused by what the claim has changed, and goes through the next time."""
+    """The edit waits, is refused because of the claim's changes, and succeeds at the next try."""
     row = due_schedule(store).rows[0]
     session = session_of(store)
     edits: list[Future[bool]] = []

@@ -1,4 +1,4 @@
-"""Contracts of fairness: what has waited too long is found whatever its priority."""
+"""Contracts of fairness: work that has waited too long is found at any priority."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -34,7 +34,7 @@ def test_overdue_rows_come_by_time_whatever_their_priority(store: Store) -> None
 
 
 def test_what_is_overdue_for_less_is_left_to_its_priority(store: Store) -> None:
-    """It is neither shown nor taken as long as the wait is shorter than what was asked for."""
+    """Such work is neither listed nor taken while its wait is below the given limit."""
     _wait(store, "a", 5)
     enqueued(store, due_in=-5 * MINUTE)
     asked = copy_with(wanted(), overdue=10 * MINUTE)
@@ -44,7 +44,7 @@ def test_what_is_overdue_for_less_is_left_to_its_priority(store: Store) -> None:
 
 
 def test_overdue_work_is_taken_by_time_whatever_its_priority(store: Store) -> None:
-    """Only what is asked for is taken; the rest is there for whoever comes next."""
+    """The call takes at most the given number; the rest is left for the next caller."""
     ids = {
         name: enqueued(store, due_in=-minutes * MINUTE, priority=priority)
         for name, priority, minutes in WAITING

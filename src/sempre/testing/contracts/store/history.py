@@ -90,7 +90,7 @@ def test_rows_of_one_slot_are_paged_without_loss(store: Store) -> None:
 
 
 def test_the_latest_rows_of_many_schedules_come_at_once(store: Store) -> None:
-    """As the first page of each has them; whoever has no history has an empty one."""
+    """Equal to the first page of each schedule; a schedule without history has an empty list."""
     names = ["a", "b", "c'); --"]
     ids = [due_schedule(store, name).schedule.id for name in names]
     busy = view_of(store, "b").schedule
@@ -114,7 +114,7 @@ def test_the_latest_rows_of_many_schedules_come_at_once(store: Store) -> None:
 
 
 def test_pages_of_history_are_complete_while_rows_come_in(store: Store) -> None:
-    """New rows, before and after, shift no page: what was there all the time is seen once."""
+    """New rows, before and after, shift no page: each existing row is seen once."""
     rows = _history(store, 12)
     ahead = iter(range(1, 100))
 
@@ -130,7 +130,7 @@ def test_pages_of_history_are_complete_while_rows_come_in(store: Store) -> None:
 
 
 def test_a_page_of_history_is_asked_for_by_schedule_job_state_and_kind(store: Store) -> None:
-    """Each condition narrows it, and none of them is everything."""
+    """Each condition narrows the result; without conditions all rows are returned."""
     rows = _history(store, 4)
     failed = due_schedule(store, "other", job="dun").rows[0]
     mail = enqueued(store)
@@ -151,7 +151,7 @@ def test_a_page_of_history_is_asked_for_by_schedule_job_state_and_kind(store: St
 
 
 def test_a_page_of_history_is_asked_for_by_time(store: Store) -> None:
-    """Both ends belong to it, to the microsecond."""
+    """Both ends are inclusive, to the microsecond."""
     rows = _history(store, 6)
     tick = timedelta(microseconds=1)
 
@@ -165,7 +165,7 @@ def test_a_page_of_history_is_asked_for_by_time(store: Store) -> None:
 
 
 def test_history_shows_one_off_work_and_what_runs(store: Store) -> None:
-    """As it is now, with the lease of what runs."""
+    """Rows show the current state, and running rows the lease."""
     mail = enqueued(store, due_in=-2 * HOUR)
     row = claimed(store, due_schedule(store, limit=1).rows[0].id, session_of(store))
 
@@ -173,7 +173,7 @@ def test_history_shows_one_off_work_and_what_runs(store: Store) -> None:
 
 
 def test_what_runs_has_its_place_among_the_others_in_every_page(store: Store) -> None:
-    """By job or of all, whatever the states of its neighbours are, and when it has ended too."""
+    """By job or of all jobs, beside rows of any state, and after the run has ended too."""
     mails = [enqueued(store, due_in=-number * MINUTE) for number in range(1, 10)]
     lone = enqueued(store, job="bill", due_in=-5 * MINUTE)
     session = session_of(store)
@@ -192,7 +192,7 @@ def test_what_runs_has_its_place_among_the_others_in_every_page(store: Store) ->
 
 
 def test_ranges_come_newest_first(store: Store) -> None:
-    """And as many as asked for."""
+    """At most the given number is returned."""
     minutely = Every("1m", anchor=now_of(store) - 3 * HOUR)
     view = due_schedule(store, grid=minutely)
     perform(store, plan_disable)
@@ -253,7 +253,7 @@ def test_schedules_are_found_by_tag_and_job(store: Store) -> None:
 
 
 def test_schedules_are_found_by_part_of_their_name(store: Store) -> None:
-    """Whatever its case; what a pattern would mean elsewhere is only itself here."""
+    """In any case; characters of patterns match only themselves."""
     for name in ("Billing EU", "billing us", "100%", "1000", "a_b", "axb", "c\\d"):
         waiting_schedule(store, name)
 

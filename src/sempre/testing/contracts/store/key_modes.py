@@ -35,7 +35,7 @@ def _put(store: Store, mode: _Mode = "live", *, period: timedelta = HOUR) -> Enq
 
 
 def _run(store: Store, mode: _Mode = "live", *, session: str = "") -> Execution:
-    """Put work in and start it, by default for a session of its own."""
+    """Enqueue work and start the execution, by default for a new session."""
     receipt = _put(store, mode)
     assert receipt.created
     [row] = store.claim_one_off(wanted(), session=session or session_of(store)).value
@@ -48,7 +48,7 @@ def _failure(store: Store, row: Execution) -> Settlement:
 
 
 def _fail(store: Store, row: Execution) -> Execution:
-    """Settle an attempt as failed, with a retry planned, and return what became of the row."""
+    """Settle an attempt as failed, with a retry planned, and return the new row."""
     assert store.settle([_failure(store, row)], session=row.session) == [Settled.DONE]
     return read(store, row.id)
 
@@ -72,7 +72,7 @@ def test_a_retry_whose_key_was_taken_fails_as_coalesced(store: Store) -> None:
 
 
 def test_a_released_or_rescued_run_is_coalesced_too(store: Store) -> None:
-    """Whatever would let it wait again."""
+    """Every change that would make the run wait again."""
     first = _run(store)
     second = _run(store)
     third = _put(store)
@@ -85,7 +85,7 @@ def test_a_released_or_rescued_run_is_coalesced_too(store: Store) -> None:
 
 
 def test_a_retry_whose_key_is_free_holds_it_again(store: Store) -> None:
-    """What was put in meanwhile is over; whoever comes next finds the retry."""
+    """Work enqueued meanwhile has ended; the next newcomer finds the retry."""
     row = _run(store)
     other = _put(store)
     assert store.cancel([other.id]) == [Cancelled.ENDED]
@@ -97,7 +97,7 @@ def test_a_retry_whose_key_is_free_holds_it_again(store: Store) -> None:
 
 
 def test_a_newcomer_waits_for_an_older_one_though_a_newer_one_is_over(store: Store) -> None:
-    """Not only the last one that was put in counts."""
+    """Every earlier execution of the key counts, not only the newest."""
     older = _run(store)
     succeed(store, _run(store))
 
@@ -106,7 +106,7 @@ def test_a_newcomer_waits_for_an_older_one_though_a_newer_one_is_over(store: Sto
 
 
 def test_each_newcomer_is_judged_by_the_mode_it_asks_for(store: Store) -> None:
-    """Whatever those before it had asked for; and so is each retry by its own."""
+    """The modes of earlier work do not count; each retry is judged by its own mode."""
     first = _run(store, "active")
     assert _put(store, "active") == Enqueued(first.id, created=False)
     assert _put(store, "period") == Enqueued(first.id, created=False)
@@ -128,7 +128,7 @@ def test_each_newcomer_is_judged_by_the_mode_it_asks_for(store: Store) -> None:
 
 
 def test_the_retries_of_one_batch_leave_one_waiting(store: Store) -> None:
-    """Each is judged after those before it in the same call."""
+    """Each retry is judged after the earlier retries of the call."""
     session = session_of(store)
     rows = [_run(store, session=session) for _ in range(4)]
     last = Settlement(rows[0], plan_success(rows[0], moment_of(store)))
@@ -141,7 +141,7 @@ def test_the_retries_of_one_batch_leave_one_waiting(store: Store) -> None:
 
 
 def test_a_retry_and_a_newcomer_at_once_leave_one_waiting(store: Store) -> None:
-    """Either the newcomer is a duplicate, or the retry is coalesced into it."""
+    """Either the newcomer is a duplicate, or the retry is coalesced into the newcomer."""
     for _ in range(5):
         row = _run(store)
 
@@ -162,7 +162,7 @@ def test_a_retry_and_a_newcomer_at_once_leave_one_waiting(store: Store) -> None:
 
 
 def test_many_retries_of_one_key_at_once_leave_one_waiting(store: Store) -> None:
-    """All had been running, as the mode allows; only one of them may wait."""
+    """All were running, as the mode allows; only one retry may wait."""
     rows = [_run(store) for _ in range(6)]
 
     at_once(*(partial(_fail, store, row) for row in rows))

@@ -20,7 +20,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_setting_up_again_changes_nothing(store: Store) -> None:
-    """Every process upgrades at its start, several of them at once."""
+    """Every process upgrades the store at start, and several processes start at once."""
     view, mail = due_schedule(store), read(store, enqueued(store))
 
     store.upgrade()
@@ -31,7 +31,7 @@ def test_setting_up_again_changes_nothing(store: Store) -> None:
 
 
 def test_a_store_has_an_identity_that_stays(store: Store) -> None:
-    """Tickets carry it, so that two stores can share a broker."""
+    """Tickets carry the identity, so that two stores can share a broker."""
     identity = store.uuid
 
     store.upgrade()
@@ -41,7 +41,7 @@ def test_a_store_has_an_identity_that_stays(store: Store) -> None:
 
 
 def test_a_copy_of_a_store_gets_an_identity_of_its_own_and_keeps_the_rest(store: Store) -> None:
-    """Or it would take the tickets of its original, where both use one broker."""
+    """Otherwise the copy would take the tickets of the original if both use one broker."""
     original, view = store.uuid, due_schedule(store)
 
     store.upgrade(as_copy=True)
@@ -54,7 +54,7 @@ def test_a_copy_of_a_store_gets_an_identity_of_its_own_and_keeps_the_rest(store:
 
 
 def test_a_tick_tells_the_identity_of_the_store(store: Store) -> None:
-    """A worker learns by it that somebody has put another store in its place."""
+    """The identity shows a worker that the store was replaced."""
     session = session_of(store)
     assert store.tick(session, wanted(), lease=LEASE).value.store == store.uuid
 
@@ -67,7 +67,7 @@ def test_a_tick_tells_the_identity_of_the_store(store: Store) -> None:
 
 
 def test_fences_go_on_above_those_of_the_store_before(store: Store) -> None:
-    """Whoever sets an emptied store up again has seen some; they never go back, whoever asks."""
+    """The caller who sets up an emptied store passes the last known fence; fences never go back."""
     session = session_of(store)
 
     def fence() -> int:
@@ -94,7 +94,7 @@ def test_a_store_declares_what_it_can_do(store: Store) -> None:
 
 
 def test_a_store_tells_what_it_promises_less_than_others(store: Store) -> None:
-    """A sentence for each, the same ones as long as it is set up as it is; normally none."""
+    """One sentence per weaker promise, constant for one configuration; normally none."""
     told = store.weaker_promises
 
     assert isinstance(told, tuple)
@@ -103,7 +103,7 @@ def test_a_store_tells_what_it_promises_less_than_others(store: Store) -> None:
 
 
 def test_reading_changes_nothing(store: Store) -> None:
-    """However often somebody looks, nothing is made due, leased or renewed."""
+    """No number of reads makes a row due, or leases or renews anything."""
     view = due_schedule(store)
     session_of(store)
     sessions = store.sessions().value
@@ -122,6 +122,6 @@ def test_reading_changes_nothing(store: Store) -> None:
 
 
 def test_a_store_can_be_closed_twice(store: Store) -> None:
-    """Whoever gives it back need not know whether somebody has already."""
+    """A caller need not know whether the store is closed already."""
     store.close()
     store.close()

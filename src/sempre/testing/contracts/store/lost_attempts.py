@@ -39,7 +39,7 @@ def _lost(store: Store, row: Execution) -> Attempt:
 
 
 def test_a_rescued_crash_is_on_record(store: Store) -> None:
-    """Whose lease it was and how long it had run; the row itself waits for its next try."""
+    """The record names the holder of the lease and the duration; the row waits for the next try."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     expire(store, session)
@@ -67,7 +67,7 @@ def test_a_crash_that_ends_an_execution_is_on_record(store: Store) -> None:
 
 
 def test_a_replaced_run_is_on_record(store: Store) -> None:
-    """It names the one that took over."""
+    """The record names the execution that took over."""
     session = session_of(store)
     schedule = draft_schedule(store, overlap="replace")
     birth = started(schedule, at=schedule.created_at)
@@ -83,7 +83,7 @@ def test_a_replaced_run_is_on_record(store: Store) -> None:
 
 
 def test_what_a_lost_worker_says_is_late(store: Store) -> None:
-    """The loss is no settlement: a result that comes after it is kept once, and changes nothing."""
+    """The loss is no settlement: a later result is stored once, and changes nothing."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     expire(store, session)
@@ -101,7 +101,7 @@ def test_what_a_lost_worker_says_is_late(store: Store) -> None:
 
 
 def test_every_try_is_on_record_in_order(store: Store) -> None:
-    """Lost ones and the one that did it."""
+    """Lost attempts and the successful attempt."""
     identity = enqueued(store)
     for _ in range(2):
         session = session_of(store)

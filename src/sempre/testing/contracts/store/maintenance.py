@@ -46,7 +46,7 @@ def _astray(store: Store, tzdata: str = TZDATA) -> set[str]:
 
 
 def _bare(store: Store, name: str, **fields: Unpack[ScheduleChanges]) -> Schedule:
-    """Create a schedule that says it has started, without any row."""
+    """Create a schedule that is marked as started, without any row."""
     fields["started"] = True
     schedule = copy_with(draft_schedule(store, name), **fields)
     assert store.create([Birth(schedule)]) == [True]
@@ -70,7 +70,7 @@ def test_a_healthy_schedule_is_not_astray(store: Store) -> None:
 
 
 def test_a_schedule_that_was_never_started_is_astray(store: Store) -> None:
-    """With its view; one that is disabled is to be left alone."""
+    """The result includes the view; disabled schedules are left alone."""
     schedule = draft_schedule(store, "new")
     off = draft_schedule(store, "off", enabled=False)
     assert store.create([Birth(schedule), Birth(off)]) == [True, True]
@@ -81,7 +81,7 @@ def test_a_schedule_that_was_never_started_is_astray(store: Store) -> None:
 
 
 def test_a_schedule_without_its_next_row_is_astray_until_it_is_reconciled(store: Store) -> None:
-    """Whether it knows that it has none, or only thinks that it has one."""
+    """Whether the schedule records no next row, or records a row that does not exist."""
     _bare(store, "knows")
     _bare(store, "thinks", next_run_at=now_of(store) + HOUR)
     assert _astray(store) == {"knows", "thinks"}
@@ -94,7 +94,7 @@ def test_a_schedule_without_its_next_row_is_astray_until_it_is_reconciled(store:
 
 
 def test_a_schedule_whose_next_row_has_an_older_stamp_is_astray(store: Store) -> None:
-    """Older by version, not by spelling; a newer one is left to those who know better."""
+    """Older by version, not by spelling; a newer stamp is left to newer releases."""
     now = now_of(store)
     for name, stamp in [("old", "2025.9"), ("same", "2025.10"), ("new", "2026.1"), ("none", "")]:
         schedule = copy_with(draft_schedule(store, name), created_at=now, cursor=now)
@@ -106,7 +106,7 @@ def test_a_schedule_whose_next_row_has_an_older_stamp_is_astray(store: Store) ->
 
 
 def test_a_next_row_that_newer_zones_leave_where_it_is_is_stamped_anew(store: Store) -> None:
-    """Else maintenance would meet it in every pass, and perhaps nothing else."""
+    """Otherwise every pass would find the schedule again, and perhaps no other."""
     now = now_of(store)
     schedule = copy_with(draft_schedule(store, "old"), created_at=now, cursor=now)
     assert store.create([started(schedule, at=now, tzdata="2025.9")]) == [True]
@@ -141,7 +141,7 @@ def test_a_schedule_that_should_have_no_row_is_not_astray(store: Store) -> None:
 
 
 def test_a_broken_schedule_is_astray_until_its_grid_works(store: Store) -> None:
-    """With its next row or without; but not one that is stopped."""
+    """With a next row or without; stopped schedules are not astray."""
     _bare(store, "broken", broken="raised ValueError")
     _bare(store, "disabled", broken="raised ValueError", pause=Pause())
     waiting = copy_with(waiting_schedule(store, "waiting").schedule, broken="raised ValueError")
@@ -172,7 +172,7 @@ def test_what_is_astray_comes_as_many_as_asked_for(store: Store) -> None:
 
 
 def test_slices_go_through_every_schedule_once(store: Store) -> None:
-    """In order of id, with their views; deleted ones are left out."""
+    """In order of id, with views; deleted schedules are left out."""
     views = {}
     for number in range(11):
         view = waiting_schedule(store, f"billing-{number}")
@@ -197,7 +197,7 @@ def _doubtful(store: Store) -> set[str]:
 
 
 def test_a_schedule_that_is_plainly_in_order_is_not_doubtful(store: Store) -> None:
-    """Whether it has its next row, or should have none; whatever else of it runs or has ended."""
+    """With its next row, or rightly without; running and ended rows do not matter."""
     waiting_schedule(store, "waiting")
     due_schedule(store, "due")
     claimed(store, due_schedule(store, "running").rows[0].id, session_of(store))
@@ -219,7 +219,7 @@ def test_a_schedule_that_is_plainly_in_order_is_not_doubtful(store: Store) -> No
 
 
 def test_a_schedule_is_doubtful_until_its_next_row_is_right(store: Store) -> None:
-    """It is missing, elsewhere, of another revision, one of two, or should not be there."""
+    """The row is missing, misplaced, of another revision, duplicated, or should not exist."""
     now = now_of(store)
     assert store.create([Birth(draft_schedule(store, "new"))]) == [True]
     _bare(store, "missing", next_run_at=now + HOUR)
@@ -266,7 +266,7 @@ def test_schedules_are_checked_in_order_of_id_each_once(store: Store) -> None:
 
 
 def test_a_new_store_is_due_for_a_pass(store: Store) -> None:
-    """Nobody has to begin one before somebody can."""
+    """The first pass needs no earlier pass."""
     reading = store.last_pass()
 
     assert reading.value.due_at <= reading.now
@@ -275,7 +275,7 @@ def test_a_new_store_is_due_for_a_pass(store: Store) -> None:
 
 
 def test_a_pass_begins_only_when_it_is_due(store: Store) -> None:
-    """Winning it is the lock; the next one is due an interval later, by the store's clock."""
+    """The begin of a pass is the lock; the next is due an interval later, by the store's clock."""
     before = now_of(store)
 
     begun = store.begin_pass(holder="a", every=5 * MINUTE)
@@ -301,7 +301,7 @@ def test_a_pass_that_is_due_again_goes_to_whoever_asks_first(store: Store) -> No
 
 
 def test_a_pass_that_is_due_too_far_ahead_is_due_at_once(store: Store) -> None:
-    """No interval of whoever asks explains that due date; so nobody's mistake lasts."""
+    """No interval of the caller explains that due date; so a wrong due date does not last."""
     assert store.begin_pass(holder="mistaken", every=365 * 24 * HOUR) is not None
 
     begun = store.begin_pass(holder="b", every=5 * MINUTE)
@@ -313,7 +313,7 @@ def test_a_pass_that_is_due_too_far_ahead_is_due_at_once(store: Store) -> None:
 
 
 def test_a_pass_is_reported_by_whoever_began_the_last_one(store: Store) -> None:
-    """What one who was overtaken has to say is not written."""
+    """The report of a worker that was overtaken is not written."""
     holders = [new_id(), new_id()]
     assert store.begin_pass(holder=holders[0], every=-MINUTE) is not None
     assert store.begin_pass(holder=holders[1], every=MINUTE) is not None

@@ -34,7 +34,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_work_reads_back_equal(store: Store) -> None:
-    """All but its birth, which is the store's now."""
+    """All fields are equal but the creation time, which is the store's now."""
     snapshot: dict[str, Any] = {
         "args": {"to": "ana@example.org", "id": 2**53 + 1, "nested": [{"✓": [None, 0.1]}]},
         "queue": "mail",
@@ -68,7 +68,7 @@ def test_work_is_put_in_in_bulk(store: Store) -> None:
 
 
 def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
-    """Alike or not, each reads back with what is its own."""
+    """Each piece of work reads back with its own fields, alike or not."""
     works = [
         work_of(store, job=f"job{number % 20}", priority=number % 3, args={"✓": f"'{number}' {{}}"})
         for number in range(40)
@@ -83,7 +83,7 @@ def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
 
 
 def test_work_put_in_again_is_put_in_once(store: Store) -> None:
-    """The reply to the first time may have been lost; by now it may even be over."""
+    """The first reply may have been lost; the work may even have ended by now."""
     work = work_of(store)
     assert store.enqueue([work, work]) == [Enqueued(work.execution.id)] * 2
     [row] = store.claim_one_off(wanted(), session=session_of(store)).value
@@ -99,7 +99,7 @@ def test_work_put_in_again_is_put_in_once(store: Store) -> None:
 
 
 def test_work_is_taken_once(store: Store) -> None:
-    """It runs then, for its session, by the store's now and under a fence of its own."""
+    """The work then runs for the session, from the store's now, under a new fence."""
     identity = enqueued(store)
     session = session_of(store)
     waiting = read(store, identity)
@@ -125,7 +125,7 @@ def test_work_is_taken_once(store: Store) -> None:
 
 
 def test_taking_takes_by_priority_and_then_by_time(store: Store) -> None:
-    """A lower priority is sooner; among equals what has waited longest."""
+    """A lower number comes first; among equals, the work that has waited longest."""
     expected = {}
     for name, priority, minutes in [("a", 5, 1), ("b", 2000, 9), ("c", 5, 7), ("d", 10, 8)]:
         due_in = -minutes * MINUTE
@@ -141,7 +141,7 @@ def test_taking_takes_by_priority_and_then_by_time(store: Store) -> None:
 
 
 def test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken(store: Store) -> None:
-    """As tickets name them: neither slots, nor what is early, unknown, unwanted or taken."""
+    """As tickets name ids: slots, and early, unknown, unwanted or taken work, are left out."""
     first, second, taken, spared = (enqueued(store) for _ in range(4))
     early = enqueued(store, due_in=MINUTE)
     unwanted = enqueued(store, job="other")
@@ -162,7 +162,7 @@ def test_of_given_ids_only_one_off_work_that_is_due_and_wanted_is_taken(store: S
 
 
 def test_given_ids_are_taken_in_the_same_order_as_any_work(store: Store) -> None:
-    """By priority and then by time, whatever the order of the ids; overdue work by its age."""
+    """By priority and then by time, in any order of the ids; overdue work by age."""
     by_name = {}
     for name, priority, minutes in [("a", 5, 1), ("b", 2000, 9), ("c", 5, 7), ("d", 10, 8)]:
         due_in = -minutes * MINUTE
@@ -196,14 +196,14 @@ def test_taking_takes_what_is_wanted_and_no_more(store: Store) -> None:
 
 
 def test_taking_takes_no_rows_of_schedules(store: Store) -> None:
-    """Those need a plan for their successor."""
+    """Rows of schedules need a plan for the successor."""
     due_schedule(store)
 
     assert store.claim_one_off(wanted(), session=session_of(store)).value == []
 
 
 def test_early_work_is_not_taken(store: Store) -> None:
-    """Delayed work waits, and is nobody's until it is due."""
+    """Delayed work waits and cannot be claimed until due."""
     identity = enqueued(store, due_in=HOUR)
 
     assert store.claim_one_off(wanted(), session=session_of(store)).value == []
@@ -225,7 +225,7 @@ def test_nothing_is_taken_for_a_session_without_a_lease(store: Store) -> None:
 
 
 def test_a_failed_execution_is_taken_again_when_its_retry_is_due(store: Store) -> None:
-    """Not before: the wait of its policy has to pass."""
+    """Not earlier: the wait of the retry policy has to pass."""
     enqueued(store, retry=Retry(1, base="1h", cap="1h"))
     session = session_of(store)
     [row] = store.claim_one_off(wanted(), session=session).value
@@ -239,7 +239,7 @@ def test_a_failed_execution_is_taken_again_when_its_retry_is_due(store: Store) -
 
 
 def test_a_released_execution_is_taken_again_at_once(store: Store) -> None:
-    """With its first start kept, its attempt not used up, and a higher fence."""
+    """The first start is kept, the attempt is not used up, and the fence is higher."""
     enqueued(store)
     session, other = session_of(store), session_of(store)
     [row] = store.claim_one_off(wanted(), session=session).value
@@ -254,7 +254,7 @@ def test_a_released_execution_is_taken_again_at_once(store: Store) -> None:
 
 
 def test_a_crashed_execution_is_taken_again_with_a_higher_fence(store: Store) -> None:
-    """And what its first holder says afterwards is late."""
+    """A later result of the first holder is late."""
     enqueued(store)
     session = session_of(store)
     [row] = store.claim_one_off(wanted(), session=session).value

@@ -1,4 +1,4 @@
-"""Contracts of apply: a plan is carried out wholly or not at all, and only where it still fits."""
+"""Contracts of apply: a plan is applied wholly or not at all, and only if the plan still fits."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -38,7 +38,7 @@ from sempre.testing.contracts.store.refusals import check_refused, draft_of
 
 
 def _noted(store: Store, note: str) -> Plan:
-    """Return a plan that changes nothing but the definition, by its base's revision."""
+    """Return a plan that changes only the definition, based on the revision of the view."""
     view = view_of(store)
     to = view.schedule.definition.edited(note=note)
     return plan_edit(view.schedule, view.rows, moment_of(store), to=to)
@@ -83,7 +83,7 @@ def test_a_plan_from_another_revision_is_refused(store: Store) -> None:
 def test_a_plan_that_changes_the_schedule_is_refused_if_starts_or_cursor_moved(
     store: Store,
 ) -> None:
-    """Each of them alone is enough, by one start and by one microsecond."""
+    """One start more, or one microsecond of the cursor, is enough for a refusal."""
     waiting_schedule(store)
     plan = _noted(store, "edited")
     assert plan.base is not None
@@ -106,7 +106,7 @@ def test_a_plan_that_changes_the_schedule_is_refused_after_a_claim(store: Store)
 
 
 def test_a_plan_that_leaves_the_schedule_alone_fits_after_a_claim(store: Store) -> None:
-    """It is guarded by the revision only, and takes nothing back of what the claim moved."""
+    """Only the revision guards the plan; the claim's changes stay."""
     view = due_schedule(store)
     stale = plan_trigger(view.schedule, moment_of(store))
     claimed(store, view.rows[0].id, session_of(store))
@@ -127,7 +127,7 @@ def test_a_plan_of_an_unknown_schedule_is_refused(store: Store) -> None:
 
 
 def test_the_second_of_two_plans_from_one_base_is_refused(store: Store) -> None:
-    """Also within one batch: each order is judged after the one before it."""
+    """Also within one batch: each order is judged after the previous order."""
     waiting_schedule(store)
     orders = [order_of(_noted(store, note)) for note in ("first", "second")]
 
@@ -140,7 +140,7 @@ def test_the_second_of_two_plans_from_one_base_is_refused(store: Store) -> None:
 
 
 def test_a_plan_is_refused_if_an_execution_is_in_another_state(store: Store) -> None:
-    """Even if it has only been rung since, and even if it is live as before."""
+    """Even if the row was only announced since, and is still live."""
     row = waiting_schedule(store).rows[0]
     assert store.mark_announced([row.id]) == 1
 
@@ -151,14 +151,14 @@ def test_a_plan_is_refused_if_an_execution_is_in_another_state(store: Store) -> 
 
 
 def test_a_plan_is_refused_if_an_execution_has_another_attempt(store: Store) -> None:
-    """The same state of another try is another state."""
+    """An equal state in another attempt is another state."""
     row = waiting_schedule(store).rows[0]
 
     check_refused(store, Plan(changes=(_cancelling(copy_with(row, attempt=1)),)))
 
 
 def test_a_plan_is_refused_if_an_execution_has_another_fence(store: Store) -> None:
-    """The same attempt under another claim is another claim."""
+    """An equal attempt under another fence is another claim."""
     row = claimed(store, due_schedule(store).rows[0].id, session_of(store))
 
     check_refused(store, Plan(changes=(_cancelling(copy_with(row, fence=row.fence - 1)),)))
@@ -173,14 +173,14 @@ def test_a_plan_is_refused_if_an_execution_is_unknown(store: Store) -> None:
 
 
 def test_a_plan_that_starts_something_is_for_a_claim(store: Store) -> None:
-    """Applied, it would run without a session and a fence, past every switch."""
+    """An applied start would run without a session and a fence, past every switch."""
     row = due_schedule(store).rows[0]
 
     check_refused(store, claim_order(store, row.id).plan)
 
 
 def test_a_plan_whose_last_part_does_not_fit_leaves_no_trace(store: Store) -> None:
-    """No change, creation, range or field of the schedule of it remains."""
+    """No change, creation, range or schedule field of the plan is stored."""
     view = waiting_schedule(store)
     now = now_of(store)
     perform(store, lambda schedule, _rows, moment: plan_trigger(schedule, moment))
@@ -240,7 +240,7 @@ def test_a_batch_carries_out_what_fits_and_refuses_the_rest(store: Store) -> Non
 
 
 def test_created_rows_are_born_at_the_stores_now(store: Store) -> None:
-    """Not at the time by which they were planned, which may be older."""
+    """Not at the time of planning, which may be older."""
     view = waiting_schedule(store)
     old = moment_of(store)._replace(now=now_of(store) - HOUR)
     order = order_of(plan_trigger(view.schedule, old, actor="ana"))

@@ -37,7 +37,7 @@ MANY = 8
 
 
 def test_of_many_claims_at_once_one_wins(store: Store) -> None:
-    """Each had planned the start of the same row for a session of its own."""
+    """Each thread planned the start of one row for its own session."""
     row = due_schedule(store).rows[0]
     orders = [claim_order(store, row.id) for _ in range(MANY)]
     sessions = [session_of(store) for _ in range(MANY)]
@@ -57,7 +57,7 @@ def test_of_many_claims_at_once_one_wins(store: Store) -> None:
 
 
 def test_one_session_that_claims_twice_at_once_claims_once(store: Store) -> None:
-    """A repeated order that overtakes the first one finds the same claim."""
+    """A repeated order that overtakes the first order finds one claim."""
     row = due_schedule(store).rows[0]
     session = session_of(store)
     order = claim_order(store, row.id)
@@ -93,7 +93,7 @@ def test_claims_of_many_rows_at_once_start_each_once(store: Store) -> None:
 
 
 def test_taking_at_once_takes_everything_once(store: Store) -> None:
-    """Nothing twice; and nothing is left once everybody has asked again."""
+    """No work is taken twice, and no work is left after each thread has asked again."""
     ids = {enqueued(store) for _ in range(40)}
     sessions = [session_of(store) for _ in range(MANY)]
 
@@ -109,7 +109,7 @@ def test_taking_at_once_takes_everything_once(store: Store) -> None:
 
 
 def test_unique_work_put_in_at_once_is_put_in_once(store: Store) -> None:
-    """Every loser is told the id of the one that exists; keys in any order in a batch."""
+    """Every loser gets the id of the existing work; a batch may hold keys in any order."""
     keys = [f"key-{number}" for number in range(10)]
     batches = []
     for number in range(MANY):
@@ -129,7 +129,7 @@ def test_unique_work_put_in_at_once_is_put_in_once(store: Store) -> None:
 
 
 def test_of_many_settlements_of_one_claim_one_is_kept(store: Store) -> None:
-    """A holder that repeats itself is told that it is done, each time."""
+    """A holder that repeats the settlement gets "done" each time."""
     row = claimed(store, due_schedule(store).rows[0].id, session_of(store))
     settlement = Settlement(row, plan_success(row, moment_of(store)), result="ok")
 
@@ -141,7 +141,7 @@ def test_of_many_settlements_of_one_claim_one_is_kept(store: Store) -> None:
 
 
 def test_of_many_rescues_at_once_one_wins(store: Store) -> None:
-    """One crash is counted once, however many workers sweep."""
+    """One crash is counted once, with any number of sweeping workers."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     expire(store, session)
@@ -155,7 +155,7 @@ def test_of_many_rescues_at_once_one_wins(store: Store) -> None:
 
 
 def test_a_rescue_and_a_result_at_once_end_an_execution_one_way(store: Store) -> None:
-    """Either it is done, or it waits again and the result is kept as late."""
+    """Either the execution is done, or waits again and the result is stored as late."""
     for number in range(MANY):
         name = f"billing-{number}"
         session = session_of(store)

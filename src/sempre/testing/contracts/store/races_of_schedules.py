@@ -51,7 +51,7 @@ def test_of_many_births_of_one_name_at_once_one_is_made(store: Store) -> None:
 
 
 def test_one_order_repeated_at_once_is_done_once(store: Store) -> None:
-    """Everybody is told that it was done."""
+    """Every caller gets "done"."""
     view = waiting_schedule(store)
     moment = moment_of(store)
     slot = view.rows[0].run_at
@@ -65,7 +65,7 @@ def test_one_order_repeated_at_once_is_done_once(store: Store) -> None:
 
 
 def test_of_many_edits_at_once_one_wins(store: Store) -> None:
-    """All of them were planned from one revision."""
+    """All edits were planned from one revision."""
     view = waiting_schedule(store)
     declared = view.schedule.definition
     edits = [
@@ -81,7 +81,7 @@ def test_of_many_edits_at_once_one_wins(store: Store) -> None:
 
 
 def test_a_claim_and_a_disable_at_once_leave_no_start_after_the_disable(store: Store) -> None:
-    """Whoever comes first: if the claim won, the disable had to be planned again."""
+    """In either order: if the claim won, the disable had to be planned again."""
     for number in range(MANY):
         name = f"billing-{number}"
         row = due_schedule(store, name).rows[0]
@@ -102,7 +102,7 @@ def test_a_claim_and_a_disable_at_once_leave_no_start_after_the_disable(store: S
 
 
 def test_a_claim_and_a_switch_at_once_leave_no_start_after_the_switch(store: Store) -> None:
-    """Once the switch has returned, whatever has not started does not start."""
+    """Once the switch has returned, no waiting row starts."""
     switch = Switch("stop", "all", "hold")
     for number in range(MANY):
         row = due_schedule(store, f"billing-{number}").rows[0]
@@ -128,7 +128,7 @@ def test_a_claim_and_a_switch_at_once_leave_no_start_after_the_switch(store: Sto
 
 
 def test_of_many_passes_at_once_one_begins(store: Store) -> None:
-    """Winning the row is the lock; no two hold it."""
+    """Winning the row is the lock; one worker holds the lock at a time."""
     begun = at_once(
         *(partial(store.begin_pass, holder=f"holder-{at}", every=HOUR) for at in range(MANY))
     )
@@ -138,7 +138,7 @@ def test_of_many_passes_at_once_one_begins(store: Store) -> None:
 
 
 def test_verbs_and_claims_at_once_keep_one_next_row(store: Store) -> None:
-    """Whatever wins, the invariants hold, and revision and starts count what was won."""
+    """With any winner the invariants hold; revision and starts count the winners."""
     due_schedule(store)
     revision = view_of(store).schedule.revision
     sessions = [session_of(store) for _ in range(2)]
@@ -164,7 +164,7 @@ def test_verbs_and_claims_at_once_keep_one_next_row(store: Store) -> None:
 
 
 def _everything(store: Store) -> list[Plan]:
-    """Return what several people could want of the schedule at once, each as a plan."""
+    """Return plans that several people could make for the schedule at once."""
     view, moment = view_of(store), moment_of(store)
     schedule, rows = view.schedule, view.rows
     definition = schedule.definition
@@ -188,7 +188,7 @@ def _planned(store: Store, verb: Callable[..., Plan], name: str = "billing") -> 
 
 
 def _again(order: Order) -> Order:
-    """Return an order with new ids, as somebody else would have made it."""
+    """Return the order with new ids, as another process would make it."""
     return order_of(order.plan)
 
 

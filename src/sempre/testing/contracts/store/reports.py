@@ -33,7 +33,7 @@ def _told(store: Store, *rows: Execution) -> list[Report]:
 
 
 def test_a_report_is_kept_as_it_was_told(store: Store) -> None:
-    """With the store's now; what has told nothing has no report, and nobody hears of others."""
+    """With the store's now; runs without a report and unknown ids are left out."""
     session = session_of(store)
     first, second, silent = (_running(store, session) for _ in range(3))
     reports = [
@@ -54,7 +54,7 @@ def test_a_report_is_kept_as_it_was_told(store: Store) -> None:
 
 
 def test_the_last_report_counts(store: Store) -> None:
-    """And it changes nothing else; telling nothing is fine."""
+    """A report changes nothing else; an empty report is accepted."""
     session = session_of(store)
     row = _running(store, session)
 
@@ -67,7 +67,7 @@ def test_the_last_report_counts(store: Store) -> None:
 
 
 def test_a_report_of_a_claim_that_is_lost_is_dropped(store: Store) -> None:
-    """Whether the lease is over, somebody else has the execution, or it is another's."""
+    """The lease is over, another session claimed the execution, or the claim is another's."""
     session, other = session_of(store), session_of(store)
     row = _running(store, session)
     store.report([Report(row.id, row.fence, 1)], session=session)
@@ -88,7 +88,7 @@ def test_a_report_of_a_claim_that_is_lost_is_dropped(store: Store) -> None:
 
 
 def test_a_report_stays_when_its_run_is_over(store: Store) -> None:
-    """It tells how far it came; nothing is added any more."""
+    """The report shows the last progress; later reports are dropped."""
     session = session_of(store)
     row = _running(store, session)
     store.report([Report(row.id, row.fence, 1)], session=session)
@@ -100,7 +100,7 @@ def test_a_report_stays_when_its_run_is_over(store: Store) -> None:
 
 
 def test_a_report_goes_with_its_execution(store: Store) -> None:
-    """A purge leaves nothing of it."""
+    """A purge deletes the report too."""
     session = session_of(store, lease=LEASE)
     row = _running(store, session)
     store.report([Report(row.id, row.fence, 1)], session=session)

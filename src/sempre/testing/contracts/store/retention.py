@@ -1,4 +1,4 @@
-"""Contracts of purge: what is over and old goes, its counts stay, and nothing runs again."""
+"""Contracts of purge: old ended rows are deleted, their counts stay, and no slot runs again."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
@@ -45,7 +45,7 @@ def _past(
 
 
 def test_a_purge_takes_what_ended_before_an_instant(store: Store) -> None:
-    """Ends count, not slots; what ended at the instant stays."""
+    """Ends count, not slots; rows that ended at the instant stay."""
     schedule = draft_schedule(store)
     before = now_of(store) - 10 * DAY
     ends = [before - DAY, before - timedelta(microseconds=1), before, before + DAY]
@@ -71,7 +71,7 @@ def test_a_purge_takes_as_many_as_asked_for_oldest_first(store: Store) -> None:
 
 
 def test_what_is_purged_is_counted_by_day_and_state(store: Store) -> None:
-    """The day is that of the slot in UTC; seconds are those of the last attempts."""
+    """The day is the slot's day in UTC; seconds are the durations of the last attempts."""
     schedule = draft_schedule(store)
     noon = (now_of(store) - 30 * DAY).replace(hour=12)
     rows = [_past(schedule, noon, took=took) for took in (10, 20)]
@@ -94,7 +94,7 @@ def test_what_is_purged_is_counted_by_day_and_state(store: Store) -> None:
 
 
 def test_what_lives_or_runs_is_never_purged(store: Store) -> None:
-    """However old its slot is."""
+    """At any age of the slot."""
     due_schedule(store)
     claimed(store, due_schedule(store, "running").rows[0].id, session_of(store))
     enqueued(store, due_in=-100 * DAY)
@@ -108,7 +108,7 @@ def test_what_lives_or_runs_is_never_purged(store: Store) -> None:
 
 
 def test_a_skipped_slot_that_is_to_come_outlives_a_purge(store: Store) -> None:
-    """Or it would run after all."""
+    """Otherwise the slot would run after all."""
     slot = waiting_schedule(store).rows[0].run_at
     perform(store, plan_skip, run_at=slot)
     before = view_of(store)
@@ -120,7 +120,7 @@ def test_a_skipped_slot_that_is_to_come_outlives_a_purge(store: Store) -> None:
 
 
 def test_a_purged_slot_does_not_run_again(store: Store) -> None:
-    """The cursor remembers what the rows no longer say."""
+    """The cursor records the decision after the rows are gone."""
     row = due_schedule(store).rows[0]
     succeed(store, claimed(store, row.id, session_of(store)))
     schedule = view_of(store).schedule
@@ -134,7 +134,7 @@ def test_a_purged_slot_does_not_run_again(store: Store) -> None:
 
 
 def test_one_off_work_is_purged_too(store: Store) -> None:
-    """It has no schedule to count it for."""
+    """One-off work has no schedule whose counts could include it."""
     enqueued(store)
     [row] = store.claim_one_off(wanted(), session=session_of(store)).value
     succeed(store, row)
@@ -146,7 +146,7 @@ def test_one_off_work_is_purged_too(store: Store) -> None:
 
 
 def test_a_purge_forgets_sessions_that_lost_their_lease_long_ago(store: Store) -> None:
-    """As many as asked for; neither those that are alive nor those that expired just now."""
+    """Up to the given number; live and recently expired sessions stay."""
     alive, late = session_of(store), session_of(store, lease=-HOUR)
     old = [session_of(store, lease=-(20 + number) * DAY) for number in range(5)]
     before = now_of(store) - 10 * DAY
@@ -161,7 +161,7 @@ def test_a_purge_forgets_sessions_that_lost_their_lease_long_ago(store: Store) -
 
 
 def test_a_purge_forgets_late_results_of_what_is_gone(store: Store) -> None:
-    """They came after the execution itself was purged; those of one that is there stay with it."""
+    """Results that came after the purge of the execution; results of existing executions stay."""
     session = session_of(store)
     rows = [claimed(store, due_schedule(store, name).rows[0].id, session) for name in "ab"]
     for row in rows:
@@ -184,7 +184,7 @@ def test_a_purge_forgets_late_results_of_what_is_gone(store: Store) -> None:
 
 
 def test_a_purge_forgets_stretches_of_slots_oldest_first(store: Store) -> None:
-    """As many as asked for, by their last slot."""
+    """Up to the given number, in order of the last slot."""
     schedule = draft_schedule(store)
     assert store.create([Birth(schedule)]) == [True]
     before = now_of(store) - 10 * DAY
@@ -212,7 +212,7 @@ def test_a_purge_forgets_stretches_of_slots_oldest_first(store: Store) -> None:
 
 
 def test_the_next_pass_is_due_when_the_last_one_said_so(store: Store) -> None:
-    """By the one who began it; what others say does not count."""
+    """Only the worker that began the pass sets the date; other reports do not count."""
     holder = new_id()
     assert store.begin_pass(holder=holder, every=HOUR) is not None
 

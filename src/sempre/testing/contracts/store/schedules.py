@@ -29,7 +29,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_a_schedule_comes_with_its_first_row(store: Store) -> None:
-    """A birth writes the schedule and its rows, equal to what was given."""
+    """A birth writes the given schedule and rows unchanged."""
     schedule = draft_schedule(store)
     birth = started(schedule, at=schedule.created_at)
 
@@ -51,7 +51,7 @@ def test_many_schedules_are_created_in_one_call(store: Store) -> None:
 
 
 def test_a_birth_is_refused_as_a_whole_if_its_name_is_taken(store: Store) -> None:
-    """The second of a name is refused with its rows, and its neighbours in the batch are not."""
+    """The second birth of a name is refused with its rows; other births of the batch succeed."""
     before = due_schedule(store)
     rival = draft_schedule(store, "billing")
     birth = started(rival, at=rival.created_at)
@@ -65,7 +65,7 @@ def test_a_birth_is_refused_as_a_whole_if_its_name_is_taken(store: Store) -> Non
 
 
 def test_of_two_births_of_one_name_in_a_batch_one_is_made(store: Store) -> None:
-    """A name is taken by what came before it in the same call."""
+    """An earlier birth of the call takes the name."""
     births = [started(each, at=each.created_at) for each in map(draft_schedule, [store, store])]
 
     assert store.create(births) == [True, False]
@@ -74,7 +74,7 @@ def test_of_two_births_of_one_name_in_a_batch_one_is_made(store: Store) -> None:
 
 
 def test_a_schedule_that_is_created_again_stays_as_it_is(store: Store) -> None:
-    """A birth repeated is a birth done, whatever has happened to the schedule since."""
+    """A repeated birth counts as done, after any change of the schedule."""
     schedule = draft_schedule(store)
     birth = started(schedule, at=schedule.created_at)
     assert store.create([birth, birth]) == [True, True]
@@ -100,7 +100,7 @@ def test_a_name_is_free_again_once_its_schedule_is_deleted(store: Store) -> None
 
 
 def test_names_are_told_apart_by_case_and_accent(store: Store) -> None:
-    """A name is the text itself, not what a collation takes it for."""
+    """Names are compared as exact text, not by a collation."""
     names = ["billing", "Billing", "bílling", "billing ß", "billing ss", "請求"]
 
     births = [Birth(draft_schedule(store, name)) for name in names]
@@ -119,7 +119,7 @@ def test_views_are_of_names_that_exist(store: Store) -> None:
 
 
 def test_the_stores_now_is_utc_and_does_not_go_back(store: Store) -> None:
-    """Every read says when it was made, by one clock, in UTC."""
+    """Every read returns its time, by one clock, in UTC."""
     readings = [store.views([]).now, store.last_pass().now, store.sessions().now]
     readings += [store.candidates([]).now, store.slice(after="", limit=1).now]
 
@@ -128,7 +128,7 @@ def test_the_stores_now_is_utc_and_does_not_go_back(store: Store) -> None:
 
 
 def test_a_view_has_what_lives_and_runs(store: Store) -> None:
-    """A running row and its successor are both there, and nothing of other schedules."""
+    """The view has a running row and its successor, and no rows of other schedules."""
     running = due_schedule(store).rows[0]
     waiting_schedule(store, "other")
     claimed(store, running.id, session_of(store))
@@ -140,7 +140,7 @@ def test_a_view_has_what_lives_and_runs(store: Store) -> None:
 
 
 def test_a_slot_skipped_in_advance_is_in_the_view(store: Store) -> None:
-    """Or nobody could tell that the slot is taken."""
+    """Otherwise planning could not see that the slot is taken."""
     slot = waiting_schedule(store).rows[0].run_at + 2 * HOUR
     perform(store, plan_skip, run_at=slot)
 

@@ -35,7 +35,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def test_a_session_begins_with_a_lease_from_the_stores_now(store: Store) -> None:
-    """All it says of itself is kept; the store adds when it began and when it loses its lease."""
+    """Every field of the session is stored; the store adds the start and the end of the lease."""
     session = Session(
         new_id(),
         host="worker-1.example",
@@ -64,7 +64,7 @@ def test_a_session_that_is_registered_again_is_one_session(store: Store) -> None
 
 
 def test_a_tick_renews_a_session_that_is_alive(store: Store) -> None:
-    """From the store's now on, for itself only; what it runs is leased as long."""
+    """From the store's now, for this session only; its executions share the lease."""
     session, other = session_of(store), session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     before = {each.id: each for each in store.sessions().value}
@@ -79,7 +79,7 @@ def test_a_tick_renews_a_session_that_is_alive(store: Store) -> None:
 
 
 def test_a_session_that_nobody_knows_cannot_renew(store: Store) -> None:
-    """It is told that it is not alive, every time, and does not come into being."""
+    """Each tick answers that the session is not alive, and creates no session."""
     retired = session_of(store)
     store.retire(retired)
 
@@ -92,7 +92,7 @@ def test_a_session_that_nobody_knows_cannot_renew(store: Store) -> None:
 def test_an_expired_session_that_shows_life_holds_again_what_nobody_has_taken(
     store: Store,
 ) -> None:
-    """After a jump of the clock all have expired, and all live: nothing they run is lost."""
+    """After a jump of the clock all sessions have expired but live: none of their runs is lost."""
     session, other = session_of(store), session_of(store)
     kept = claimed(store, due_schedule(store).rows[0].id, session)
     taken = claimed(store, enqueued(store), session)
@@ -110,7 +110,7 @@ def test_an_expired_session_that_shows_life_holds_again_what_nobody_has_taken(
 
 
 def test_a_rescue_is_refused_once_the_session_lives_again(store: Store) -> None:
-    """Whoever saw it expired may come late: nothing is taken from the living."""
+    """A rescue may come after the renewal: a live session loses nothing."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     one_off = claimed(store, enqueued(store), session)
@@ -128,7 +128,7 @@ def test_a_rescue_is_refused_once_the_session_lives_again(store: Store) -> None:
 
 
 def test_no_lease_lasts_longer_than_is_possible(store: Store) -> None:
-    """Those given by a clock that was ahead end with the others; shorter ones stay as they are."""
+    """Leases given by a clock that was ahead are cut to the maximum; shorter leases stay."""
     ahead, right = session_of(store, lease=9 * HOUR), session_of(store, lease=HOUR)
     before = {each.id: each for each in store.sessions().value}
 
@@ -145,7 +145,7 @@ def test_no_lease_lasts_longer_than_is_possible(store: Store) -> None:
 
 
 def test_a_tick_says_when_the_next_row_is_due(store: Store) -> None:
-    """Of what the session wants, one-off or not, past or to come; None if there is nothing."""
+    """Of work that the session accepts, one-off or not, past or future; None without such work."""
     session = session_of(store)
 
     def next_due_at(queues: str = "default", jobs: str = "bill mail") -> datetime | None:
@@ -166,7 +166,7 @@ def test_a_tick_says_when_the_next_row_is_due(store: Store) -> None:
 
 
 def test_the_next_row_that_is_not_yet_due_is_told(store: Store) -> None:
-    """Whatever is due already, so that a worker knows when to look again."""
+    """Even if other rows are due already, so that a worker knows when to query again."""
     enqueued(store)
     assert store.next_due(wanted()).value is None
     later = read(store, enqueued(store, due_in=HOUR))
@@ -197,7 +197,7 @@ def test_the_first_row_that_is_due_after_an_instant_is_told(store: Store) -> Non
 
 
 def test_a_tick_says_when_the_next_pass_is_due(store: Store) -> None:
-    """By it a fleet whose broker is dead still heals."""
+    """This date lets a fleet with a dead broker still heal."""
     session = session_of(store)
     fresh = store.tick(session, wanted(), lease=LEASE)
     assert fresh.value.pass_due_at is not None
@@ -210,7 +210,7 @@ def test_a_tick_says_when_the_next_pass_is_due(store: Store) -> None:
 
 
 def test_a_tick_says_whether_anything_has_expired(store: Store) -> None:
-    """Of whomever; a session that has expired or is gone counts only while it runs something."""
+    """Of any session; an expired or missing session counts only while it has running executions."""
     session, lost, gone = (session_of(store) for _ in range(3))
 
     def has_expired() -> bool:
@@ -231,7 +231,7 @@ def test_a_tick_says_whether_anything_has_expired(store: Store) -> None:
 
 
 def test_sessions_lists_expired_ones_too(store: Store) -> None:
-    """Until they are retired."""
+    """Until the sessions are retired."""
     session, other = session_of(store), session_of(store)
     expire(store, session)
 
@@ -243,7 +243,7 @@ def test_sessions_lists_expired_ones_too(store: Store) -> None:
 
 
 def test_a_retired_session_is_gone_and_what_it_runs_is_expired(store: Store) -> None:
-    """Others need not wait for its lease to run out."""
+    """Other workers need not wait for the end of the lease."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
 
@@ -258,7 +258,7 @@ def test_a_retired_session_is_gone_and_what_it_runs_is_expired(store: Store) -> 
 
 
 def test_expired_executions_come_with_the_lease_that_ran_out(store: Store) -> None:
-    """With their views, of schedules and one-off alike; waiting and ended ones are not there."""
+    """With views, for schedules and one-off work; waiting and ended executions are left out."""
     session = session_of(store)
     row = claimed(store, due_schedule(store).rows[0].id, session)
     one_off = enqueued(store)

@@ -1,4 +1,4 @@
-"""Contracts of settle: how an attempt ended is recorded once, and only while its claim holds."""
+"""Contracts of settle: the end of an attempt is recorded once, and only while the claim holds."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -55,7 +55,7 @@ def _schedule(store: Store) -> Schedule:
 
 
 def test_a_success_keeps_the_result_that_was_recorded_first(store: Store) -> None:
-    """Whatever comes when it is over already, and whether there was a result or none."""
+    """Later results change nothing, whether the first settlement had a result or none."""
     row = _running(store)
     session = row.session
     store.settle([Success(row, now_of(store))], session=session)
@@ -69,7 +69,7 @@ def test_a_success_keeps_the_result_that_was_recorded_first(store: Store) -> Non
 
 
 def test_a_success_is_recorded_with_its_result(store: Store) -> None:
-    """The row is over, the schedule is as it was, and the attempt is listed."""
+    """The row has ended, the schedule is unchanged, and the attempt is listed."""
     row = _running(store)
     schedule = _schedule(store)
     plan = plan_success(row, moment_of(store))
@@ -94,7 +94,7 @@ def test_a_success_is_recorded_with_its_result(store: Store) -> None:
 
 
 def test_results_settled_together_read_back_exactly_up_to_the_highest_limit(store: Store) -> None:
-    """Names of secrets and marks are kept as they are, and several large results fit at once."""
+    """Names of secrets and marks are stored unchanged, and several large results fit at once."""
     results: list[Json] = [
         {"password": "hunter2", "key": [{"token": 1}]},
         {"$sempre": "plain", "value": {"$sempre": None}},
@@ -129,7 +129,7 @@ def test_a_settlement_repeated_is_done_and_kept_once(store: Store) -> None:
 
 
 def test_a_failure_waits_for_its_retry(store: Store) -> None:
-    """Its slot stays, only the start moves; nobody can start it earlier."""
+    """The slot stays, only the start moves; no session can start the retry earlier."""
     row = _running(store, retry=3)
     plan = plan_failure(_schedule(store), row, moment_of(store), error="boom")
 
@@ -159,7 +159,7 @@ def test_a_release_gives_an_execution_back(store: Store) -> None:
 
 
 def test_attempts_are_listed_with_results_and_errors(store: Store) -> None:
-    """Every try in order, with what it returned or raised."""
+    """Every attempt in order, with its result or error."""
     row = _running(store)
     fences = []
     for number in range(3):
@@ -217,7 +217,7 @@ def test_a_late_result_is_kept_once(store: Store) -> None:
 
 
 def test_a_result_counts_though_the_lease_expired_if_nobody_took_it_back(store: Store) -> None:
-    """The claim holds until somebody else has it."""
+    """The claim holds until another session claims the execution."""
     row = _running(store)
     expire(store, row.session)
 
@@ -228,7 +228,7 @@ def test_a_result_counts_though_the_lease_expired_if_nobody_took_it_back(store: 
 
 
 def test_a_result_of_a_session_that_does_not_hold_it_is_late(store: Store) -> None:
-    """Whoever it comes from, the execution goes on running."""
+    """From any other session; the execution goes on running."""
     row = _running(store)
     settlement = Settlement(row, plan_success(row, moment_of(store)))
 
@@ -257,7 +257,7 @@ def test_a_failure_planned_before_an_edit_has_to_be_planned_again(store: Store) 
 
 
 def test_a_failure_planned_before_another_claim_moves_nothing_back(store: Store) -> None:
-    """A claim of the next slot moves cursor and starts meanwhile; the retry leaves them there."""
+    """A claim of the next slot moves cursor and starts meanwhile; the retry changes neither."""
     grid = Every("1m", anchor=now_of(store) - 2 * HOUR)
     view = due_schedule(store, overlap="allow", retry=3, tolerance="1d", grid=grid)
     row = claimed(store, view.rows[0].id, session_of(store))
@@ -273,7 +273,7 @@ def test_a_failure_planned_before_another_claim_moves_nothing_back(store: Store)
 
 
 def test_a_batch_of_settlements_is_answered_in_order(store: Store) -> None:
-    """Each is judged on its own: done, late, done."""
+    """Each settlement is judged separately: done, late, done."""
     session = session_of(store)
     ids = [enqueued(store) for _ in range(3)]
     taken = {row.id: row for row in store.claim_one_off(wanted(), session=session).value}

@@ -28,7 +28,7 @@ from sempre.testing.contracts.store.refusals import check_refused, creating, dra
 
 
 def test_a_slot_has_one_row_of_kind_scheduled(store: Store) -> None:
-    """A plan that would write a second one is refused, whatever its base."""
+    """A plan that would write a second row is refused, from any base."""
     view = waiting_schedule(store)
 
     check_refused(store, creating(view, draft_of(view, view.rows[0].run_at)))
@@ -44,7 +44,7 @@ def test_a_slot_whose_row_is_over_stays_taken(store: Store) -> None:
 
 
 def test_a_refused_slot_leaves_no_trace_of_the_rest(store: Store) -> None:
-    """A constraint refuses the whole plan, and its neighbours in the batch are carried out."""
+    """A constraint refuses the whole plan; the other plans of the batch are applied."""
     view = waiting_schedule(store)
     slot = view.rows[0].run_at
     free, taken = draft_of(view, slot + HOUR), draft_of(view, slot)
@@ -60,7 +60,7 @@ def test_a_refused_slot_leaves_no_trace_of_the_rest(store: Store) -> None:
 
 
 def test_one_plan_cannot_create_a_slot_twice(store: Store) -> None:
-    """Uniqueness holds inside a plan as it does between plans."""
+    """Uniqueness holds inside a plan as between plans."""
     view = waiting_schedule(store)
     slot = view.rows[0].run_at + HOUR
 
@@ -68,7 +68,7 @@ def test_one_plan_cannot_create_a_slot_twice(store: Store) -> None:
 
 
 def test_a_superseded_row_frees_its_slot_for_another(store: Store) -> None:
-    """In the same plan, again and again: skip, unskip and skip of one slot."""
+    """Within one plan, and repeatedly: skip, unskip and skip of one slot."""
     view = waiting_schedule(store)
     slot = view.rows[0].run_at
 
@@ -109,7 +109,7 @@ def test_manual_rows_share_a_slot(store: Store) -> None:
 
 
 def test_a_slot_has_one_active_backfill(store: Store) -> None:
-    """A second one is refused while the first waits or runs, and accepted once it is over."""
+    """A second backfill is refused while the first waits or runs, and accepted after its end."""
     view = due_schedule(store)
     slot = view.rows[0].run_at - HOUR
     again = creating(view, draft_of(view, slot, Kind.BACKFILL))

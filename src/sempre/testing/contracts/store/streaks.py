@@ -35,7 +35,7 @@ def _start(store: Store) -> Execution:
 
 
 def _fail(store: Store) -> Execution:
-    """Start what waits, and let it fail for good."""
+    """Start the waiting execution and settle it as finally failed."""
     execution = _start(store)
     plan = plan_failure(None, execution, moment_of(store), error="no")
     settled = store.settle([Settlement(execution, plan)], session=execution.session)
@@ -46,7 +46,7 @@ def _fail(store: Store) -> Execution:
 
 
 def test_work_whose_last_one_failed_is_refused_for_a_while(store: Store) -> None:
-    """The receipt names the one that failed, and tells when to come again."""
+    """The receipt names the failed execution and the time of the next try."""
     first = _put(store, SLOWLY)
     assert (first.created, first.failures, first.waits_until) == (True, 0, None)
     failed = _fail(store)
@@ -75,7 +75,7 @@ def test_each_failure_in_a_row_makes_the_wait_longer_up_to_its_cap(store: Store)
 
 
 def test_work_is_accepted_when_the_wait_after_a_failure_is_over(store: Store) -> None:
-    """It is told how many failed before it."""
+    """The receipt holds the number of earlier failures."""
     _put(store)
     _fail(store)
 
@@ -86,7 +86,7 @@ def test_work_is_accepted_when_the_wait_after_a_failure_is_over(store: Store) ->
 
 
 def test_a_success_ends_the_row_of_failures(store: Store) -> None:
-    """So does whatever else is no failure."""
+    """Every other end that is no failure ends the row too."""
     _put(store)
     _fail(store)
     _put(store)
@@ -98,7 +98,7 @@ def test_a_success_ends_the_row_of_failures(store: Store) -> None:
 
 
 def test_failures_of_one_key_say_nothing_about_another(store: Store) -> None:
-    """Each key has its own row of failures."""
+    """Each key has a separate row of failures."""
     _put(store)
     _fail(store)
 

@@ -45,7 +45,7 @@ HOLD = Switch("maintenance", "job:bill", "hold")
 
 
 def _asked(store: Store, row: Execution) -> Claim:
-    """Return what planning says of a row, given all that the store tells of it."""
+    """Return planning's decision on a row, from the store's candidate."""
     reading = store.candidates([row.id])
     [found] = reading.value
     assert found.view is not None
@@ -55,7 +55,7 @@ def _asked(store: Store, row: Execution) -> Claim:
 
 
 def test_due_shows_what_is_rejected_and_not_what_is_held(store: Store) -> None:
-    """Whatever the switch names: somebody has to skip the one, and nobody may touch the other."""
+    """For every kind of switch: a worker has to skip rejected rows and leave held rows alone."""
     due_schedule(store, tags=["eu"])
     for target in ("job:bill", "queue:default", "tag:eu", "all"):
         view = view_of(store)
@@ -72,7 +72,7 @@ def test_due_shows_what_is_rejected_and_not_what_is_held(store: Store) -> None:
 
 
 def test_a_candidate_tells_which_switch_is_off_for_it(store: Store) -> None:
-    """In either mode, one-off or not, as long as it waits."""
+    """In either mode, for slots and one-off work, as long as the row waits."""
     view, mail = due_schedule(store), enqueued(store, job="bill")
     running = claimed(store, due_schedule(store, "running").rows[0].id, session_of(store))
     later = waiting_schedule(store, "later", job="mail").rows[0]
@@ -89,7 +89,7 @@ def test_a_candidate_tells_which_switch_is_off_for_it(store: Store) -> None:
 
 
 def test_a_slot_that_is_rejected_is_skipped_and_has_a_successor(store: Store) -> None:
-    """The row says which switch it was; the cursor moves on, and nothing has started."""
+    """The row names the switch; the cursor moves on, and nothing has started."""
     [row] = due_schedule(store).rows
     store.switch(REJECT, off=True)
 
@@ -107,7 +107,7 @@ def test_a_slot_that_is_rejected_is_skipped_and_has_a_successor(store: Store) ->
 
 
 def test_a_retry_that_is_rejected_is_skipped(store: Store) -> None:
-    """And so is a backfill; the schedule is past their slot and stays where it is."""
+    """A backfill is skipped too; the schedule is past the slot and does not move."""
     session = session_of(store)
     row = claimed(store, due_schedule(store, retry=Retry(1, base="1s")).rows[0].id, session)
     moment = moment_of(store)
@@ -127,7 +127,7 @@ def test_a_retry_that_is_rejected_is_skipped(store: Store) -> None:
 
 
 def test_a_decision_in_ignorance_of_a_switch_is_refused(store: Store) -> None:
-    """A slot that overlaps would be skipped; held, it is kept for later instead."""
+    """An overlapping slot would be skipped; a held slot is kept for later instead."""
     schedule = draft_schedule(store)
     birth = started(schedule, at=schedule.created_at)
     begun = birth.rows[0].due_at - MINUTE
@@ -163,7 +163,7 @@ def test_a_skip_is_refused_once_its_switch_is_on_again(store: Store) -> None:
 
 
 def test_a_hold_goes_before_a_reject(store: Store) -> None:
-    """Whatever their names: what is held is not lost, and is judged when the hold is over."""
+    """With any names: a held slot is not lost, and is judged after the hold."""
     [row] = due_schedule(store).rows
     for hold in (copy_with(HOLD, name="a"), copy_with(HOLD, name="z")):
         store.switch(REJECT, off=True)
@@ -181,7 +181,7 @@ def test_a_hold_goes_before_a_reject(store: Store) -> None:
 
 
 def test_a_manual_run_passes_every_switch(store: Store) -> None:
-    """A person asked for it, knowing what is off; the slot beside it stays where it is."""
+    """A person asked for the run, knowing the switches; the scheduled slot does not move."""
     [slot] = due_schedule(store, tags=["eu"]).rows
     for mode in ("hold", "reject"):
         for target in ("job:bill", "queue:default", "tag:eu", "all"):
@@ -199,7 +199,7 @@ def test_a_manual_run_passes_every_switch(store: Store) -> None:
 
 
 def test_a_pair_is_stopped_with_its_shards(store: Store) -> None:
-    """By whole names: neither the pair of another job, nor work that bears the same name."""
+    """By whole names: the pair of another job and one-off work of that name are not stopped."""
     names = ["pair:bill", "pair:bill/0", "pair:bill/12"]
     others = ["pair:bill/x", "pair:billing", "pair:bill2", "bill"]
     rows = {name: due_schedule(store, name).rows[0] for name in (*names, *others)}
@@ -222,7 +222,7 @@ def test_a_pair_is_stopped_with_its_shards(store: Store) -> None:
 
 
 def test_a_slot_that_was_held_says_by_which_switch(store: Store) -> None:
-    """Whatever the switch names; what passes meanwhile is recorded under that name."""
+    """For every kind of switch; slots that pass meanwhile are recorded under that name."""
     [row] = due_schedule(store, "pair:bill/1", tags=["eu"]).rows
     for target in ("job:bill", "queue:default", "tag:eu", "pair:bill", "all"):
         switch = Switch(target, target, "hold")
@@ -260,7 +260,7 @@ def test_only_a_slot_that_was_due_was_held(store: Store) -> None:
 
 
 def test_a_switch_whose_time_is_over_leaves_its_name_on_what_it_held(store: Store) -> None:
-    """By the next tick of any session, as it frees what it held."""
+    """The next tick of any session writes the name and frees the held rows."""
     [row] = due_schedule(store).rows
     store.switch(copy_with(HOLD, until=moment_of(store).now - MINUTE), off=True)
 

@@ -1,4 +1,4 @@
-"""Contracts of switches: what is off starts nothing, and on again frees what was held."""
+"""Contracts of switches: an off switch stops every start; on again, held rows are free."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -37,7 +37,7 @@ def _taken(store: Store) -> list[str]:
 
 
 def test_a_switch_reads_back_equal(store: Store) -> None:
-    """Those that are off, by name; on again they are gone, and a second time is nothing."""
+    """Off switches are listed by name; on again removes the switch, and a repeat does nothing."""
     until = (now_of(store) + HOUR).replace(microsecond=123_457)
     first = Switch("b", "job:bill", "hold", reason="✗ deploy", actor="ana", until=until)
     second = Switch("a", "tag:eu")
@@ -53,7 +53,7 @@ def test_a_switch_reads_back_equal(store: Store) -> None:
 
 
 def test_a_switch_turned_off_again_is_the_newer_one(store: Store) -> None:
-    """One switch per name: turning it off twice changes how it stops, and what."""
+    """One switch per name: a second off replaces mode and target."""
     _off(store, "job:bill", reason="first")
 
     second = Switch("maintenance", "job:mail", "hold", reason="second")
@@ -74,7 +74,7 @@ def test_a_switch_that_rejects_refuses_new_work_by_name(store: Store) -> None:
 
 
 def test_a_held_row_is_live_but_nobodys(store: Store) -> None:
-    """New work under a switch that holds is written, and waits for it."""
+    """New work under a holding switch is written, and waits until the switch is on."""
     _off(store, "queue:default", mode="hold")
 
     identity = enqueued(store)
@@ -88,7 +88,7 @@ def test_a_held_row_is_live_but_nobodys(store: Store) -> None:
 
 
 def test_on_again_held_rows_are_free(store: Store) -> None:
-    """Those of this switch, not of another one."""
+    """Rows held by this switch, not rows held by another switch."""
     other = Switch("other", "job:bill", "hold")
     store.switch(other, off=True)
     switch = _off(store, "job:mail", mode="hold")
@@ -102,7 +102,7 @@ def test_on_again_held_rows_are_free(store: Store) -> None:
 
 
 def test_work_of_before_the_switch_waits(store: Store) -> None:
-    """Whatever its mode: nothing of its target starts while it is off."""
+    """In either mode: no work of the target starts while the switch is off."""
     identity = enqueued(store)
     for mode in ("reject", "hold"):
         switch = _off(store, "job:mail", mode=mode)
@@ -113,7 +113,7 @@ def test_work_of_before_the_switch_waits(store: Store) -> None:
 
 
 def test_no_claim_of_what_is_off_commits(store: Store) -> None:
-    """Not even one that was planned before; rows of schedules stay as they are."""
+    """A claim that was planned earlier is refused too; rows of schedules are unchanged."""
     [row] = due_schedule(store, tags=["eu"]).rows
     session = session_of(store)
     for target in ("job:bill", "queue:default", "tag:eu", "all"):
@@ -129,7 +129,7 @@ def test_no_claim_of_what_is_off_commits(store: Store) -> None:
 
 
 def test_a_switch_that_holds_leaves_its_rows_out_of_due(store: Store) -> None:
-    """They are back when it is on again."""
+    """The rows are due again when the switch is on."""
     view = due_schedule(store)
     switch = _off(store, "job:bill", mode="hold")
     assert store.due(wanted()).value == []
@@ -171,7 +171,7 @@ def test_everything_can_be_stopped(store: Store) -> None:
 
 
 def test_the_running_ones_of_a_switch_go_on(store: Store) -> None:
-    """It stops starts, not what has started."""
+    """A switch stops starts, not running executions."""
     row = claimed(store, due_schedule(store).rows[0].id, session_of(store))
 
     _off(store, "all")
@@ -181,7 +181,7 @@ def test_the_running_ones_of_a_switch_go_on(store: Store) -> None:
 
 
 def test_a_switch_that_is_over_when_it_is_set_stops_nothing(store: Store) -> None:
-    """Its time is judged by the store's clock."""
+    """The end of the switch is judged by the store's clock."""
     switch = Switch("maintenance", "all", until=now_of(store) - MINUTE)
 
     assert store.switch(switch, off=True).value == []
@@ -191,7 +191,7 @@ def test_a_switch_that_is_over_when_it_is_set_stops_nothing(store: Store) -> Non
 
 
 def test_a_switch_whose_time_is_over_frees_what_it_held(store: Store) -> None:
-    """As if somebody had turned it on again."""
+    """As if the switch had been turned on."""
     _off(store, "all", mode="hold")
     held = enqueued(store)
     assert read(store, held).held_by == "maintenance"
@@ -203,7 +203,7 @@ def test_a_switch_whose_time_is_over_frees_what_it_held(store: Store) -> None:
 
 
 def test_a_switch_goes_on_again_by_itself(store: Store) -> None:
-    """When its time has come it stops nothing; by the next tick what it held is free."""
+    """After its end the switch stops nothing; the next tick frees the held rows."""
     view = due_schedule(store)
     until = now_of(store) + timedelta(milliseconds=50)
     store.switch(Switch("maintenance", "all", "hold", until=until), off=True)

@@ -24,7 +24,7 @@ HOLD = Switch("incident", "tag:eu", "hold")
 
 
 def test_new_work_is_stopped_by_a_tag_of_its_job(store: Store) -> None:
-    """Rejected there is no row; held it waits."""
+    """Rejected work has no row; held work waits."""
     store.switch(REJECT, off=True)
     works = [work_of(store, tags=("de", "eu")), work_of(store, tags=("eu-west",))]
     rejected, free = store.enqueue(works)
@@ -39,7 +39,7 @@ def test_new_work_is_stopped_by_a_tag_of_its_job(store: Store) -> None:
 
 
 def test_a_switch_by_tag_stops_work_that_waits_already(store: Store) -> None:
-    """Neither a claim nor a take starts it before the switch is on again."""
+    """Neither a claim nor a take starts such work before the switch is on again."""
     for mode in _MODES:
         waiting = enqueued(store, tags=("eu",))
         order = claim_order(store, waiting)
@@ -58,7 +58,7 @@ def test_a_switch_by_tag_stops_work_that_waits_already(store: Store) -> None:
 
 
 def test_work_behind_what_a_tag_stops_is_taken(store: Store) -> None:
-    """However much of it waits in front."""
+    """With any amount of stopped work in front."""
     stopped = [enqueued(store, tags=("eu",), due_in=-HOUR) for _ in range(5)]
     free = enqueued(store)
     store.switch(HOLD, off=True)
@@ -72,7 +72,7 @@ def test_work_behind_what_a_tag_stops_is_taken(store: Store) -> None:
 
 
 def test_a_rejection_is_counted_until_the_switch_is_on_again(store: Store) -> None:
-    """Turned off once more it counts from nothing."""
+    """Turned off once more, the switch counts from 0."""
     store.switch(Switch("all", "all", "hold"), off=True)
     store.switch(Switch("all", "all", "hold"), off=False)
     switch = Switch("incident", "job:mail")
@@ -89,7 +89,7 @@ def test_a_rejection_is_counted_until_the_switch_is_on_again(store: Store) -> No
 
 
 def test_what_is_not_rejected_is_not_counted(store: Store) -> None:
-    """Neither held work, nor what a switch stops whose time is over."""
+    """Neither held work, nor work under a switch that has expired."""
     store.switch(Switch("held", "job:mail", "hold"), off=True)
     over = now_of(store) - timedelta(seconds=1)
     store.switch(Switch("over", "job:bill", until=over), off=True)

@@ -37,7 +37,7 @@ def _start(store: Store) -> None:
 
 
 def test_unique_among_the_live_ones_lets_one_wait_while_another_runs(store: Store) -> None:
-    """At most one waits; a running one is not in its way."""
+    """At most one execution waits; a running execution does not block the key."""
     first = _put(store, "live")
     assert _put(store, "live") == Enqueued(first.id, created=False)
     _start(store)
@@ -49,7 +49,7 @@ def test_unique_among_the_live_ones_lets_one_wait_while_another_runs(store: Stor
 
 
 def test_unique_among_the_active_ones_counts_a_running_one(store: Store) -> None:
-    """Also one that waits for its retry, or was given back."""
+    """An execution that waits for a retry, or was released, counts too."""
     first = _put(store)
     assert _put(store) == Enqueued(first.id, created=False)
     session = session_of(store)
@@ -62,7 +62,7 @@ def test_unique_among_the_active_ones_counts_a_running_one(store: Store) -> None
 
 
 def test_an_execution_that_is_over_frees_its_key(store: Store) -> None:
-    """For both modes that look at what is not over."""
+    """For both modes that count unfinished executions."""
     for mode in ("active", "live"):
         first = _put(store, mode)
         assert first.created
@@ -77,7 +77,7 @@ def test_an_execution_that_is_over_frees_its_key(store: Store) -> None:
 
 
 def test_a_cancelled_execution_frees_its_key(store: Store) -> None:
-    """It will not run, so another one may."""
+    """The cancelled execution will not run, so another may."""
     first = _put(store)
     assert store.cancel([first.id]) == [Cancelled.ENDED]
 
@@ -85,7 +85,7 @@ def test_a_cancelled_execution_frees_its_key(store: Store) -> None:
 
 
 def test_a_period_counts_from_when_work_was_put_in(store: Store) -> None:
-    """Whatever has become of it meanwhile; after the period the key is free."""
+    """In any state of the work; after the period the key is free."""
     first = _put(store, "period")
     _start(store)
     assert _put(store, "period") == Enqueued(first.id, created=False)
@@ -100,7 +100,7 @@ def test_a_period_counts_from_when_work_was_put_in(store: Store) -> None:
 
 
 def test_a_batch_holds_each_key_once(store: Store) -> None:
-    """A duplicate of what came before it in the same call is a duplicate."""
+    """Work with the key of earlier work in the call is a duplicate."""
     keys = ["a", "b", "a", "c", "b", "a"]
     works = [work_of(store, unique=UniqueKey(key)) for key in keys]
 
@@ -114,7 +114,7 @@ def test_a_batch_holds_each_key_once(store: Store) -> None:
 
 
 def test_a_repeated_id_is_not_its_own_duplicate(store: Store) -> None:
-    """Work that is put in again after a lost reply has been created."""
+    """Work that is enqueued again after a lost reply counts as created."""
     work = work_of(store, unique=UniqueKey("k"))
 
     receipts = [*store.enqueue([work]), *store.enqueue([work, work])]
@@ -123,7 +123,7 @@ def test_a_repeated_id_is_not_its_own_duplicate(store: Store) -> None:
 
 
 def test_keys_are_told_apart_by_case(store: Store) -> None:
-    """A key is the text itself, of any length, not what a collation takes it for."""
+    """Keys are compared as exact text of any length, not by a collation."""
     long = "k" * 1000
     for key in ("k", "K", "ḱ", "k ", long, f"{long}1"):
         assert _put(store, key=key).created, key

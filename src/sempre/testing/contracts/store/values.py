@@ -1,4 +1,4 @@
-"""Contracts of values: whatever is written is read back equal, to the last microsecond."""
+"""Contracts of values: every written value reads back equal, to the microsecond."""
 
 # ruff: noqa: S101 - a contract asserts
 
@@ -38,7 +38,7 @@ class _Tides(Grid, name="sempre.testing.tides"):
 
 
 def test_every_field_of_a_definition_reads_back_equal(store: Store) -> None:
-    """Whatever a user can declare is stored, to the microsecond."""
+    """Every field that a user can declare is stored, to the microsecond."""
     odd = timedelta(days=3, microseconds=7)
     schedule = draft_schedule(
         store,
@@ -68,7 +68,7 @@ def test_every_field_of_a_definition_reads_back_equal(store: Store) -> None:
 
 
 def test_a_schedule_in_the_middle_of_its_life_reads_back_equal(store: Store) -> None:
-    """How far a schedule has got is stored as exactly as what was declared."""
+    """The progress of a schedule is stored as exactly as the declaration."""
     now = now_of(store).replace(microsecond=123_457)
     pause = Pause(until=now + HOUR, note="deploy ✓", actor="ana")
     schedule = copy_with(
@@ -120,7 +120,7 @@ def test_every_field_of_an_execution_reads_back_equal(store: Store) -> None:
 
 
 def test_arguments_read_back_unchanged(store: Store) -> None:
-    """Arguments are JSON values of their own type, not what a database takes them for."""
+    """Arguments keep their JSON types, without conversions by the database."""
     args = {
         "text": "Ünïcödé ✓ 😀 \u2028 'single' \"double\" back\\slash %s :name ?",
         "numbers": [2**53 + 1, -(2**63) + 1, 2**63 - 1, 0, 1.0, 0.1, -1.5e300, 5e-324],
@@ -139,7 +139,7 @@ def test_arguments_read_back_unchanged(store: Store) -> None:
 
 
 def test_grids_read_back_equal(store: Store) -> None:
-    """A grid comes back as the same rule, with its zone and what it does at clock changes."""
+    """A grid reads back as an equal rule, with the zone and the behaviour at clock changes."""
     rome = "Europe/Rome"
     grids: list[Grid] = [
         Every(90),
@@ -159,7 +159,7 @@ def test_grids_read_back_equal(store: Store) -> None:
 
 
 def test_texts_of_the_longest_kind_read_back_equal(store: Store) -> None:
-    """Whatever the domain lets through has room, counted in characters and not in bytes."""
+    """Every text that the domain accepts fits, counted in characters and not in bytes."""
     name, word = "請" * 200, "w" * 100
     schedule = draft_schedule(
         store,
@@ -179,7 +179,7 @@ def test_texts_of_the_longest_kind_read_back_equal(store: Store) -> None:
 
 
 def test_a_grid_of_ones_own_reads_back_equal(store: Store) -> None:
-    """By the name of its class and its parameters."""
+    """By the name of the class and the parameters."""
     schedule = draft_schedule(store, grid=_Tides(hours=6))
     assert store.create([started(schedule, at=schedule.created_at)]) == [True]
 

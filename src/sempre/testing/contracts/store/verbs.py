@@ -1,4 +1,4 @@
-"""Contracts of the verbs: what each of them plans is what is read back afterwards."""
+"""Contracts of the verbs: the plan of each verb reads back equal after apply."""
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
@@ -52,7 +52,7 @@ from sempre.testing.contracts.store.builders import (
 
 
 def _written(store: Store, verb: Callable[..., Plan], **options: object) -> Plan:
-    """Perform a verb and assert that all it planned is what the store has then."""
+    """Perform a verb and assert that the store holds the whole plan."""
     reading = store.views(["billing"])
     [view] = reading.value
     plan = verb(view.schedule, view.rows, PlanningTime(reading.now, TZDATA), **options)
@@ -96,7 +96,7 @@ def test_a_start_reads_back_as_planned(store: Store) -> None:
 
 
 def test_an_edit_reads_back_as_planned(store: Store) -> None:
-    """A change of grid supersedes the next row, writes another and accounts for what passed."""
+    """A change of grid supersedes the next row, writes a new row and records passed slots."""
     view = waiting_schedule(store)
     grid = Every("7m", anchor=now_of(store) - MINUTE)
     to = view.schedule.definition.edited(grid=grid, args={"a": [1]}, tags=["x"], priority=1)
@@ -155,7 +155,7 @@ def test_a_trigger_reads_back_as_planned(store: Store) -> None:
 
 
 def test_a_backfill_of_past_slots_reads_back_as_planned(store: Store) -> None:
-    """Many rows in one plan, in their slots and due at once."""
+    """Many rows in one plan, each in its slot and due at once."""
     now = now_of(store)
     waiting_schedule(store, grid=Every("1h", anchor=now - 100 * HOUR))
 
@@ -166,7 +166,7 @@ def test_a_backfill_of_past_slots_reads_back_as_planned(store: Store) -> None:
 
 
 def test_a_delete_reads_back_as_planned(store: Store) -> None:
-    """The future row is superseded and the schedule is gone from its name."""
+    """The future row is superseded and the name of the schedule is free."""
     waiting_schedule(store)
 
     plan = _written(store, plan_delete, actor="ana")
@@ -236,7 +236,7 @@ def test_an_overlap_skip_reads_back_as_planned(store: Store) -> None:
 
 
 def test_a_missed_deadline_reads_back_as_planned(store: Store) -> None:
-    """A row past its deadline is missed, with what lies between as a range."""
+    """A row past its deadline is missed, and the slots in between are one range."""
     due_schedule(store, grid=Every("1m", anchor=now_of(store) - HOUR - MINUTE / 2), deadline="5m")
 
     plan = _decided(store, Verdict.MISS)
@@ -246,7 +246,7 @@ def test_a_missed_deadline_reads_back_as_planned(store: Store) -> None:
 
 
 def test_a_long_downtime_is_one_range(store: Store) -> None:
-    """However many slots passed, the claim writes one stretch and one successor."""
+    """For any number of passed slots, the claim writes one range and one successor."""
     now = now_of(store)
     schedule = draft_schedule(store, grid=Every("1s", anchor=now - 30 * HOUR))
     back = copy_with(schedule, created_at=now - 24 * HOUR, cursor=now - 24 * HOUR)

@@ -24,11 +24,11 @@ class Database:
     """A database with a store in it.
 
     Attributes:
-        store: which is empty.
-        connect: opens a connection as a caller has one: of the driver, with its defaults, so that
+        store: the store, which is empty.
+        connect: opens a connection like a caller's: with the driver's defaults, so that
             its first statement begins a transaction.
-        elsewhere: opens one to another database without a store.
-        driver_error: what the driver raises when the database refuses.
+        elsewhere: opens a connection to another database without a store.
+        driver_error: the exception of the driver when the database refuses.
     """
 
     store: TransactionalStore
@@ -38,7 +38,7 @@ class Database:
 
     @contextmanager
     def caller(self) -> Iterator[Any]:
-        """Lend a connection; what it has not committed is gone afterwards."""
+        """Lend a connection and roll back uncommitted changes at the end."""
         with closing(self.connect()) as connection:
             yield connection
 

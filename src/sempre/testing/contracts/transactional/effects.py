@@ -46,7 +46,7 @@ def _effects(store: TransactionalStore, run: Execution) -> Effects:
 
 
 def test_what_a_job_writes_commits_with_its_end(database: Database) -> None:
-    """Its result is kept with it."""
+    """The result of the run is stored in that commit."""
     store = made(database)
     run = _taken(store)
     effects = _effects(store, run)
@@ -97,7 +97,7 @@ def test_effects_are_dropped(database: Database) -> None:
 
 
 def test_a_run_of_a_schedule_ends_with_its_effects(database: Database) -> None:
-    """Its schedule goes on."""
+    """The schedule goes on."""
     store = made(database)
     row = due_schedule(store).rows[0]
     run = claimed(store, row.id, session_of(store))
@@ -112,7 +112,7 @@ def test_a_run_of_a_schedule_ends_with_its_effects(database: Database) -> None:
 
 
 def test_a_run_that_has_lost_its_claim_keeps_nothing(database: Database) -> None:
-    """Somebody else runs it by now, under a higher fence."""
+    """Another session runs the execution by now, under a higher fence."""
     store = made(database)
     run = _taken(store)
     plan = plan_release(None, run, moment_of(store))
@@ -133,7 +133,7 @@ def test_a_run_that_has_lost_its_claim_keeps_nothing(database: Database) -> None
 
 
 def test_a_run_that_is_over_keeps_nothing(database: Database) -> None:
-    """It has timed out, and its thread goes on."""
+    """The run has timed out, and the thread goes on."""
     store = made(database)
     run = _taken(store)
     failure = Settlement(run, plan_failure(None, run, moment_of(store)), error="timed out")
@@ -150,7 +150,7 @@ def test_a_run_that_is_over_keeps_nothing(database: Database) -> None:
 
 
 def test_a_run_that_is_released_keeps_nothing_and_holds_up_nobody(database: Database) -> None:
-    """Though its job goes on: not even what it writes from then on."""
+    """The job goes on; its later writes are dropped too."""
     store = made(database)
     run = _taken(store)
     effects = _effects(store, run)
@@ -168,7 +168,7 @@ def test_a_run_that_is_released_keeps_nothing_and_holds_up_nobody(database: Data
 
 
 def test_a_job_cannot_commit(database: Database) -> None:
-    """Nor roll back: what it has written is still there to be kept."""
+    """A job cannot roll back either: the rows written so far can still be committed."""
     store = made(database)
     run = _taken(store)
     effects = _effects(store, run)
@@ -185,7 +185,7 @@ def test_a_job_cannot_commit(database: Database) -> None:
 
 
 def test_a_transaction_that_was_ended_by_sql_is_found(database: Database) -> None:
-    """Its end is a failure of the job, which is not told to have succeeded."""
+    """The run is recorded as a failure of the job, never as a success."""
     store = made(database)
     for end in ("COMMIT", "ROLLBACK"):
         run = _taken(store)
@@ -215,7 +215,7 @@ def test_a_transaction_that_the_database_has_broken_is_not_kept(database: Databa
 
 
 def test_what_a_job_enqueues_is_kept_or_dropped_with_it(database: Database) -> None:
-    """Its connection is a caller's like any other."""
+    """The connection of a job enqueues like any caller's connection."""
     store = made(database)
     first, second = _taken(store), _taken(store)
     effects = _effects(store, first)

@@ -34,7 +34,7 @@ Mode = Literal["live", "active", "period"]
 
 
 def test_work_and_the_callers_rows_commit_together(database: Database) -> None:
-    """Nobody sees either before, and both are there afterwards."""
+    """Other connections see neither before the commit, and both afterwards."""
     store = made(database)
     session = session_of(store)
     with database.caller() as connection:
@@ -66,7 +66,7 @@ def test_work_and_the_callers_rows_roll_back_together(database: Database) -> Non
 
 
 def test_work_reads_back_as_if_put_in_without_a_transaction(database: Database) -> None:
-    """All but its birth, which is the store's now."""
+    """All fields are equal but the creation time, which is the store's now."""
     store = made(database)
     work = work_of(store, args={"✓": ["ñ", 2**53 + 1]}, queue="mail", priority=3)
     with database.caller() as connection:
@@ -82,7 +82,7 @@ def test_work_reads_back_as_if_put_in_without_a_transaction(database: Database) 
 
 
 def test_many_pieces_of_work_are_put_in_at_once(database: Database) -> None:
-    """Each gets its receipt, in order."""
+    """The call returns one receipt per piece of work, in order."""
     store = made(database)
     works = [work_of(store) for _ in range(50)]
     with database.caller() as connection:
@@ -108,7 +108,7 @@ def test_a_key_that_is_taken_is_a_receipt(database: Database) -> None:
 
 
 def test_a_key_is_free_again_when_the_caller_rolls_back(database: Database) -> None:
-    """What took it has never been there."""
+    """The work that took the key was never committed."""
     store = made(database)
     with database.caller() as connection:
         assert put(store, connection, unique=KEY).created
@@ -118,7 +118,7 @@ def test_a_key_is_free_again_when_the_caller_rolls_back(database: Database) -> N
 
 
 def test_a_transaction_finds_the_keys_that_it_took_itself(database: Database) -> None:
-    """Though nobody else can see who has them; what had them before and is over has them not."""
+    """The uncommitted holders are invisible to others; holders that have ended do not count."""
     store = made(database)
     modes: tuple[Mode, ...] = ("active", "live", "period")
     for mode in modes:
@@ -136,7 +136,7 @@ def test_a_transaction_finds_the_keys_that_it_took_itself(database: Database) ->
 
 
 def test_a_switch_that_rejects_is_told_and_counted(database: Database) -> None:
-    """As it is without a transaction of the caller's."""
+    """As for work that is enqueued without a caller's transaction."""
     store = made(database)
     store.switch(Switch("stop", target="job:mail", mode="reject"), off=True)
     with database.caller() as connection:
@@ -150,7 +150,7 @@ def test_a_switch_that_rejects_is_told_and_counted(database: Database) -> None:
 
 
 def test_a_switch_that_holds_lets_work_in_and_starts_none(database: Database) -> None:
-    """Until it is on again; then the work is as free as any other."""
+    """Once the switch is on again, the work can start like any other."""
     store = made(database)
     session = session_of(store)
     switch = Switch("stop", target="job:mail", mode="hold")
@@ -168,7 +168,7 @@ def test_a_switch_that_holds_lets_work_in_and_starts_none(database: Database) ->
 
 
 def test_a_connection_to_another_database_is_refused(database: Database) -> None:
-    """Nothing is written there, and its transaction can go on."""
+    """Nothing is written to that database, and the caller's transaction can go on."""
     store = made(database)
     with closing(database.elsewhere()) as connection:
         execute(connection, "CREATE TABLE own (number INTEGER)")

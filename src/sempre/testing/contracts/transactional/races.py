@@ -49,7 +49,7 @@ def _live(database: Database) -> list[Execution]:
 
 
 def test_of_many_callers_at_once_one_puts_a_key_in(database: Database) -> None:
-    """Those who come later wait for the first to commit."""
+    """Later callers wait for the first to commit."""
     made(database)
 
     receipts = at_once(*[partial(_put_and_commit, database)] * MANY)
@@ -59,7 +59,7 @@ def test_of_many_callers_at_once_one_puts_a_key_in(database: Database) -> None:
 
 
 def test_callers_and_others_put_a_key_in_once(database: Database) -> None:
-    """Whether they have a transaction of their own or not."""
+    """With or without a caller's transaction."""
     store = made(database)
 
     receipts = at_once(
@@ -72,7 +72,7 @@ def test_callers_and_others_put_a_key_in_once(database: Database) -> None:
 
 
 def test_a_key_that_is_taken_after_a_snapshot_is_not_taken_twice(database: Database) -> None:
-    """A transaction that still reads the past is told of the present, or fails."""
+    """A transaction with an old snapshot gets the current holder, or fails."""
     store = made(database)
     with database.caller() as connection:
         execute(connection, "SELECT number FROM notes")
@@ -92,7 +92,7 @@ def test_a_key_that_is_taken_after_a_snapshot_is_not_taken_twice(database: Datab
 def test_a_key_that_is_waited_for_again_after_a_snapshot_is_not_taken_twice(
     database: Database,
 ) -> None:
-    """What ran then, and was in nobody's way, may be waiting by now."""
+    """An execution that ran at the snapshot, and blocked no key, may be waiting by now."""
     store = made(database)
     first = enqueued(store, unique=KEY)
     session = session_of(store)

@@ -38,7 +38,7 @@ def _names(worker: DrivenWorker) -> set[str]:
 
 
 def test_rows_that_cannot_be_read_hide_no_slot(store: Store, spoil: Spoil) -> None:
-    """However many come first, and however few hands there are; once readable they run."""
+    """With any number of unreadable rows in front and few free places; once readable they run."""
     shop = _shop(store)
     undo = [spoil("schedules", shop.due(f"new-{n}", priority=1).schedule.id) for n in range(12)]
     for number in range(3):
@@ -56,7 +56,7 @@ def test_rows_that_cannot_be_read_hide_no_slot(store: Store, spoil: Spoil) -> No
 
 
 def test_a_schedule_is_left_alone_whose_next_row_cannot_be_read(store: Store, spoil: Spoil) -> None:
-    """Nobody gives it another one, nor takes it for lost."""
+    """No process writes another next row, or treats the row as lost."""
     shop = _shop(store)
     view = shop.due("billing")
     undo = spoil("executions", view.rows[0].id)
@@ -98,7 +98,7 @@ def test_one_off_work_that_cannot_be_read_is_never_claimed_and_hides_none(
 def test_what_is_taken_is_the_same_whether_all_can_be_read_or_not(
     store: Store, spoil: Spoil
 ) -> None:
-    """In the order of priority, and as it is read by id."""
+    """In the order of priority, and equal to a read by id."""
     session, few = session_of(store), wanted(limit=2)
     first, second = (enqueued(store, priority=n, args={"n": n}) for n in (1, 2))
     plain = store.claim_one_off(few, session=session)
@@ -119,7 +119,7 @@ def test_what_is_taken_is_the_same_whether_all_can_be_read_or_not(
 def test_a_sweep_looks_past_runs_that_cannot_be_read(
     store: Store, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a worker that is gone has left behind is taken back, whatever comes before it."""
+    """The executions of a dead worker are taken back, past any unreadable rows."""
     monkeypatch.setattr(rescuer, "BATCH", 2)
     shop = _shop(store)
     lost = shop.worker(holding=True)
@@ -137,7 +137,7 @@ def test_a_sweep_looks_past_runs_that_cannot_be_read(
 def test_a_pass_looks_past_schedules_that_cannot_be_read(
     store: Store, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What has no next row gets one, whatever is found before it."""
+    """A schedule without a next row gets one, past any unreadable schedules."""
     monkeypatch.setattr(watchdog, "BATCH", 2)
     shop = _shop(store)
     drafts = [draft_schedule(store, f"{n}", grid=shop.hourly()) for n in range(8)]
@@ -159,7 +159,7 @@ def test_a_pass_looks_past_schedules_that_cannot_be_read(
 def test_a_whole_round_goes_past_schedules_that_cannot_be_read(
     store: Store, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every schedule is looked at, a batch at a time, and the pass goes on where it ended."""
+    """The watchdog reads every schedule in batches; each pass resumes where the last ended."""
     monkeypatch.setattr(watchdog, "BATCH", 2)
     shop = _shop(store)
     views = [shop.due(f"{number}") for number in range(6)]
@@ -175,7 +175,7 @@ def test_a_whole_round_goes_past_schedules_that_cannot_be_read(
 
 
 def test_a_ticket_of_what_cannot_be_read_is_left_to_others(store: Store, spoil: Spoil) -> None:
-    """It is put back, as that of a job which is unknown here."""
+    """The ticket is put back, like a ticket of a job that is unknown here."""
     shop, broker = _shop(store), ForgetfulBroker()
     view = shop.due()
     worker = shop.worker(broker=broker)
@@ -217,7 +217,7 @@ def test_every_page_goes_past_rows_that_cannot_be_read(store: Store, spoil: Spoi
 def test_one_that_was_asked_for_by_name_is_an_error_with_the_remedy(
     store: Store, spoil: Spoil
 ) -> None:
-    """It is there, so that to say it was not found would be a lie."""
+    """The row exists, so an error "not found" would be wrong."""
     shop = _shop(store)
     view = shop.due("billing")
     spoil("schedules", view.schedule.id)
@@ -233,7 +233,7 @@ def test_one_that_was_asked_for_by_name_is_an_error_with_the_remedy(
 def test_what_ran_is_recorded_though_its_schedule_cannot_be_read_any_more(
     store: Store, spoil: Spoil
 ) -> None:
-    """Its schedule was edited by a newer release while it ran."""
+    """A newer release edited the schedule during the run."""
     shop = _shop(store)
     view = shop.due("billing")
     worker = shop.worker(holding=True)
