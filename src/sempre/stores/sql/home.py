@@ -1,8 +1,8 @@
-"""The home of a worker: the database that it began with, and that may be replaced by another one.
+"""The home of a worker: the database that the worker began with, which may be replaced.
 
 An SQLite file can be replaced by an older copy of itself under running workers. The copy has the
 identity of the original and may know the workers' sessions, but it hands out fences a second time.
-So work for a session is refused until the worker has begun anew. Work without a session, such as
+So work for a session is refused until the worker has restarted. Work without a session, such as
 enqueuing or reading, goes on with the file at the path. A server is never replaced.
 """
 
