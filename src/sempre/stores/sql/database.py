@@ -20,7 +20,7 @@ class Database:
     """A database in one of the dialects. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
-        """Use a database; the first operation opens a connection."""
+        """Use a database; no connection is opened yet."""
         self.capabilities = dialect.capabilities
         self._dialect = dialect
         self._uuid = ""
@@ -37,7 +37,7 @@ class Database:
 
     @property
     def weaker_promises(self) -> tuple[str, ...]:
-        """The promises that this database breaks with its present settings: a sentence each."""
+        """The promises that this database does not keep with its settings: a sentence each."""
         return self._dialect.weaker_promises()
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:

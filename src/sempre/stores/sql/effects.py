@@ -75,7 +75,7 @@ class SqlEffects:
         if row is None or (row.state, row.fence) != (State.RUNNING, self._fence):
             return False
         now = max(transaction.now, row.started_at or transaction.now)
-        # The row is compared once more when it is locked.
+        # The row is compared again under the lock.
         return settle(transaction, [Success(row, now, result)], row.session) == [Settled.DONE]
 
     def _commit(self) -> None:

@@ -205,7 +205,7 @@ _DEFINITION, _ARGS, _PAUSED = range(len(SCHEDULE.columns), len(SCHEDULE.columns)
 
 # Executions
 
-# The fields that one-off work gets by a claim, and those that it lacks while it waits.
+# The fields that a claim sets, and the fields that waiting one-off work lacks.
 _CLAIM = ("started_at", "state", "session", "leased_until", "schedule_id", "reason", "held_by")
 EXECUTION = Reader(Execution, EXECUTIONS.fields, _READ, ("snapshot", "leased_until"))
 TAKEN = Reader(

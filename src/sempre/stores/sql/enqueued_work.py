@@ -20,7 +20,7 @@ from sempre.stores.sql.switches import ActiveSwitches, count_rejections, switche
 
 __all__ = ["enqueue", "insert_works"]
 
-# With more kinds of work in a batch, it is better to send each row in full.
+# With more kinds of work in a batch, each row is better sent in full.
 MOST_KINDS = 10
 
 _UNIQUE, _EXECUTION = attrgetter("unique"), attrgetter("execution")

@@ -75,7 +75,7 @@ coalesce(e.rules, s.rules), coalesce(e.args, s.args),
 CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
 
 -- name: row_tables
--- An execution, the snapshot that it refers to, and the session that runs it.
+-- An execution, its snapshot, and the session that runs the execution.
 {executions} AS e {row_joins}
 
 -- name: row_joins
@@ -692,7 +692,7 @@ FROM {sessions} ORDER BY id
 SELECT name, target, mode, reason, actor, until_at FROM {switches} ORDER BY name
 
 -- name: turn_off
--- Turn a switch off: it stops its target.
+-- Turn a switch off: the switch then stops its target.
 {lock_turning}
 INSERT INTO {switches} (name, target, mode, reason, actor, until_at)
 VALUES (:name, :target, :mode, :reason, :actor, :until_at)

@@ -60,10 +60,10 @@ __all__ = ["SqlStore"]
 
 
 class SqlStore(SqlHistory):
-    """A store in an SQL database. Call `upgrade` once before anything else."""
+    """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
-        """Use a database; nothing is opened yet."""
+        """Use a database; no connection is opened yet."""
         super().__init__(dialect)
         self._one_off_claims = OneOffClaims()
 
