@@ -1,6 +1,6 @@
 """The columns of executions and schedules: one table for every store.
 
-Everything else that names a column is derived from these tables: the lists of SQL statements, the
+All other lists of columns are derived from these tables: the lists of SQL statements, the
 positions by which rows are read, the fields of a Redis hash, and the field lists of Lua scripts. A
 new field of an execution or schedule is one line here and one column in each migration.
 
@@ -50,10 +50,10 @@ class Column:
 
     Attributes:
         name: the column's name.
-        form: how its value is stored.
-        changes: when it is written again: never, when a schedule is declared again or edited, or
-            with every change of an execution or move of a schedule.
-        field: the name in the domain class and in a Redis hash, if that is another one.
+        form: how the value is stored.
+        changes: when the column is written again: never, when a schedule is declared again or
+            edited, or with every change of an execution or move of a schedule.
+        field: the name in the domain class and in a Redis hash, if different from `name`.
     """
 
     name: str
@@ -162,14 +162,14 @@ Converters = Mapping[Form, Callable[[Any], Any]]
 class Reader(Generic[T]):
     """Reads domain values from rows that begin with given columns.
 
-    A generated dataclass names the values of a row, then becomes the domain class: that takes a
-    quarter of the time of a dict that is zipped together, and every claim reads rows.
+    A generated dataclass names the values of a row, then becomes the domain class: this takes a
+    quarter of the time of a dict made by zip, and every claim reads rows.
 
     Args:
         kind: the domain class.
         columns: the columns of a row, in their order.
-        converters: how a stored value is read, by form; a value of any other form is taken as it
-            is, and so is None.
+        converters: how a stored value is read, by form; a value of any other form is used
+            unchanged, and so is None.
         rest: the fields of the domain class that a caller adds to those of a row.
 
     Attributes:
@@ -193,7 +193,7 @@ class Reader(Generic[T]):
         self._converted = _converted(self.columns, converters)
 
     def position(self, name: str) -> int:
-        """Return where a row has a column."""
+        """Return the position of a column in a row."""
         return [each.name for each in self.columns].index(name)
 
     def read(self, row: Sequence[Any], *rest: Any) -> T:  # noqa: ANN401
@@ -210,12 +210,12 @@ class Reader(Generic[T]):
 class Writer:
     """Writes domain values as columns, by name.
 
-    Instants become microseconds since 1970. That is not left to a converter, whose call would cost
-    half as much again.
+    Instants become microseconds since 1970. The writer does this itself: the call of a converter
+    would cost half as much again.
 
     Args:
-        columns: those that are fields of the domain value.
-        converters: how a value is stored, by form; a value of any other form is stored as it is.
+        columns: the columns that are fields of the domain value.
+        converters: how a value is stored, by form; a value of any other form is stored unchanged.
         rest: the columns whose values a caller adds.
     """
 

@@ -17,7 +17,7 @@ def carry_out(
     claim: Callable[[list[Order]], list[Execution | None]],
     apply: Callable[[list[Order]], list[bool]],
 ) -> list[Execution | bool]:
-    """Claim what starts an execution, apply the rest; answer for each order in its place."""
+    """Claim the orders that start an execution, apply the others; return answers in order."""
     starts = [order for order in orders if order.plan.has_start]
     others = [order for order in orders if not order.plan.has_start]
     begun = iter(claim(starts) if starts else [])

@@ -1,7 +1,7 @@
 """The guard of every write: whether a plan still fits the rows that it was made from.
 
-The rules of the memory store and the SQL stores, as pure functions of what a store knows. Redis has
-them in a script, where comparing and writing must be one step.
+The rules of the memory store and the SQL stores, as pure functions of the store's facts. Redis has
+these rules in a script, where comparing and writing must be one step.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -30,7 +30,7 @@ Slot = tuple[str, datetime, Kind]
 
 
 class Position(NamedTuple):
-    """How far a schedule has got: a plan is compared with these fields of its base."""
+    """The position of a schedule: a plan is compared with these fields of its base."""
 
     revision: int
     starts: int
@@ -43,7 +43,7 @@ class Position(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far an execution has got: a change is compared with these fields of the row before."""
+    """The progress of an execution: a change is compared with these fields of the row before."""
 
     state: str
     attempt: int
@@ -57,7 +57,7 @@ class Progress(NamedTuple):
 
 
 class Facts(Protocol):
-    """What a store knows of the rows that a plan touches."""
+    """The facts of a store about the rows that a plan touches."""
 
     def position_of(self, schedule_id: str) -> Position | None:
         """Return the position of a schedule that exists."""
@@ -78,7 +78,7 @@ def is_done(order: Order, facts: Facts) -> bool:
 
 
 def fits(order: Order, facts: Facts) -> bool:
-    """Return whether a plan still fits what it was made from, and breaks no constraint."""
+    """Return whether a plan still fits the rows that it was made from, and breaks no constraint."""
     plan = order.plan
     if plan.base is not None and not _base_stands(plan, plan.base, facts):
         return False

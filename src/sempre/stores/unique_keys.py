@@ -1,7 +1,7 @@
-"""Unique keys: which execution of a key stands in the way of another one, and for how long.
+"""Unique keys: which execution of a key blocks another one, and for how long.
 
-The rules of the memory store and the SQL stores. Redis has them in a script, where reading and
-writing must be one step.
+The rules of the memory store and the SQL stores. Redis has these rules in a script, where reading
+and writing must be one step.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class KeyHolder(NamedTuple):
 
     Attributes:
         failures: how many executions of the key had failed in a row before this one.
-        finished_at: when it ended, if it did.
+        finished_at: when the execution ended, if it has ended.
     """
 
     created_at: datetime
@@ -39,7 +39,7 @@ class KeyHolders:
     rows: dict[str, KeyHolder] = field(default_factory=dict)
 
     def in_the_way(self, unique: UniqueKey, now: datetime, besides: str = "") -> str:
-        """Return the id of the execution that forbids another one; an empty text if none does."""
+        """Return the id of the execution that blocks another one; an empty text if none does."""
         newest = self.newest
         if unique.mode == "period":
             if newest is None or newest.id == besides:

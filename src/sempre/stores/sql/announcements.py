@@ -1,4 +1,4 @@
-"""Waiting executions that the broker has to announce; the cost does not grow with ended ones."""
+"""Waiting executions that the broker has to announce; the cost is independent of ended ones."""
 
 import json
 from datetime import timedelta
@@ -17,7 +17,7 @@ EARLIEST = -(2**62)
 
 
 class _Place(NamedTuple):
-    """Where a page ended: the order is that of priorities, lanes, instants and ids."""
+    """The end of a page; pages are ordered by priority, lane, instant and id."""
 
     priority: int = -1
     lane: str = ""
@@ -43,7 +43,7 @@ def waiting(
     after: str,
     limit: int,
 ) -> Page[Waiting]:
-    """Return a page of what waits in these queues, is due within the horizon and is not held."""
+    """Return a page of rows that wait in these queues, are due within the horizon and not held."""
     until = microseconds_of(transaction.now + horizon)
     last = _Place(*json.loads(after)) if after else _Place()
     found: list[Waiting] = []
@@ -66,7 +66,7 @@ def waiting(
 
 
 def _lanes(transaction: Transaction, queues: frozenset[str] | None) -> list[str]:
-    """Return the lanes of these queues, or all that anything waits in: one probe each."""
+    """Return the lanes of these queues, or all lanes with waiting rows: one probe each."""
     if queues is not None:
         return sorted(lane(queue, which) for queue in queues for which in get_args(Lane))
     found: list[str] = []

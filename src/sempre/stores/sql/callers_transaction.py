@@ -1,8 +1,8 @@
 """Work that is enqueued in a caller's transaction, on the caller's connection.
 
-That transaction may not see what other transactions have committed meanwhile, and its locks last
-until the caller commits. So the holders of unique keys are read by a second connection, and what
-switches reject is counted by a second one.
+That transaction may not see rows that other transactions have committed meanwhile, and its locks
+last until the caller commits. So a second connection reads the holders of unique keys, and counts
+the work that switches reject.
 """
 
 import logging
@@ -25,7 +25,7 @@ logger = logging.getLogger("sempre")
 def enqueue_within(
     dialect: Dialect, connection: object, works: Collection[Work], uuid: str
 ) -> list[Enqueued]:
-    """Enqueue work in a caller's transaction, if its connection leads to this very store."""
+    """Enqueue work in a caller's transaction, if its connection leads to this store."""
     with dialect.callers.join(connection) as transaction:
         _prove_same(dialect, connection, transaction, uuid)
         read_holders = partial(_latest_holders, dialect)
@@ -37,9 +37,9 @@ def enqueue_within(
 
 
 def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, uuid: str) -> None:
-    """Raise NotSameDatabase unless the connection sees this very store.
+    """Raise NotSameDatabase unless the connection leads to this store.
 
-    The table is searched first: in PostgreSQL its absence would end the caller's transaction.
+    The table is looked up first: in PostgreSQL a missing table aborts the caller's transaction.
     """
     found = transaction.rows("read_meta") if dialect.has_meta(transaction) else []
     if [row[1] for row in found] != [uuid]:
@@ -49,11 +49,11 @@ def _prove_same(dialect: Dialect, connection: object, transaction: Transaction, 
 
 
 def _stops(transaction: Transaction) -> ActiveSwitches:
-    """Return the switches that reject, as the caller sees them.
+    """Return the switches that reject work, as the caller's transaction sees them.
 
-    The switches are not locked: no switch could be turned until the caller commits. So no switch
-    may hold the row: it could be turned on before the row is visible, and would never free the
-    row. Work that a switch stops, and that is not held, is not started either.
+    The switches are not locked: with a lock, no switch could be turned until the caller commits.
+    So no switch may hold the row: a switch could be turned on before the row is visible, and
+    would never free the row. A claim also skips stopped work that is not held.
     """
     switches = switches_in_force(transaction)
     return ActiveSwitches(tuple(switch for switch in switches if not switch.holds))
@@ -62,9 +62,9 @@ def _stops(transaction: Transaction) -> ActiveSwitches:
 def _count_rejections(
     dialect: Dialect, transaction: Transaction, receipts: Collection[Enqueued]
 ) -> None:
-    """Count what switches rejected, apart from the caller's transaction if others can write.
+    """Count rejected work, by a second connection if the database lets another one write.
 
-    Else the next transaction that counts would wait for the caller's commit.
+    In the caller's transaction, the count would make the next one that counts wait for its commit.
     """
     if dialect.callers.write_alone:
         count_rejections(transaction, receipts)
@@ -72,19 +72,19 @@ def _count_rejections(
     try:
         dialect.write(lambda own: count_rejections(own, receipts))
     except StoreUnavailable as error:
-        # The caller learns of the rejection, which matters more.
+        # The caller is told of the rejection in any case, which matters more than the count.
         logger.warning("what a switch has rejected was not counted: %s", error)
 
 
 def _latest_holders(
     dialect: Dialect, transaction: Transaction, keys: list[str]
 ) -> list[Sequence[Any]]:
-    """Return the executions that hold keys: those that are committed, then those of the caller.
+    """Return the executions that hold keys: committed ones, then those of the caller.
 
-    The caller's transaction has locked the keys, so no other transaction adds to them. What others
-    have committed since it began is read by a second connection, and only where the caller's
-    transaction may not see it: where connections are few, callers that have one each must not wait
-    for a second one.
+    The caller's transaction has locked the keys, so no other transaction adds executions. A second
+    connection reads the executions committed since that transaction began, and only if the
+    caller's transaction may not see them: where connections are few, callers that have one each
+    must not wait for a second one.
     """
     found = holders_of(transaction, keys)
     if not dialect.callers.hides_newer_commits(transaction):

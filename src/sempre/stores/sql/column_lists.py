@@ -27,7 +27,7 @@ def _without(columns: Iterable[Column], names: Collection[str]) -> Sequence[Colu
     return [each for each in columns if each.name not in names]
 
 
-# Only one-off work has these, and not when much of it is enqueued at once.
+# Only one-off work has these columns, and bulk work has none of them.
 UNIQUE = ("unique_key", "unique_mode", "unique_period")
 _LISTS: dict[str, Sequence[Column]] = {
     "read_execution": EXECUTION.columns,
@@ -43,7 +43,7 @@ _LISTS: dict[str, Sequence[Column]] = {
 }
 FORMS = ("columns", "parameters", "changes", "json_table")
 _GIVEN = re.compile(r"(\w+)(?: of (\w+))?(?: from (\w+))?")
-# MariaDB's types; only texts are compared with columns, and no list has a text that is.
+# MariaDB's types. Only texts are compared with columns, and no list has a compared text.
 _TYPES: dict[Form, str] = dict.fromkeys(("number", "flag", "instant"), "bigint")
 _TYPES |= {"prose": "mediumtext"}
 

@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class Database:
-    """A database in one of the dialects. Call `upgrade` once before anything else."""
+    """A database in one of the dialects. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
-        """Use a database; nothing is opened yet."""
+        """Use a database; no connection is opened yet."""
         self.capabilities = dialect.capabilities
         self._dialect = dialect
         self._uuid = ""
@@ -28,7 +28,7 @@ class Database:
 
     @property
     def uuid(self) -> str:
-        """The identity of the store, made once when the store is set up."""
+        """The identity of the store, generated once when the store is set up."""
         if not self._uuid:
             version, uuid = self._dialect.autocommit(self._meta)
             migrations.check_version(version)
@@ -37,7 +37,7 @@ class Database:
 
     @property
     def weaker_promises(self) -> tuple[str, ...]:
-        """The promises that this database, as it is set up, does not keep: a sentence each."""
+        """The promises that this database does not keep with its settings: a sentence each."""
         return self._dialect.weaker_promises()
 
     def upgrade(self, *, as_copy: bool = False, fence: int | None = None) -> None:
@@ -60,7 +60,7 @@ class Database:
         return self._run(self._checked().read, answer)
 
     def _read_rows(self, ask: Callable[[Transaction, list[Unreadable]], T]) -> Reading[T]:
-        """Run a query that lists the rows it leaves out; return its value, the list and the now."""
+        """Run a query that lists left-out rows; return its value, the list and the store's now."""
 
         def answer(transaction: Transaction) -> Reading[T]:
             left_out: list[Unreadable] = []
@@ -75,7 +75,7 @@ class Database:
     def _run(
         self, how: Callable[[Callable[[Transaction], T]], T], work: Callable[[Transaction], T]
     ) -> T:
-        """Run work; if the database was emptied, forget the identity of the store."""
+        """Run a transaction; if the database was emptied, forget the identity of the store."""
         try:
             return how(work)
         except StoreGone:
@@ -95,13 +95,13 @@ class Database:
         return self._write_with_switches(check)
 
     def _checked(self) -> Dialect:
-        """Return the database, once its schema is known to have the version of this code."""
+        """Return the database after a check that its schema has the version of this code."""
         if not self._uuid:
             _ = self.uuid
         return self._dialect
 
     def _meta(self, transaction: Transaction) -> tuple[int, str]:
-        # Another process may have created the table, and not yet its row.
+        # Another process may have created the table, but not its row yet.
         found = transaction.rows("read_meta") if self._dialect.has_meta(transaction) else []
         if not found:
             raise StoreGone(f"{NOT_SET_UP}.")

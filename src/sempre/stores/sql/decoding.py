@@ -17,10 +17,10 @@ __all__ = ["LeftOut", "Views", "decoded", "executions_of", "schedules_of", "view
 T = TypeVar("T")
 Row = Sequence[Any]
 LeftOut = list[Unreadable]
-"""Rows that were left out of an answer, in the order in which they were met."""
+"""Rows that were left out of an answer, in the order in which they were read."""
 
 _SCHEDULE_ID = EXECUTION.position("schedule_id")
-# Where a row has the name of what it is about; in any other table it is its id that names it.
+# The position of the name in a row; rows of any other table are named by their id.
 _NAMED = {
     "schedules": SCHEDULE.position("name"),
     "executions": len(EXECUTION.columns),
@@ -29,7 +29,7 @@ _NAMED = {
 
 
 class Views(NamedTuple):
-    """Schedules with their rows, and by id why others cannot be planned here."""
+    """Schedules with their rows, and by id the reason why a schedule cannot be planned here."""
 
     readable: list[View]
     unreadable: dict[str, Unreadable]
@@ -43,39 +43,39 @@ def decoded(
     *,
     named: int | None = None,
 ) -> list[T]:
-    """Return what rows of a table say, but for those that cannot be read.
+    """Return the values of rows; add unreadable rows to `left_out`.
 
-    `named` is the position of the name in rows that have other columns than the table's own list.
+    `named` is the position of the name if the rows have other columns than the table.
     """
     position = _NAMED.get(table, 0) if named is None else named
 
-    def told(row: Row, error: Exception) -> Unreadable:
+    def describe(row: Row, error: Exception) -> Unreadable:
         return unreadable(table, row[0], row[position], error)
 
-    found, unread = read_each(rows, read, told)
+    found, unread = read_each(rows, read, describe)
     left_out += unread
     return found
 
 
 def schedules_of(rows: Sequence[Row], left_out: LeftOut) -> list[Schedule]:
-    """Return schedules, but for those that cannot be read."""
+    """Return the readable schedules; add unreadable rows to `left_out`."""
     return decoded("schedules", rows, read_schedule, left_out)
 
 
 def executions_of(rows: Sequence[Row], left_out: LeftOut) -> list[Execution]:
-    """Return executions, but for those that cannot be read."""
+    """Return the readable executions; add unreadable rows to `left_out`."""
     return decoded("executions", rows, read_execution, left_out)
 
 
 def views_among(schedules: Sequence[Row], rows: Sequence[Row]) -> Views:
-    """Return schedules with those rows that are theirs.
+    """Return schedules with their own rows.
 
-    One that cannot be read, or has a row that cannot be, is left to those who can read all of it:
-    whoever planned without that row might run a slot twice, or never again.
+    A schedule that is unreadable, or has an unreadable row, is left to workers that can read all:
+    a plan made without that row might run a slot twice, or never again.
     """
     try:
         return Views(_views(schedules, rows), {})
-    except Exception:  # noqa: BLE001 - which of them it was is found out one by one
+    except Exception:  # noqa: BLE001 - the unreadable rows are found one by one
         return _views_one_by_one(schedules, rows)
 
 

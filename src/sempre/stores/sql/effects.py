@@ -1,4 +1,4 @@
-"""What a job writes and the end of its run, as one transaction."""
+"""Effects: the writes of a job and the end of its run, as one transaction."""
 
 from sempre.domain.arguments import Json
 from sempre.domain.states import State
@@ -17,7 +17,7 @@ _LOST = (
 
 
 class SqlEffects:
-    """The transaction of a run: of an execution, under a fence."""
+    """The transaction of the run of an execution, under a fence."""
 
     def __init__(self, apart: JobTransaction, execution_id: str, fence: int) -> None:
         """Take over a transaction that has begun."""
@@ -32,7 +32,7 @@ class SqlEffects:
         return self._apart.connection
 
     def keep(self, result: Json) -> None:
-        """Record that the run succeeded, commit that with what was written, and close."""
+        """Record the success of the run, commit the success with the job's writes, and close."""
         try:
             self._settle(result)
             self._commit()
@@ -40,11 +40,11 @@ class SqlEffects:
             self.drop()
 
     def drop(self) -> None:
-        """Keep nothing, and close."""
+        """Roll back uncommitted writes, and close."""
         self._apart.close()
 
     def release(self) -> None:
-        """Keep nothing from here on, though the job may still use the connection."""
+        """Discard all writes from here on, though the job may still use the connection."""
         self._is_released = True
         self._apart.release()
 
@@ -75,7 +75,7 @@ class SqlEffects:
         if row is None or (row.state, row.fence) != (State.RUNNING, self._fence):
             return False
         now = max(transaction.now, row.started_at or transaction.now)
-        # The row is compared once more when it is locked.
+        # The row is compared again under the lock.
         return settle(transaction, [Success(row, now, result)], row.session) == [Settled.DONE]
 
     def _commit(self) -> None:

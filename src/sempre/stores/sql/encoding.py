@@ -64,12 +64,12 @@ MICROSECOND = timedelta(microseconds=1)
 _text_of = json.JSONEncoder(separators=(",", ":")).encode
 
 
-# What is read together was mostly written together, at the same few instants.
+# Rows that are read together were mostly written together, at a few equal instants.
 _instant = lru_cache(maxsize=4096)(instant_of)
 
 
 def microseconds(value: datetime | None) -> int | None:
-    """Return an instant as it is stored."""
+    """Return an instant in its stored form."""
     return None if value is None else microseconds_of(value)
 
 
@@ -79,19 +79,19 @@ def instant(value: int | None) -> datetime | None:
 
 
 def json_text(value: object) -> str:
-    """Return JSON in its short form; escapes keep what UTF-8 cannot say."""
+    """Return JSON in its short form; escapes keep characters that UTF-8 cannot encode."""
     return "{}" if value == {} else _text_of(value)
 
 
 def storable_text(text: str) -> str:
-    """Return a text that every database accepts: an error may quote anything at all."""
+    """Return a text that every database accepts: an error may quote any characters."""
     if text.isascii() and "\0" not in text:
         return str(text)
     return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 
 def key_text(key: str) -> str:
-    """Return a unique key as it is stored: a long one as its digest, for an index has a limit."""
+    """Return the stored form of a unique key: a digest of a long key, as an index has a limit."""
     written = storable_text(key)
     if len(written) <= LONGEST_KEY:
         return written
@@ -103,12 +103,12 @@ Lane = Literal["slots", "manual", "single"]
 
 
 def lane(queue: str, which: Lane) -> str:
-    """Return where rows of a queue wait."""
+    """Return the lane in which rows of a queue wait."""
     return f"{which}/{queue}"
 
 
 def queue_of(lane: str) -> str:
-    """Return whose rows wait in a lane."""
+    """Return the queue whose rows wait in a lane."""
     return lane.partition("/")[2]
 
 
@@ -118,7 +118,7 @@ def _lane_of(row: Execution) -> str:
 
 
 def tag_text(tag: str) -> str:
-    """Return a tag as it is found inside of the stored tags."""
+    """Return the text by which a tag is found in the stored tags."""
     return f"\n{tag}\n"
 
 
@@ -205,7 +205,7 @@ _DEFINITION, _ARGS, _PAUSED = range(len(SCHEDULE.columns), len(SCHEDULE.columns)
 
 # Executions
 
-# The fields that one-off work gets by a claim, and those that it lacks while it waits.
+# The fields that a claim sets, and the fields that waiting one-off work lacks.
 _CLAIM = ("started_at", "state", "session", "leased_until", "schedule_id", "reason", "held_by")
 EXECUTION = Reader(Execution, EXECUTIONS.fields, _READ, ("snapshot", "leased_until"))
 TAKEN = Reader(
@@ -224,7 +224,7 @@ _changed = Writer(_changing(EXECUTIONS.fields), _WRITTEN, ("ended_at",))
 
 
 def write_execution(row: Execution, own: tuple[str | None, str | None]) -> dict[str, Any]:
-    """Return the columns of an execution, with the snapshot of its own that it may carry."""
+    """Return the columns of an execution; `own` is the snapshot that the row carries, if any."""
     snapshot = row.snapshot
     return _inserted.write(
         row,
@@ -265,7 +265,7 @@ def read_execution(row: Row) -> Execution:
 
 
 def claim_fields(session: str, now: datetime, lease: datetime | None) -> tuple[Any, ...]:
-    """Return what executions that are claimed together have in common, for `read_taken`."""
+    """Return the fields that executions of one claim have in common, for `read_taken`."""
     return now, State.RUNNING, session, lease, None, "", ""
 
 
@@ -274,7 +274,7 @@ def read_taken(row: Row, args: dict[str, Json], claim: tuple[Any, ...], fence: i
     name, revision, rules = row[_AFTER_TAKEN : _AFTER_TAKEN + 3]
     snapshot = copy_with(_named_snapshot(rules, name, revision), args=args)
     taken = TAKEN.read(row, snapshot, fence, *claim)
-    # Nothing else has this value yet, so it is completed rather than copied.
+    # No other code refers to this value yet, so the value is completed rather than copied.
     own = vars(taken)
     own["attempt"] += 1
     if own["first_started_at"] is None:

@@ -1,6 +1,6 @@
 """Enqueuing: one-off work becomes rows, plain work a thousand at a time.
 
-Each batch is one transaction, and safe to repeat: what is there already is left as it is.
+Each batch is one transaction, and safe to repeat: executions that exist are left unchanged.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +20,7 @@ from sempre.stores.sql.switches import ActiveSwitches, count_rejections, switche
 
 __all__ = ["enqueue", "insert_works"]
 
-# With more kinds of work in a batch than this, each row is better told in full.
+# With more kinds of work in a batch, each row is better sent in full.
 MOST_KINDS = 10
 
 _UNIQUE, _EXECUTION = attrgetter("unique"), attrgetter("execution")
@@ -32,7 +32,7 @@ _of_row, _of_rules = (
 
 
 def enqueue(transaction: Transaction, works: Collection[Work]) -> list[Enqueued]:
-    """Insert one-off work, or say what stands in its way: a switch that is off, or a unique key."""
+    """Insert one-off work; report work that a switch or a unique key stops."""
     stops = switches_off(transaction)
     receipts = insert_works(transaction, works, stops)
     if stops.switches:
@@ -50,14 +50,14 @@ def insert_works(
     """Insert work that neither these switches nor a unique key stops; count no rejection."""
     kinds = [] if stops.switches else _kinds(works)
     if not kinds or len(kinds) > MOST_KINDS:
-        return _put_in(transaction, works, stops, read_holders)
+        return _insert_each(transaction, works, stops, read_holders)
     for alike in kinds:
-        _put_in_alike(transaction, alike)
+        _insert_alike(transaction, alike)
     return [Enqueued(identity) for identity in _ids(works)]
 
 
 def _kinds(works: Collection[Work]) -> Sequence[Alike]:
-    """Return work in stretches that are alike; none if some of it is unique."""
+    """Return work in runs that differ only in id and arguments; none if any work is unique."""
     if isinstance(works, Alike):
         return [works]
     if any(map(_UNIQUE, works)):
@@ -77,8 +77,8 @@ def _ids(works: Collection[Work]) -> Iterable[str]:
     return works.args if isinstance(works, Alike) else (work.execution.id for work in works)
 
 
-def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
-    """Put in work that nothing stands in the way of: what it has in common is said once."""
+def _insert_alike(transaction: Transaction, alike: Alike) -> None:
+    """Insert work that nothing stops: the common columns are sent once."""
     blank = copy_with(alike.blank, created_at=transaction.now)
     columns = encoding.write_execution(blank, encoding.write_snapshot(blank.snapshot))
     del columns["id"], columns["args"]
@@ -86,13 +86,13 @@ def _put_in_alike(transaction: Transaction, alike: Alike) -> None:
     transaction.run(statement, documents=alike.args, **columns)
 
 
-def _put_in(
+def _insert_each(
     transaction: Transaction,
     works: Collection[Work],
     stops: ActiveSwitches,
     read_holders: ReadHolders,
 ) -> list[Enqueued]:
-    """Put in what neither a switch nor a unique key stands in the way of, row by row."""
+    """Insert the work that neither a switch nor a unique key stops, row by row."""
     tags = stops.tags(transaction, [work.execution for work in works])
     ids = [work.execution.id for work in works]
     known = {row[0] for row in transaction.rows("known_executions", ids=ids)}

@@ -1,8 +1,8 @@
 """A guarded batch: plans are checked one after another, and written all at once.
 
-What the plans were made from is read and locked first, schedules before executions. Each plan is
-then compared with the rows as they will be after the plans before it, and put down as a whole or
-not at all. Nothing is written until `write`.
+The batch first reads and locks the rows that the plans were made from, schedules before executions.
+Each plan is then compared with the rows as the earlier plans leave them, and added to the batch as
+a whole or not at all. `write` is the only method that writes.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -29,11 +29,11 @@ __all__ = ["Guard", "GuardedBatch", "Holder", "is_mere_start"]
 
 
 class Guard(NamedTuple):
-    """What of an execution is compared before it is changed.
+    """The columns of an execution that are compared before the execution is changed.
 
     Attributes:
-        rules: of a schedule's execution, those of a snapshot that it carries itself.
-        args: the arguments of that.
+        rules: the rules of the snapshot that the row of a schedule's execution carries itself.
+        args: the arguments of that snapshot.
     """
 
     state: str
@@ -50,7 +50,7 @@ class Guard(NamedTuple):
 
     @property
     def unique(self) -> UniqueKey | None:
-        """Among which executions it may exist once."""
+        """The unique key of the execution, if the execution has one."""
         if self.unique_key is None or self.unique_mode is None:
             return None
         period = timedelta(microseconds=self.unique_period or 0)
@@ -58,7 +58,7 @@ class Guard(NamedTuple):
 
     @property
     def progress(self) -> Progress:
-        """What a change of the execution is compared with."""
+        """The progress that a change of the execution is compared with."""
         return Progress(self.state, self.attempt, self.fence, self.held_by)
 
 
@@ -75,7 +75,7 @@ class GuardedBatch:
     def __init__(
         self, transaction: Transaction, orders: Sequence[Order], *, also: Iterable[str] = ()
     ) -> None:
-        """Read and lock what the plans of these orders are compared with, and other executions."""
+        """Read and lock the rows that these orders touch, and the executions of `also`."""
         plans = [order.plan for order in orders]
         bases = sorted({plan.base.id for plan in plans if plan.base})
         touched = {change.before.id for plan in plans for change in plan.changes}
@@ -111,22 +111,22 @@ class GuardedBatch:
         self._left_alone: list[Execution] = []
 
     def position_of(self, schedule_id: str) -> Position | None:
-        """Return how far a schedule will have got."""
+        """Return the position of a schedule after the plans of the batch."""
         return self._positions.get(schedule_id)
 
     def progress_of(self, execution_id: str) -> Progress | None:
-        """Return how far an execution will have got."""
+        """Return the progress of an execution after the plans of the batch."""
         guard = self.executions.get(execution_id)
         return guard.progress if guard else None
 
     def holders_of(self, slot: Slot) -> Collection[str]:
-        """Return the rows that will hold a slot."""
+        """Return the rows that hold a slot after the plans of the batch."""
         return self._slots.get(slot, {})
 
     def put(
         self, order: Order, transaction: Transaction, *, started: Execution | None = None
     ) -> None:
-        """Put down an order that fits, and with it what it starts, as its holder has it."""
+        """Add an order that fits; `started` is the started execution with its session and lease."""
         plan = order.plan
         for change in plan.changes:
             after = self._coalesced(change, transaction).after
@@ -146,7 +146,7 @@ class GuardedBatch:
             self._move(plan.schedule, redeclares=plan.redeclares)
 
     def note_losses(self, order: Order, transaction: Transaction) -> None:
-        """Put down the attempts that an order has ended, which are lost to those who made them."""
+        """Add the attempts that an order ends, as lost attempts of their sessions."""
         for change in order.plan.changes:
             if change.loss:
                 row, now = change.before, transaction.now
@@ -156,7 +156,7 @@ class GuardedBatch:
                 self._attempts.append(copy_with(lost, error=change.loss))
 
     def change(self, row: Execution) -> None:
-        """Put down one execution as it will be."""
+        """Add the new state of one execution."""
         (self._created if row.id in self._created else self._changed)[row.id] = row
         self._mere_starts.discard(row.id)
         self._guard(row)
@@ -169,12 +169,12 @@ class GuardedBatch:
                 self._slots[slot][row.id] = Holder(row.is_untried, row.tzdata)
 
     def give_fences(self, started: Iterable[Execution]) -> None:
-        """Put down the fences of what was started, when it is known how much that is."""
+        """Add the fences of started executions, once the number of started executions is known."""
         for row in started:
             (self._created if row.id in self._created else self._changed)[row.id] = row
 
     def write(self, transaction: Transaction) -> None:
-        """Write what was put down: what gives a slot free before what takes it."""
+        """Write the batch: rows that release a slot before rows that take the slot."""
         for schedule_id, after in self._retracted:
             at = microseconds_of(after)
             transaction.run("retract_ranges", schedule_id=schedule_id, after=at)
@@ -203,7 +203,7 @@ class GuardedBatch:
             transaction.run("mark_astray", schedule_id=row.schedule_id, run_at=run_at)
 
     def _write_starts(self, transaction: Transaction) -> None:
-        """Write what has merely started: those of a batch begin at one instant, in one session."""
+        """Write mere starts, grouped: the starts of a batch share one instant and one session."""
         begun: dict[tuple[int, str, str], list[tuple[str, int]]] = {}
         for row in (self._changed[each] for each in self._mere_starts):
             at = microseconds_of(row.started_at or transaction.now)
@@ -220,7 +220,7 @@ class GuardedBatch:
             holders[row.id] = Holder(row.is_untried, row.tzdata)
 
     def _note_snapshot(self, identity: str, draft: Draft, changes: Iterable[Change]) -> None:
-        """Note that what a new row runs is stored: the very same as a row of its schedule."""
+        """Note that the snapshot of a new row is stored: a row of its schedule has an equal one."""
         for change in changes:
             before = change.before
             same = before.schedule_id == draft.schedule_id and before.snapshot == draft.snapshot
@@ -237,7 +237,7 @@ class GuardedBatch:
         )
 
     def _coalesced(self, change: Change, transaction: Transaction) -> Change:
-        """Return a change that lets no execution wait again whose key another one has."""
+        """Return the change; a retry is coalesced if another execution holds its unique key."""
         guard = self.executions[change.before.id]
         unique, identity = guard.unique, change.before.id
         if unique is None:
@@ -258,7 +258,7 @@ class GuardedBatch:
         self._positions[after.id] = Position.of(after)
 
     def _audit_stamp(self, schedule: Schedule) -> str | None:
-        """Return the audit stamp of a schedule, given the rows as they will be."""
+        """Return the audit stamp of a schedule after the plans of the batch."""
         if schedule.next_run_at is None:
             return audit_stamp(schedule, None)
         slot = schedule.id, schedule.next_run_at, Kind.SCHEDULED
@@ -267,16 +267,16 @@ class GuardedBatch:
 
 
 def is_mere_start(change: Change) -> bool:
-    """Tell whether nothing changes but what every start changes."""
+    """Return whether a change changes only the fields that every start changes."""
     before, after = change.before, change.after
     times = {"first_started_at": before.first_started_at or after.started_at}
     begun = {"state": State.RUNNING, "attempt": before.attempt + 1, "reason": ""}
-    # As mappings, whose values are compared only where they are not the very same.
+    # Compared as mappings: a comparison of dicts skips values that are identical objects.
     return vars(before) | times | begun | {"started_at": after.started_at} == vars(after)
 
 
 def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
-    """Yield the slots whose rows matter: those of new rows, and that of a next row that stays."""
+    """Yield the slots that a plan depends on: of new rows, and of a next row that stays."""
     for schedule_id, run_at, _ in slots_of(plan.creates):
         yield schedule_id, microseconds_of(run_at)
     schedule = plan.schedule
@@ -288,7 +288,7 @@ def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
 
 
 def _is_audited_anew(plan: Plan) -> bool:
-    """Tell whether a plan changes what leads maintenance to its schedule, or anything of that."""
+    """Return whether a plan may change the audit stamp: by its schedule, or a row's tzdata."""
     if plan.schedule != plan.base:
         return True
     return any(change.before.tzdata != change.after.tzdata for change in plan.changes)

@@ -18,9 +18,9 @@ Row = Sequence[Any]
 
 
 def tick(transaction: Transaction, session: str, wanted: Wanted, lease: timedelta) -> Reading[Tick]:
-    """Renew a session that is known, and return what its worker has to know.
+    """Renew the lease of a known session, and return the answer to its heartbeat.
 
-    Only within `with_switches`: a switch whose time is over goes on first.
+    Call this only within `with_switches`: switches that have reached their end are turned on first.
     """
     asked = {"session": session, **asked_for_next(wanted)}
     if transaction.writes_in_reading:

@@ -22,7 +22,7 @@ __all__ = ["SqlHistory"]
 
 
 class SqlHistory(Database):
-    """The operations of the port that change nothing, and that no worker needs."""
+    """The read-only operations of the port that serve people, not workers."""
 
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""
@@ -41,7 +41,7 @@ class SqlHistory(Database):
         return self._read_rows(lambda each, left_out: reading.schedules(each, left_out, query))
 
     def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest stretches of slots that passed without a row."""
+        """Return the latest ranges of slots that passed without a row."""
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[SlotRange]:
             found = transaction.rows("latest_ranges", schedule_id=schedule_id, limit=limit)
@@ -50,7 +50,7 @@ class SqlHistory(Database):
         return self._read_rows(ask)
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every try at an execution."""
+        """Return every attempt of an execution."""
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[Attempt]:
             found = transaction.rows("attempts_of", id=execution_id)
@@ -68,7 +68,7 @@ class SqlHistory(Database):
         return self._read_rows(ask)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return what is left of purged rows."""
+        """Return the daily counts of purged rows."""
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[Rollup]:
             found = transaction.rows("rollups_of", schedule_id=schedule_id)

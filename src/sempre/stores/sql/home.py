@@ -1,8 +1,8 @@
-"""The home of a worker: the database that it began with, and that may be replaced by another one.
+"""The home of a worker: the database that the worker began with, which may be replaced.
 
 An SQLite file can be replaced by an older copy of itself under running workers. The copy has the
 identity of the original and may know the workers' sessions, but it hands out fences a second time.
-So work for a session is refused until the worker has begun anew. Work without a session, such as
+So work for a session is refused until the worker has a new session. Work without a session, such as
 enqueuing or reading, goes on with the file at the path. A server is never replaced.
 """
 
@@ -26,7 +26,7 @@ class Home:
         self._place, self._is_reported = place, False
 
     def check(self, place: object, *, by_heartbeat: bool = False) -> None:
-        """Raise StoreGone in any other place, every time; a heartbeat reports it to its worker."""
+        """Raise StoreGone in any other place, every time; a heartbeat reports the error."""
         if self._place is None:
             self._place = place
         if self._place != place:
@@ -34,7 +34,7 @@ class Home:
             raise StoreGone(f"the store is gone: {REPLACED}.")
 
     def check_in(self, place: object) -> None:
-        """Raise StoreGone in another place until a heartbeat has reported it; then take the place.
+        """Raise StoreGone in another place until a heartbeat has reported the error; then move.
 
         The worker of that heartbeat, which may be another process, sets the store up anew.
         """

@@ -29,7 +29,7 @@ def holders_of(transaction: Transaction, keys: list[str]) -> list[Sequence[Any]]
 
 
 class Keys:
-    """The executions of some keys, which nobody else adds to before the transaction ends."""
+    """The executions of locked keys: no other transaction adds to them before this one ends."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Keys:
         keys: Iterable[str],
         read_holders: ReadHolders = holders_of,
     ) -> None:
-        """Lock the keys, and read who has them."""
+        """Lock the keys, and read their executions."""
         asked = sorted(set(keys))
         self._of: dict[str, KeyHolders] = defaultdict(KeyHolders)
         self._enqueued: dict[str, KeyHolder] = {}
@@ -55,7 +55,7 @@ class Keys:
                 self._of[key].newest = holder
 
     def in_the_way(self, key: str, unique: UniqueKey, now: datetime, besides: str = "") -> str:
-        """Return the id of the execution that forbids another one; an empty text if none does."""
+        """Return the id of the execution that blocks another one; an empty text if none does."""
         return self._of[key].in_the_way(unique, now, besides)
 
     def refusal(self, key: str, work: Work, unique: UniqueKey, now: datetime) -> Enqueued | None:
@@ -63,14 +63,14 @@ class Keys:
         return self._of[key].refusal(work, unique, now)
 
     def enqueue(self, key: str, row: Execution, now: datetime) -> int:
-        """Let an execution be the newest of its key; return how many failed in a row before."""
+        """Note the newest execution of a key; return the number of failures in a row before."""
         holders = self._of[key]
         holder = KeyHolder(now, row.id, row.state.value, holders.failures)
         holders.newest = holders.rows[row.id] = self._enqueued[key] = holder
         return holder.failures
 
     def change(self, key: str, identity: str, state: str) -> None:
-        """Note the state that an execution of one of the keys will have."""
+        """Note the new state of an execution of one of the keys."""
         rows = self._of[key].rows
         if holder := rows.get(identity):
             rows[identity] = holder._replace(state=state)

@@ -17,7 +17,7 @@ __all__ = ["begin_pass", "finish_pass", "last_pass", "needing_repair", "purge", 
 
 
 def needing_repair(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
-    """Return the rows of schedules that may be wrong, some of them perhaps twice."""
+    """Return the rows of schedules that may need repair; a row may come twice."""
     found = transaction.rows("schedules_astray", stamp=stamp, limit=limit)
     ahead = transaction.rows("schedules_ahead", ahead=_ahead(transaction), limit=limit)
     return [*found, *ahead]
@@ -28,7 +28,7 @@ def _ahead(transaction: Transaction) -> int:
 
 
 def suspect(transaction: Transaction, after: str, limit: int) -> Stretch:
-    """Check a stretch of schedules where they are; only what is not in order comes back."""
+    """Check a range of schedules in the database; return only the suspect ones."""
     asked = {"after": after, "limit": limit, "ahead": _ahead(transaction)}
     found = transaction.rows("schedules_doubtful", **asked)
     [(count, last)] = [(row[0], row[1]) for row in found if row[2] is None]
@@ -36,7 +36,7 @@ def suspect(transaction: Transaction, after: str, limit: int) -> Stretch:
 
 
 def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass | None:
-    """Take the pass if it is due; of two who try, one has it."""
+    """Begin the pass if the pass is due; of two callers, one gets the pass."""
     now = transaction.now
     times = {"due_at": now + every, "now": now, "farthest": now + Pass.farthest(every)}
     asked = {name: microseconds_of(instant) for name, instant in times.items()}
@@ -47,11 +47,11 @@ def begin_pass(transaction: Transaction, holder: str, every: timedelta) -> Pass 
 def finish_pass(
     transaction: Transaction, holder: str, report: Mapping[str, Json], due_in: timedelta | None
 ) -> None:
-    """Record what a pass did, and when the next one is due if that is sooner than was said."""
+    """Record the report of a pass, and an earlier due time of the next pass, if given."""
     now = transaction.now
-    told = {"report": json_text(report), "holder": holder}
+    written = {"report": json_text(report), "holder": holder}
     due_at = None if due_in is None else microseconds_of(now + due_in)
-    transaction.run("finish_pass", now=microseconds_of(now), due_at=due_at, **told)
+    transaction.run("finish_pass", now=microseconds_of(now), due_at=due_at, **written)
 
 
 def last_pass(transaction: Transaction) -> Pass:
@@ -61,7 +61,7 @@ def last_pass(transaction: Transaction) -> Pass:
 
 
 def purge(transaction: Transaction, before: datetime, limit: int) -> int:
-    """Forget executions that ended before an instant, and what else is old; their counts stay."""
+    """Delete executions that ended before an instant, and other old rows; the counts stay."""
     at, now = microseconds_of(before), microseconds_of(transaction.now)
     old = transaction.rows("rows_to_purge", before=at, now=now, limit=limit)
     if old:
@@ -96,7 +96,7 @@ def _roll_up(transaction: Transaction, old: Sequence[Sequence[Any]]) -> None:
 
 
 def _drop_snapshots(transaction: Transaction, revisions: set[tuple[str, int]]) -> None:
-    """Forget what the last execution of an old revision was the only one to run."""
+    """Delete the snapshots of old revisions that no execution uses any more."""
     if not revisions:
         return
     unused = transaction.rows("unused_snapshots", revisions=sorted(revisions))

@@ -15,12 +15,12 @@ VERSION = 1
 
 
 def upgrade(dialect: Dialect, *, fence: int | None = None) -> object:
-    """Set the store up, or apply the steps it lacks; return the place of the database.
+    """Set the store up, or apply the missing steps; return the place of the database.
 
-    Safe if several processes do so at once.
+    Several processes may call this at once.
 
     A current schema is only read, so that a process that enqueues in its own transaction waits for
-    no lock. With a fence, every step is applied again, whatever is left of the store, and new
+    no lock. With a fence, every step is applied again, whichever tables remain, and new
     fences are above that fence.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Executions come into being; those of schedules refer to a snapshot, which is stored once."""
+"""Inserts of executions; executions of schedules refer to a snapshot that is stored once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from sempre.stores.sql.dialects import Transaction
 
 __all__ = ["Own", "insert_executions", "load_births", "load_executions"]
 
-# The rules and arguments that an execution carries itself, if any.
+# The rules and arguments that the row of an execution carries itself, if any.
 Own = tuple[str | None, str | None]
 _Known = dict[tuple[str | None, int], tuple[str, str]]
 
@@ -36,7 +36,7 @@ def load_executions(
 ) -> None:
     """Insert executions of schedules, in a transaction of the store's own.
 
-    Of those whose snapshot is known to be stored it is given what they carry themselves, by id.
+    `stored` has the rules and arguments of rows whose snapshot is known to be stored, by id.
     """
     rest = [row for row in rows if row.id not in stored]
     if rest:
@@ -54,13 +54,13 @@ def load_executions(
 def load_births(
     transaction: Transaction, births: Sequence[Birth], stamps: Sequence[str | None]
 ) -> None:
-    """Insert schedules that are new with their executions; it is given what leads to them."""
+    """Insert new schedules with their audit stamps and their executions."""
     pairs = zip(births, stamps, strict=True)
     schedules = (encoding.write_schedule(birth.schedule, stamp) for birth, stamp in pairs)
     transaction.many("load_schedule", schedules)
     new = {birth.schedule.id for birth in births}
     rows = [row for birth in births for row in birth.rows]
-    # Of a schedule that is new no snapshot can be stored yet.
+    # No snapshot of a new schedule can be stored yet.
     news = [row for row in rows if row.schedule_id in new]
     own, fresh = _assigned(news, {})
     if fresh:
@@ -75,9 +75,9 @@ def _written(rows: Sequence[Execution], own: Mapping[str, Own]) -> Iterator[dict
 def _assigned(
     rows: Sequence[Execution], known: _Known
 ) -> tuple[dict[str, Own], list[dict[str, Any]]]:
-    """Return what rows of schedules carry themselves, and the snapshots that are to be stored.
+    """Return the rules and arguments that rows carry themselves, and the snapshots to insert.
 
-    One is stored for each revision. A row whose snapshot is another one carries its own.
+    One snapshot is stored for each revision. A row with a different snapshot carries its own.
     """
     own: dict[str, Own] = {}
     fresh: list[dict[str, Any]] = []

@@ -6,11 +6,11 @@ __all__ = ["SqlNotifier"]
 
 
 class SqlNotifier:
-    """Notifies the connections that listen to a channel. Only of a store in PostgreSQL.
+    """Notifies the connections that listen to a channel; only for a store in PostgreSQL.
 
-    A notification travels after the commit that it tells of, in a transaction of its own: one that
-    is part of a commit makes all such commits of the server wait for each other. Only the
-    transaction of a caller who does not say when it commits takes the notification with it.
+    A notification is sent after the commit that it announces, in a transaction of its own: a
+    notification inside a commit makes all such commits of the server wait for each other. Only a
+    caller's transaction that does not report its commit contains the notification.
     """
 
     def __init__(self, dialect: Dialect, channel: str) -> None:
@@ -19,10 +19,10 @@ class SqlNotifier:
         self._channel = channel
 
     def notify(self, word: str) -> None:
-        """Send a word now."""
+        """Notify now."""
         self._dialect.autocommit(lambda own: own.rows("notify", channel=self._channel, word=word))
 
     def notify_within(self, connection: object, word: str) -> None:
-        """Send a word when the transaction of a caller commits; what the driver raises comes."""
+        """Notify when a caller's transaction commits; errors of the driver are raised."""
         with self._dialect.callers.join(connection) as transaction:
             transaction.rows("notify", channel=self._channel, word=word)

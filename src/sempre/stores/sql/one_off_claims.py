@@ -3,7 +3,7 @@
 A batch is one transaction, which expects that every row can be read: one check covers the batch,
 and the rows become executions afterwards, while no lock is held. A row that cannot be read undoes
 the transaction, and the batch is claimed again with care: each row is checked before its start, and
-unreadable rows are passed over, so that they neither stay claimed nor hide the rows behind them.
+unreadable rows are skipped, so that unreadable rows neither stay claimed nor hide later rows.
 """
 
 import json
@@ -28,14 +28,14 @@ from sempre.stores.sql.writes import lease_of, next_fences
 __all__ = ["Asked", "OneOffClaims", "Taken"]
 
 Row = Sequence[Any]
-# Positions in a row of `taken_columns`; the statement `take` adds a fence, the present and a lease.
+# Positions in a row of `taken_columns`; `claim_one_off` adds fence, now and lease.
 _PARTS = len(encoding.TAKEN.columns)
 _KIND, _RULES, _ARGS = encoding.TAKEN.position("kind"), _PARTS + 2, _PARTS + 3
 _FENCE, _NOW, _LEASE = _PARTS + 4, _PARTS + 5, _PARTS + 6
 
 
 class Asked(NamedTuple):
-    """Which work is wanted, for which session, and of which executions only, if so."""
+    """The work that a session wants to claim; with `ids`, only from these executions."""
 
     wanted: Wanted
     session: str
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What was claimed, as it is stored, by which fences, and what could not be read."""
+    """Claimed rows as stored, their fences, and the rows that could not be read."""
 
     now: datetime
     session: str = ""
@@ -54,7 +54,7 @@ class Taken(NamedTuple):
     left_out: Sequence[Unreadable] = ()
 
     def reading(self) -> Reading[list[Execution]]:
-        """Return the executions, which run by now."""
+        """Return the claimed rows as running executions."""
         claim = encoding.claim_fields(self.session, self.now, self.lease)
         found = zip(self.rows, self.arguments, self.fences, strict=True)
         taken = [encoding.read_taken(row, args, claim, fence) for row, args, fence in found]
@@ -62,14 +62,14 @@ class Taken(NamedTuple):
 
 
 class _CannotRead(Exception):
-    """A row that was started cannot be read: nothing may be kept of the transaction."""
+    """A started row cannot be read: the transaction must be rolled back."""
 
 
 class OneOffClaims:
-    """Takes work, with care as long as there are rows that this process cannot read."""
+    """Claims work; checks row by row as long as this process finds unreadable rows."""
 
     def __init__(self) -> None:
-        """Begin without care."""
+        """Expect that every row can be read."""
         self._is_careful = False
 
     def claim_one_off(
@@ -87,7 +87,7 @@ class OneOffClaims:
 
 
 def _take(transaction: Transaction, asked: Asked) -> Taken:
-    """Start work, and read it; _CannotRead if some of it cannot be."""
+    """Start due work and read its rows; _CannotRead if a row cannot be read."""
     if transaction.writes_in_reading and asked.ids is None and asked.wanted.overdue is None:
         taken = _take_at_once(transaction, asked.wanted, asked.session)
         if taken is not None:
@@ -98,7 +98,7 @@ def _take(transaction: Transaction, asked: Asked) -> Taken:
 
 
 def _take_carefully(transaction: Transaction, asked: Asked) -> Taken:
-    """Start work that can be read, and look past what cannot be."""
+    """Start due rows that can be read, and query beyond the rows that cannot."""
     stops, lease = switches_off(transaction), lease_of(transaction, asked.session)
     limit, past = asked.wanted.limit, 0
     while lease:
@@ -126,7 +126,7 @@ def _start(
 
 
 def _arguments(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the arguments of rows that can all be read; _CannotRead if one cannot be."""
+    """Return the arguments of rows; _CannotRead if a row cannot be read."""
     try:
         return _checked(rows)
     except Exception as error:
@@ -134,7 +134,7 @@ def _arguments(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _checked(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the arguments of rows, or raise whatever reading them would raise."""
+    """Return the arguments of rows, or raise the error that reading the rows would raise."""
     for rules, kind in {(row[_RULES], row[_KIND]) for row in rows}:
         _ = read_snapshot(rules), KINDS[kind]
     found: list[dict[str, Any]] = json.loads(f"[{','.join([row[_ARGS] for row in rows])}]")
@@ -144,7 +144,7 @@ def _checked(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _take_at_once(transaction: Transaction, wanted: Wanted, session: str) -> Taken | None:
-    """Start what is due if no switch is off; None if nothing was found that way."""
+    """Start due work by one statement if no switch is off; None if no row was found."""
     asked = ActiveSwitches().to_take(wanted)
     if asked is None:
         return None
@@ -165,10 +165,10 @@ def _to_take(
     past: int = 0,
     left_out: LeftOut | None = None,
 ) -> Sequence[Row]:
-    """Return due rows that no switch stops; with care, those that can be read, as is told.
+    """Return due rows that no switch stops; with `left_out`, only readable rows.
 
-    What a switch stops by a tag is met only here. It is held from now on, so that nobody meets it
-    a second time before the switch is on again.
+    Unreadable rows are added to `left_out`. Rows that a switch stops by a tag are found only here.
+    These rows are held, so that no query finds them again before the switch is on.
     """
     wanted, found_by = asked.wanted, stops.to_take(asked.wanted)
     while found_by is not None:
@@ -199,7 +199,7 @@ def _readable(row: Row) -> Row:
 def _hold_stopped(
     transaction: Transaction, found: Sequence[Row], stops: ActiveSwitches
 ) -> Sequence[Row]:
-    """Hold what a switch stops by a tag; return the other rows."""
+    """Hold the rows that a switch stops by a tag; return the other rows."""
     claim = encoding.claim_fields("", transaction.now, None)
     pairs = zip(found, _arguments(found), strict=True)
     rows = [encoding.read_taken(row, args, claim, fence=0) for row, args in pairs]

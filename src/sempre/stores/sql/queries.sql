@@ -1,6 +1,6 @@
 -- The statements of every dialect. `:word` is a parameter, `{word}` a table or a piece of SQL that
--- this file or the dialect names, `{word:a,b}` a piece with arguments: see statements.py. Lists such
--- as `{columns:list}` are columns of executions and schedules: see column_lists.py.
+-- this file or the dialect names, `{word:a,b}` a piece with arguments: see statements.py. Lists
+-- such as `{columns:list}` are columns of executions and schedules: see column_lists.py.
 
 -- Values: how a parameter with many values becomes a table or a list
 
@@ -11,29 +11,29 @@
 -- Indexes: conditions that a partial index serves, and hints for MariaDB, which has no such index
 
 -- name: by_id
--- A hint to find rows by their primary key. Nothing: PostgreSQL and SQLite do.
+-- A hint to find rows by their primary key. Empty: PostgreSQL and SQLite need no hint.
 
 -- name: by_index
--- A hint to find rows by an index. Nothing: PostgreSQL and SQLite do.
+-- A hint to find rows by an index. Empty: PostgreSQL and SQLite need no hint.
 
 -- name: in_turn
--- A join whose left side is read first. SQLite reads it first by these words.
+-- A join whose left side is read first: SQLite keeps the order of a CROSS JOIN.
 CROSS JOIN
 
 -- name: waiting_lane
--- The lane of a row {1} that waits and is not held: a value is compared with it.
+-- The lane of a row {1} that waits and is not held, as an expression to compare with a value.
 {1}.state IN ('pending', 'scheduled') AND {1}.held_by = '' AND {1}.lane
 
 -- name: active_of
--- The schedule of a row {1} that waits or runs: a value is compared with it.
+-- The schedule of a row {1} that waits or runs, as an expression to compare with a value.
 {1}.state IN ('pending', 'scheduled', 'running') AND {1}.schedule_id
 
 -- name: active_key
--- The unique key of a row {1} that waits or runs: a value is compared with it.
+-- The unique key of a row {1} that waits or runs, as an expression to compare with a value.
 {1}.state IN ('pending', 'scheduled', 'running') AND {1}.unique_key IS NOT NULL AND {1}.unique_key
 
 -- name: running_session
--- The session of a row {1} that runs: a value is compared with it.
+-- The session of a row {1} that runs, as an expression to compare with a value.
 {1}.state = 'running' AND {1}.session
 
 -- name: beyond
@@ -47,7 +47,7 @@ CROSS JOIN
 UPDATE {{1}} SET {changes:{2}} WHERE id = :id
 
 -- name: upsert
--- What an INSERT changes in a row that exists, which has the same {0}.
+-- The beginning of the changes that an INSERT makes to an existing row with equal columns {0}.
 ON CONFLICT ({0}) DO UPDATE SET
 
 -- name: new
@@ -55,7 +55,7 @@ ON CONFLICT ({0}) DO UPDATE SET
 excluded.{1}
 
 -- name: unless_known
--- Lets an INSERT leave a row alone that exists; {1} is any column of its key.
+-- Makes an INSERT skip a row that exists; {1} is any column of the key.
 ON CONFLICT DO NOTHING
 
 -- name: lock
@@ -75,7 +75,7 @@ coalesce(e.rules, s.rules), coalesce(e.args, s.args),
 CASE WHEN e.state = 'running' THEN coalesce(w.leased_until, e.started_at) END
 
 -- name: row_tables
--- An execution, the snapshot that it refers to, and the session that runs it.
+-- An execution, its snapshot, and the session that runs the execution.
 {executions} AS e {row_joins}
 
 -- name: row_joins
@@ -84,7 +84,7 @@ LEFT JOIN {snapshots} AS s ON s.schedule_id = e.schedule_id AND s.revision = e.r
 LEFT JOIN {sessions} AS w ON e.state = 'running' AND w.id = e.session
 
 -- name: taken_columns
--- One-off work that was found waiting, and its snapshot: for `encoding.read_taken`.
+-- Waiting one-off work, and its snapshot: for `encoding.read_taken`.
 {columns:taken_execution of found}, found.name, found.revision, found.rules, found.args
 
 -- name: schedule_columns
@@ -106,8 +106,8 @@ INSERT INTO {meta} (id, version, uuid, fence) VALUES (1, :version, :uuid, 0)
 UPDATE {meta} SET uuid = :uuid
 
 -- name: raise_fences
--- New fences are above a fence that was handed out elsewhere, and above those that were handed
--- out from a replaced file: fewer fences than microseconds have passed.
+-- Raise new fences above a fence that was handed out elsewhere, and above all fences of a replaced
+-- file: a file hands out fewer fences than microseconds pass.
 UPDATE {meta} SET fence = max(fence, :fence, :now) RETURNING fence
 
 -- name: set_version
@@ -117,11 +117,11 @@ UPDATE {meta} SET version = :version
 -- Schedules
 
 -- name: known_schedules
--- Which of these schedules exist.
+-- The schedules among these that exist.
 SELECT id FROM {schedules} WHERE id IN {list:ids}
 
 -- name: taken_names
--- Which of these names a schedule has that is not deleted.
+-- The names among these that belong to a schedule that is not deleted.
 SELECT live_name FROM {schedules} WHERE live_name IN {list:names}
 
 -- name: insert_schedule
@@ -129,7 +129,7 @@ SELECT live_name FROM {schedules} WHERE live_name IN {list:names}
 INSERT INTO {schedules} ({columns:schedule}) VALUES ({parameters:schedule})
 
 -- name: load_schedule
--- Insert a schedule in a transaction of the store's own, where a dialect may have a faster way.
+-- Insert a schedule in a transaction of the store; a dialect may replace this by a faster way.
 {insert_schedule}
 
 -- name: rewrite_schedule
@@ -166,7 +166,7 @@ WHERE audit_stamp IS NOT NULL AND audit_stamp < :stamp
 ORDER BY audit_stamp, id LIMIT :limit
 
 -- name: schedules_ahead
--- Schedules whose cursor is in the future, and which gave up slots by a clock that ran ahead.
+-- Schedules whose cursor is in the future: a clock that ran ahead made them give up slots.
 SELECT {schedule_columns} FROM (
     SELECT r.schedule_id AS owner FROM {ranges} AS r WHERE r.last_at > :ahead
     UNION
@@ -295,7 +295,7 @@ SELECT id, tags FROM {schedules} WHERE id IN {list:ids}
 INSERT INTO {executions} ({columns:execution}) VALUES ({parameters:execution})
 
 -- name: insert_alike
--- Insert executions that differ only in id and arguments; known ids are left alone.
+-- Insert executions that differ only in id and arguments; existing ids are skipped.
 INSERT INTO {executions} (id, args, {columns:alike_execution})
 SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one WHERE true
@@ -306,8 +306,8 @@ FROM {documents:documents} AS one WHERE true
 {insert_alike}
 
 -- name: load_execution
--- Insert an execution of a schedule in a transaction of the store's own, where a dialect may
--- have a faster way.
+-- Insert an execution of a schedule in a transaction of the store; a dialect may replace this by
+-- a faster way.
 INSERT INTO {executions} ({columns:scheduled_execution})
 VALUES ({parameters:scheduled_execution})
 
@@ -316,8 +316,8 @@ VALUES ({parameters:scheduled_execution})
 {update_rows:executions,changed_execution}
 
 -- name: start_taken
--- Start executions, each under its own fence; given as pairs of id and fence. The time zones are
--- those of the plan that starts them, if there is a plan.
+-- Start executions, each under its own fence; given as pairs of id and fence. The time zone
+-- data are those of the plan that starts the executions, if a plan exists.
 UPDATE {executions} SET
     state = 'running', attempt = attempt + 1, reason = '', started_at = :now, session = :session,
     first_started_at = coalesce(first_started_at, :now), fence = one.number,
@@ -325,27 +325,27 @@ UPDATE {executions} SET
 FROM {pairs:claims} AS one WHERE id = one.word
 
 -- name: end_successes
--- End executions as successes that run under a session by these fences. They are found by id,
--- never by session: statistics lack the rows that were just claimed, and each of these rows
--- would be compared with each id.
+-- End executions of a session as successes, if they run under these fences. Rows are found by id,
+-- never by session: statistics lack the rows that were just claimed, and the database would
+-- compare each of these rows with each id.
 UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND {state_itself} = 'running' AND session || '' = :session
 
 -- name: succeeded_among
--- Which of these claims have succeeded, and when; given as pairs of id and fence.
+-- The claims among these that have succeeded, and when; claims are pairs of id and fence.
 SELECT e.id, e.fence, e.finished_at FROM {pairs:claims} AS one
 {in_turn} {executions} AS e {by_id}
 WHERE e.id = one.word AND e.fence = one.number AND e.state = 'succeeded'
 
 -- name: insert_snapshot
--- Insert what the executions of a revision run; a known snapshot is left alone.
+-- Insert the snapshot of a revision; an existing snapshot is left unchanged.
 INSERT INTO {snapshots} (schedule_id, revision, rules, args)
 VALUES (:schedule_id, :revision, :rules, :args) {unless_known:revision}
 
 -- name: load_snapshot
--- Insert the snapshot of a new schedule, where a dialect may have a faster way.
+-- Insert the snapshot of a new schedule; a dialect may replace this by a faster way.
 {insert_snapshot}
 
 -- name: insert_range
@@ -362,12 +362,12 @@ DELETE FROM {ranges} WHERE schedule_id = :schedule_id AND last_at > :after
 SELECT {row_columns} FROM {row_tables} WHERE e.id IN {list:ids}
 
 -- name: next_due
--- When the next row is due, after an instant, that waits in these lanes for one of these jobs.
+-- When the next row of these lanes and jobs is due after an instant.
 WITH RECURSIVE {lanes}
 SELECT {first_due}
 
 -- name: first_due
--- The instant of next_due as a value, where the lanes are known.
+-- The instant of next_due as a value, for a query that has a table of lanes.
 (
     SELECT min((
         SELECT x.due_at FROM {executions} AS x {by_index:executions_lane}
@@ -423,8 +423,8 @@ lanes (lane, priority) AS (
     )
 
 -- name: these_to_take
--- Lock those of these executions that are one-off work, wait in these lanes and are due, without
--- rows that others have locked; by priority if :ranked is 1, by age if it is 0.
+-- Lock the executions among these that are one-off work, wait in these lanes and are due, without
+-- rows that other transactions have locked; by priority if :ranked is 1, by age if :ranked is 0.
 SELECT {taken_columns} FROM {executions} AS found {by_id}
 WHERE id IN {list:ids} AND lane IN {list:lanes}
     AND {state_itself} IN ('pending', 'scheduled') AND held_by = '' AND due_at <= :now
@@ -468,7 +468,7 @@ UPDATE {executions} {by_id} SET state = 'scheduled'
 WHERE id IN {list:ids} AND state = 'pending'
 
 -- name: rows_expired
--- Running executions whose session is gone or has lost its lease.
+-- Running executions whose session is deleted or has lost its lease.
 SELECT {row_columns} FROM {row_tables}
 WHERE e.state = 'running' AND (w.id IS NULL OR w.leased_until <= :now)
 ORDER BY e.session, e.id LIMIT :limit
@@ -486,7 +486,7 @@ SELECT id FROM {schedules} WHERE id IN (
 ) ORDER BY id {lock}
 
 -- name: next_rows_among
--- Which of these executions are the next row of their schedule.
+-- The executions among these that are the next row of their schedule.
 SELECT e.id FROM {executions} AS e
 JOIN {schedules} AS c ON c.id = e.schedule_id AND e.run_at > c.cursor_at
 WHERE e.id IN {list:ids}
@@ -527,7 +527,7 @@ WHERE {running_session:e} = :session
 SELECT e.id, e.fence FROM {executions} AS e WHERE {running_session:e} = :session
 
 -- name: note_report
--- Keep the progress of a run; a late report of an earlier claim changes nothing.
+-- Store the progress of a run; a late report of an earlier claim is ignored.
 INSERT INTO {reports} (execution_id, fence, told_at, report)
 VALUES (:execution_id, :fence, :told_at, :report)
 ON CONFLICT (execution_id) DO UPDATE SET
@@ -551,7 +551,7 @@ SELECT execution_id, fence FROM {attempts}
 WHERE execution_id IN {list:ids} AND ending = 'settled'
 
 -- name: insert_attempt
--- Insert an ended attempt; a known attempt is left alone.
+-- Insert an ended attempt; an existing attempt is left unchanged.
 INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 ) VALUES (
@@ -559,7 +559,7 @@ INSERT INTO {attempts} (
 ) {unless_known:ending}
 
 -- name: attempts_of
--- Every attempt at an execution; a success without a row of its own is the last one.
+-- Every attempt of an execution; a success without a row of its own is the last attempt.
 SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending, number
 FROM {attempts} WHERE execution_id = :id
 UNION ALL
@@ -614,7 +614,7 @@ UPDATE {unique_keys} SET execution_id = :execution_id, failures = :failures
 WHERE unique_key = :unique_key
 
 -- name: known_executions
--- Which of these executions exist.
+-- The executions among these that exist.
 SELECT id FROM {executions} WHERE id IN {list:ids}
 
 -- Sessions
@@ -635,7 +635,7 @@ INSERT INTO {sessions} (
 UPDATE {sessions} SET leased_until = :until WHERE id = :id
 
 -- name: guarded_leases
--- Lock sessions, so that none is renewed meanwhile, and read when their leases end.
+-- Lock sessions, so that no session is renewed meanwhile, and read when their leases end.
 SELECT id, leased_until FROM {sessions} {by_id}
 WHERE id IN {list:ids} ORDER BY id {lock}
 
@@ -649,7 +649,7 @@ WITH RECURSIVE {lanes}, clock (now) AS (SELECT :now)
 {tick_facts}
 
 -- name: tick_facts
--- The facts of that answer, where the lanes and the clock are known: a word, a number and a text.
+-- The facts of the answer of `tick`, each a word, a number and a text; needs lanes and clock.
 SELECT 'switch over', s.until_at, '' FROM {switches} AS s, clock WHERE s.until_at <= clock.now
 UNION ALL
 SELECT 'held', claim.fence, claim.execution_id FROM ({held_claims}) AS claim
@@ -663,7 +663,7 @@ UNION ALL
 SELECT 'expired', clock.now, '' FROM clock WHERE EXISTS ({expired_run})
 
 -- name: expired_run
--- A running execution whose session is gone, or another one that has lost its lease by the clock.
+-- A running execution whose session is deleted, or is another session without a valid lease.
 SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.session
 WHERE e.state = 'running'
     AND (w.id IS NULL OR (w.leased_until <= clock.now AND w.id <> :session))
@@ -684,15 +684,15 @@ FROM {sessions} ORDER BY id
 -- Switches
 
 -- name: lock_turning
--- Wait for transactions that have read which switches are off. Nothing: writing to the table
--- waits.
+-- Wait for transactions that have read which switches are off. Empty: a write to the table waits
+-- already.
 
 -- name: all_switches
--- The switches that are off, with those whose time is over.
+-- The switches that are off, including switches that have reached their end.
 SELECT name, target, mode, reason, actor, until_at FROM {switches} ORDER BY name
 
 -- name: turn_off
--- Turn a switch off: it stops its target.
+-- Turn a switch off: the switch then stops its target.
 {lock_turning}
 INSERT INTO {switches} (name, target, mode, reason, actor, until_at)
 VALUES (:name, :target, :mode, :reason, :actor, :until_at)
@@ -723,7 +723,7 @@ DELETE FROM {rejections} WHERE name = :name
 UPDATE {executions} {by_id} SET held_by = :name WHERE id IN {list:ids}
 
 -- name: free_held
--- Let executions run that a switch has held.
+-- Free executions that a switch has held.
 UPDATE {executions} SET held_by = '' WHERE held_by = :name AND held_by <> ''
 
 -- name: note_held
@@ -804,7 +804,7 @@ DELETE FROM {{1}} WHERE {2} IN (
 {delete_before:ranges,number,last_at}
 
 -- name: delete_orphans
--- Delete results of executions that were gone before: no other row refers to them.
+-- Delete results of executions that were deleted earlier: no other row refers to these results.
 DELETE FROM {attempts} WHERE number IN (
     SELECT number FROM {attempts} WHERE ending = 'orphan' AND finished_at < :before
     ORDER BY finished_at, number LIMIT :limit
@@ -815,8 +815,8 @@ DELETE FROM {attempts} WHERE number IN (
 {delete_before:sessions,id,leased_until}
 
 -- name: unused_snapshots
--- Which snapshots are unused, of pairs of schedule and revision. New executions have the
--- revision in force, so none of them needs these.
+-- The unused snapshots among pairs of schedule and revision. New executions have the current
+-- revision, so no new execution needs an unused snapshot.
 SELECT s.schedule_id, s.revision FROM {pairs:revisions} AS one
 CROSS JOIN {snapshots} AS s
 WHERE s.schedule_id = one.word AND s.revision = one.number

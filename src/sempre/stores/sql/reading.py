@@ -52,14 +52,14 @@ _NAME = SCHEDULE.position("name")
 
 
 def views_of(transaction: Transaction, found: Sequence[Row]) -> Views:
-    """Return schedules, given as rows of theirs, with the executions that planning looks at."""
+    """Return the schedules of these rows, with the executions that planning reads."""
     ids = sorted({row[0] for row in found})
     seen = transaction.view_rows(ids) if ids else []
     return views_among(found, sorted(seen, key=itemgetter(0)))
 
 
 def readable_views(transaction: Transaction, found: Sequence[Row], left_out: LeftOut) -> list[View]:
-    """Return the same, but for those that cannot be planned here, which are told of."""
+    """Return the views that can be read; add the unreadable ones to `left_out`."""
     views = views_of(transaction, found)
     left_out += views.unreadable.values()
     return views.readable
@@ -68,9 +68,9 @@ def readable_views(transaction: Transaction, found: Sequence[Row], left_out: Lef
 def of_rows(
     transaction: Transaction, found: Sequence[Row], stops: ActiveSwitches, left_out: LeftOut
 ) -> list[Candidate]:
-    """Return executions, given as rows, with the views of their schedules and what stops them.
+    """Return the executions of rows, with the views of their schedules and the stopping switch.
 
-    One whose schedule cannot be read is left out as well: it would run without a successor.
+    An execution with an unreadable schedule is left out too: the run would have no successor.
     """
     ids = sorted({row[_SCHEDULE_ID] for row in found if row[_SCHEDULE_ID] is not None})
     owners = transaction.rows("schedules_by_id", ids=ids) if ids else []
@@ -98,7 +98,7 @@ def _candidate(row: Execution, view: View | None, stops: ActiveSwitches) -> Cand
 def candidates(
     transaction: Transaction, ids: Sequence[str], stops: ActiveSwitches, left_out: LeftOut
 ) -> list[Candidate]:
-    """Return the executions of these ids that exist, in the order asked for."""
+    """Return the executions of these ids that exist, in the order of the ids."""
     found = {row[0]: row for row in transaction.rows("rows_by_id", ids=list(ids))}
     rows = [found[each] for each in ids if each in found]
     return of_rows(transaction, rows, stops, left_out)
@@ -107,12 +107,12 @@ def candidates(
 def due(
     transaction: Transaction, wanted: Wanted, stops: ActiveSwitches, left_out: LeftOut
 ) -> list[Candidate]:
-    """Return rows of schedules that are due, most urgent first, or overdue ones by age."""
+    """Return due rows of schedules, most urgent first, or overdue rows, oldest first."""
     ids = due_ids(transaction, wanted, stops)
     owners = transaction.rows("schedules_of", ids=ids) if ids else []
     views = views_of(transaction, owners).readable
     found = {row.id: _candidate(row, view, stops) for view in views for row in view.rows}
-    # What waits is among the rows of its view, unless its schedule is gone or cannot be read.
+    # A waiting row is in the view of its schedule, unless the schedule is deleted or unreadable.
     if others := [each for each in ids if each not in found]:
         rest = candidates(transaction, others, stops, left_out)
         found |= {each.execution.id: each for each in rest}
@@ -126,7 +126,7 @@ def due_ids(
     *,
     within: timedelta = timedelta(0),
 ) -> list[str]:
-    """Return the ids of the same, also of those that will be due within a while."""
+    """Return the ids of rows of schedules that are due now or within a duration."""
     asked = stops.due(wanted)
     if asked is None:
         return []
@@ -143,7 +143,7 @@ def bounds(
     within: timedelta = timedelta(0),
     past: int = 0,
 ) -> dict[str, int]:
-    """Return by when what is wanted has to be due, and how much of it: so many more, past some."""
+    """Return the latest due time of wanted rows, and their limit, raised by `past` rows to skip."""
     latest = transaction.now + within - (wanted.overdue or timedelta(0))
     return {"now": microseconds_of(latest), "limit": wanted.limit + past}
 
@@ -151,7 +151,7 @@ def bounds(
 def next_due_at(
     transaction: Transaction, wanted: Wanted, *, after: datetime | None = None
 ) -> datetime | None:
-    """Return when the next wanted row is due, of a schedule or one-off, after an instant."""
+    """Return when the next wanted row, of a schedule or one-off, is due after an instant."""
     [(at,)] = transaction.rows("next_due", **asked_for_next(wanted, after=after))
     return None if at is None else instant_of(at)
 

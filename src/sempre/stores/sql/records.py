@@ -29,7 +29,7 @@ Row = Sequence[Any]
 
 
 def write_range(passed: SlotRange) -> dict[str, Any]:
-    """Return the columns of a stretch of slots."""
+    """Return the columns of a range of slots."""
     return {
         "schedule_id": passed.schedule_id,
         "first_at": microseconds_of(passed.first),
@@ -40,13 +40,13 @@ def write_range(passed: SlotRange) -> dict[str, Any]:
 
 
 def read_range(row: Row) -> SlotRange:
-    """Return the stretch of slots of a row."""
+    """Return the range of slots of a row."""
     first, last = instant_of(row[1]), instant_of(row[2])
     return SlotRange(schedule_id=row[0], first=first, last=last, count=row[3], reason=row[4])
 
 
 def write_attempt(attempt: Attempt) -> dict[str, Any]:
-    """Return the columns of a try."""
+    """Return the columns of an attempt."""
     ending = "late" if attempt.late else "lost" if attempt.lost else "settled"
     return {
         "execution_id": attempt.execution_id,
@@ -62,7 +62,7 @@ def write_attempt(attempt: Attempt) -> dict[str, Any]:
 
 
 def read_attempt(row: Row) -> Attempt:
-    """Return the try of a row."""
+    """Return the attempt of a row."""
     started, finished = instant_of(row[3]), instant_of(row[4])
     how = row[8] in ("late", "orphan"), row[8] == "lost"
     ended = State(row[5]), json.loads(row[6]), row[7], *how
@@ -121,5 +121,5 @@ def read_pass(row: Row) -> Pass:
 
 
 def read_rollup(row: Row) -> Rollup:
-    """Return what is left of a day."""
+    """Return the counts of one day."""
     return Rollup(row[0], row[1], State(row[2]), row[3], row[4] / 1_000_000)

@@ -1,7 +1,7 @@
-"""How attempts ended: successes by one statement, every other end as its plan says.
+"""Settlements: successes are written by one statement, every other end according to its plan.
 
-Each batch is one transaction, and safe to repeat. A success without a result has no row among the
-attempts: the row of the execution holds everything, and is read as the last attempt.
+Each batch is one transaction, and safe to repeat. A success without a result has no row in the
+table of attempts: the row of the execution has every value, and is read as the last attempt.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from sempre.stores.sql.records import write_attempt
 
 __all__ = ["settle"]
 
-# An execution, and the fence by which it was started.
+# The id of an execution, and the fence of its start.
 Claim = tuple[str, int]
 
 
@@ -42,8 +42,8 @@ def settle(
 def _succeed(transaction: Transaction, successes: Sequence[Success], session: str) -> set[Claim]:
     """Record successes of claims that hold; return the claims that have succeeded, now or before.
 
-    A success changes no row but its own execution. A claim that had succeeded before keeps the
-    result of that time.
+    A success changes no row but its own execution. A claim that had succeeded before keeps
+    its first result.
     """
     by_end: dict[datetime, list[Claim]] = defaultdict(list)
     for each in successes:
@@ -80,7 +80,7 @@ def _settle(
     transaction: Transaction, settlements: Sequence[Settlement], session: str
 ) -> list[Settled]:
     ids = sorted({each.execution.id for each in settlements})
-    # A settlement need not change the execution that it is about.
+    # The plan of a settlement may leave its own execution unchanged.
     batch = GuardedBatch(transaction, [Order(each.plan) for each in settlements], also=ids)
     settled = {tuple(row) for row in transaction.rows("settled_attempts", ids=ids)}
     answers, attempts, ended = [], [], []
@@ -117,7 +117,7 @@ def _settle(
 
 
 def _forget_cancellations(transaction: Transaction, ended: list[str]) -> None:
-    """Nobody has to be asked any more to end what has ended; mostly nobody was."""
+    """Delete requests to cancel ended executions; mostly no request exists, so check first."""
     if ended and transaction.rows("any_cancellation"):
         transaction.run("forget_cancellations", ids=ended)
 

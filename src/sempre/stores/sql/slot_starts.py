@@ -1,8 +1,8 @@
-"""Starts of many slots by one statement, where the database can write and read in one.
+"""Starts of many slots by one statement, if the database can write and read in one statement.
 
-The statement moves a schedule on only if the schedule stands as its plan found it, which says that
-the slot is still its next row; then it starts the row and inserts the successor. Every other order
-is left to the guarded batch, which compares and writes it step by step.
+The statement moves a schedule on only if the schedule is unchanged since its plan was made: then
+the slot is still its next row. The statement also starts the row and inserts the successor. The
+guarded batch carries out every other order: it compares and writes step by step.
 """
 
 from collections import Counter
@@ -28,12 +28,12 @@ __all__ = ["start_slots"]
 def start_slots(
     transaction: Transaction, orders: Iterable[Order], session: str
 ) -> dict[str, Execution]:
-    """Carry out the plain orders among these for a session; return the started executions by id.
+    """Carry out the plain orders for a session; return the started executions by id.
 
-    Starts nothing while any switch is off.
+    No execution starts while any switch is off.
 
     Raises:
-        FastPathMiss: a schedule stands as its plan found it, but its row does not.
+        FastPathMiss: a schedule is unchanged since its plan was made, but its row is not.
     """
     can_start = transaction.writes_in_reading and transaction.may_miss
     plain = _plain(orders) if can_start else []
@@ -52,9 +52,9 @@ def start_slots(
 
 
 def _plain(orders: Iterable[Order]) -> list[Order]:
-    """Return the plain ones that have the rest in common, by the ids of their schedules.
+    """Return the plain orders that are `_alike` to the first one, in the order of schedule ids.
 
-    Of several orders for one schedule the first may refuse those after it: none of them is plain.
+    With several orders for one schedule, the first may invalidate the others: none is plain.
     """
     of_schedules = [(order.plan.base.id, order) for order in orders if order.plan.base is not None]
     counts = Counter(identity for identity, _ in of_schedules)
@@ -69,10 +69,10 @@ def _plain(orders: Iterable[Order]) -> list[Order]:
 
 
 def _is_plain(plan: Plan) -> bool:
-    """Whether a plan does what `start_slots` does and nothing else.
+    """Return whether a plan has exactly the effects of the statement `start_slots`.
 
     A slot that was never claimed before starts, its schedule moves on to the slot, and the next row
-    is created, which runs the snapshot of the slot.
+    is created with the snapshot of the slot.
     """
     base, after = plan.base, plan.schedule
     is_single = len(plan.changes) == 1 and len(plan.creates) == 1 and not plan.ranges
@@ -85,7 +85,7 @@ def _is_plain(plan: Plan) -> bool:
         (row.attempt, row.fence, row.kind) == (0, 0, Kind.SCHEDULED)
         and row.schedule_id == base.id
         and is_mere_start(change)
-        # As mappings, whose values are compared only where they are not the very same.
+        # Compared as mappings: a comparison of dicts skips values that are identical objects.
         and vars(base) | moved | {"broken": "", "ended": False} == vars(after)
         and (draft.kind, draft.schedule_id) == (Kind.SCHEDULED, base.id)
         and draft.snapshot == row.snapshot
@@ -129,5 +129,5 @@ def _instants(values: list[datetime]) -> str:
 
 
 def _numbers(values: list[int]) -> str:
-    """Return numbers as the database writes an array."""
+    """Return numbers in the syntax of an array of the database."""
     return f"{{{','.join(map(str, values))}}}"

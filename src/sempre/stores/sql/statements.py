@@ -10,7 +10,7 @@ A file is a list of statements, each with a name and a description:
 take arguments: `{new:actor}` is the piece `new` with `actor` in the place of its `{1}`; `{0}` is
 all arguments, commas included. `{columns:list}` and its like are lists of columns: see
 column_lists.py. The file queries.sql serves every dialect; a dialect's own statements.sql replaces
-what its database words differently. Values come in as parameters only.
+statements that its database needs in another form. Values are passed only as parameters.
 """
 
 import re
@@ -50,7 +50,7 @@ _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,40}")
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement as the file has it, and its description."""
+    """A statement as written in the file, and its description."""
 
     name: str
     description: str
@@ -81,11 +81,11 @@ class Statements:
         self._names |= {table: f"{qualifier}{prefix}{table}" for table in TABLES}
 
     def table(self, name: str) -> str:
-        """Return how a table is addressed."""
+        """Return the full name of a table in SQL."""
         return self._names[name]
 
     def complete(self, text: str) -> str:
-        """Return SQL with every place in braces filled in; KeyError for an unknown one."""
+        """Return SQL with every place in braces filled in; KeyError for an unknown name."""
 
         def fill(place: re.Match[str]) -> str:
             word, given = place[1], place[2]
@@ -102,7 +102,7 @@ class Statements:
     def completed(self, parameter: str = r":\1") -> dict[str, str]:
         """Return every statement by name, its parameters as the driver expects them.
 
-        A piece with arguments is no statement by itself, and is left out.
+        A piece with arguments is not a complete statement, and is left out.
         """
         return {
             name: _PARAMETER.sub(parameter, self.complete(piece.text))
@@ -134,7 +134,7 @@ def parse(text: str) -> dict[str, Statement]:
 
 @cache
 def load(dialect: str) -> Mapping[str, Statement]:
-    """Return the shared statements, replaced by those that a dialect words in its own way."""
+    """Return the shared statements, with the dialect's own statements in place of shared ones."""
     folder = files("sempre.stores.sql")
     every = folder.joinpath("queries.sql").read_text("utf-8")
     own = folder.joinpath("dialects", dialect, "statements.sql").read_text("utf-8")

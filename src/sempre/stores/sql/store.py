@@ -60,15 +60,15 @@ __all__ = ["SqlStore"]
 
 
 class SqlStore(SqlHistory):
-    """A store in an SQL database. Call `upgrade` once before anything else."""
+    """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
-        """Use a database; nothing is opened yet."""
+        """Use a database; no connection is opened yet."""
         super().__init__(dialect)
         self._one_off_claims = OneOffClaims()
 
     def notifier(self, channel: str) -> SqlNotifier:
-        """Return what notifies the connections that listen to a channel; only in PostgreSQL."""
+        """Return a notifier of the connections that listen to a channel; only in PostgreSQL."""
         return SqlNotifier(self._dialect, channel)
 
     # Schedules
@@ -104,7 +104,7 @@ class SqlStore(SqlHistory):
         return with_switches(lambda: self._read_rows(ask), self._dialect)
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
-        """Return the ids of rows of schedules that are due, or will be within a while."""
+        """Return the ids of rows of schedules that are due now or within a duration."""
 
         def ask(transaction: Transaction) -> list[str]:
             stops = switches_off(transaction, lock=False)
@@ -113,7 +113,7 @@ class SqlStore(SqlHistory):
         return with_switches(lambda: self._read(ask), self._dialect)
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
-        """Return when the next row that is not yet due will be."""
+        """Return when the next row that is not due yet becomes due."""
 
         def ask(transaction: Transaction) -> datetime | None:
             return reading.next_due_at(transaction, wanted, after=transaction.now)
@@ -142,7 +142,7 @@ class SqlStore(SqlHistory):
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str
     ) -> list[Execution | bool]:
-        """Read, plan and carry out in one transaction, which locks the schedules first."""
+        """Read, plan and write in one transaction, which locks the schedules first."""
         return self._write_with_switches(
             lambda transaction: writes.claim_exclusively(transaction, ids, plan, session)
         )
@@ -155,7 +155,7 @@ class SqlStore(SqlHistory):
         return self._one_off_claims.claim_one_off(self._write_at_home, asked).reading()
 
     def running(self, session: str) -> Reading[list[Execution]]:
-        """Return what runs under a session, by fence."""
+        """Return the running executions of a session, by fence."""
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[Execution]:
             return executions_of(transaction.rows("rows_running", session=session), left_out)
@@ -167,11 +167,11 @@ class SqlStore(SqlHistory):
         return self._write(lambda transaction: settle(transaction, settlements, session))
 
     def enqueue(self, works: Collection[Work]) -> list[Enqueued]:
-        """Put one-off work in."""
+        """Enqueue one-off work."""
         return self._write_with_switches(lambda transaction: enqueue(transaction, works))
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:
-        """Put one-off work in through a transaction of the caller's."""
+        """Enqueue one-off work in a transaction of the caller."""
         return enqueue_within(self._checked(), connection, works, self.uuid)
 
     def effects(self, execution_id: str, fence: int) -> Effects:
@@ -179,11 +179,11 @@ class SqlStore(SqlHistory):
         return SqlEffects(self._checked().callers.begin_for_job(), execution_id, fence)
 
     def connect(self) -> object:
-        """Return a fresh connection to the database."""
+        """Return a new connection to the database."""
         return self._dialect.callers.connect()
 
     def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
-        """End live executions, and ask for the end of running ones."""
+        """Cancel waiting executions, and ask the sessions of running ones to end them."""
         return self._write(lambda transaction: writes.cancel(transaction, ids, actor))
 
     # Sessions
@@ -201,7 +201,7 @@ class SqlStore(SqlHistory):
         return self._write(begin)
 
     def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
-        """Renew a session and tell it what it has to know."""
+        """Renew the lease of a session, and answer its heartbeat."""
 
         def renew(transaction: Transaction) -> Reading[Tick]:
             return tick(transaction, session, wanted, lease)
@@ -209,7 +209,7 @@ class SqlStore(SqlHistory):
         return self._write_at_home(renew, by_heartbeat=True)
 
     def report(self, reports: Sequence[Report], *, session: str) -> None:
-        """Keep how far runs have come."""
+        """Store the progress reports of runs."""
         self._write(lambda transaction: writes.report(transaction, reports, session))
 
     def retire(self, session: str) -> None:
@@ -226,7 +226,7 @@ class SqlStore(SqlHistory):
         return self._read_rows(ask)
 
     def shorten_leases(self, *, longest: timedelta) -> int:
-        """Let no lease last longer than so long from now."""
+        """Shorten every lease that ends later than `longest` from now."""
 
         def shorten(transaction: Transaction) -> int:
             until = microseconds_of(transaction.now + longest)
@@ -235,7 +235,7 @@ class SqlStore(SqlHistory):
         return self._write(shorten)
 
     def expired(self, limit: int) -> Reading[list[Candidate]]:
-        """Return running executions whose session is gone or expired."""
+        """Return running executions whose session is deleted or expired."""
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[Candidate]:
             now = microseconds_of(transaction.now)
@@ -255,17 +255,17 @@ class SqlStore(SqlHistory):
     def waiting(
         self, queues: frozenset[str] | None, *, horizon: timedelta, after: str, limit: int
     ) -> Reading[Page[Waiting]]:
-        """Return a page of what waits in these queues and is due within the horizon."""
+        """Return a page of the rows that wait in these queues and are due within the horizon."""
         return self._read(lambda each: announcements.waiting(each, queues, horizon, after, limit))
 
     def mark_announced(self, ids: Sequence[str]) -> int:
-        """Turn pending rows to scheduled."""
+        """Change pending rows to scheduled."""
         return self._write(lambda transaction: transaction.run("mark_announced", ids=list(ids)))
 
     # Maintenance
 
     def needing_repair(self, *, tzdata: str, limit: int) -> Reading[list[View]]:
-        """Return schedules that may be wrong."""
+        """Return schedules that may need repair."""
         stamp = sortable_tzdata(tzdata)
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[View]:
@@ -289,17 +289,17 @@ class SqlStore(SqlHistory):
         return self._read_rows(ask)
 
     def begin_pass(self, *, holder: str, every: timedelta) -> Pass | None:
-        """Take the maintenance pass if it is due."""
+        """Begin the maintenance pass if the pass is due."""
         return self._write(lambda each: maintenance.begin_pass(each, holder, every))
 
     def finish_pass(
         self, *, holder: str, report: Mapping[str, Json], due_in: timedelta | None = None
     ) -> None:
-        """Record what a pass did."""
+        """Record the report of a pass."""
         self._write(lambda each: maintenance.finish_pass(each, holder, report, due_in))
 
     def last_pass(self) -> Reading[Pass]:
-        """Return when the next pass is due and what the last one reported."""
+        """Return when the next pass is due, and the report of the last pass."""
         return self._read(maintenance.last_pass)
 
     def purge(self, *, before: datetime, limit: int) -> int:
@@ -309,7 +309,7 @@ class SqlStore(SqlHistory):
     # Switches
 
     def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
-        """Turn a switch off or on again."""
+        """Turn a switch off, or on again; return the switches that are off."""
         self._write(lambda transaction: turn(transaction, switch, off=off))
 
         def ask(transaction: Transaction) -> list[Switch]:

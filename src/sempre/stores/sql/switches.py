@@ -30,18 +30,18 @@ T = TypeVar("T")
 
 
 class TimeIsOver(Exception):
-    """A switch has to go on again before the work can be done."""
+    """A switch has reached its end: turn the switch on, then repeat the work."""
 
 
 class ActiveSwitches(NamedTuple):
-    """The switches that are off, asked what they stop."""
+    """The switches that are off, and the executions that they stop."""
 
     switches: tuple[Switch, ...] = ()
 
     def due(self, wanted: Wanted) -> dict[str, list[str]] | None:
-        """Return the parameters of the statement for what is due of schedules; None if nothing is.
+        """Return the parameters of `due` for rows of schedules; None if no row can be due.
 
-        What is held is left out. What is rejected is not, so that its slots are skipped.
+        Held rows are left out. Rejected rows are not: their slots have to be skipped.
         """
         held = ActiveSwitches(tuple(switch for switch in self.switches if switch.holds))
         queues = () if held.has_all else wanted.queues - held.named("queue")
@@ -51,7 +51,7 @@ class ActiveSwitches(NamedTuple):
         return asked and asked | held.targets()
 
     def targets(self) -> dict[str, list[str]]:
-        """Return whom they stop, but for queues, as parameters of statements."""
+        """Return the targets of the switches, without queues, as parameters of statements."""
         pairs = {f"pair:{job}" for job in self.named("pair")}
         return {
             "stopped_jobs": sorted(self.named("job")),
@@ -61,18 +61,18 @@ class ActiveSwitches(NamedTuple):
         }
 
     def to_take(self, wanted: Wanted) -> dict[str, list[str]] | None:
-        """Return the same for one-off work, which waits for either kind of switch."""
+        """Return the parameters for due one-off work, which waits for both kinds of switch."""
         queues = () if self.has_all else wanted.queues - self.named("queue")
         jobs = wanted.jobs - self.named("job")
         return _asked([lane(queue, "single") for queue in queues], jobs)
 
     @property
     def has_all(self) -> bool:
-        """Whether one of them stops everything."""
+        """Whether a switch stops everything."""
         return any(switch.target == "all" for switch in self.switches)
 
     def named(self, what: str) -> set[str]:
-        """Return what switches of one kind name, such as the jobs."""
+        """Return the names that switches of one kind of target stop, such as the jobs."""
         targets = (switch.target.partition(":") for switch in self.switches)
         return {name for found, _, name in targets if found == what and name}
 
@@ -84,7 +84,7 @@ class ActiveSwitches(NamedTuple):
         return {row[0]: tags_within(row[1]) for row in transaction.rows("tags_of", ids=ids)}
 
     def stopping(self, row: Draft, tags: Mapping[str, Collection[str]]) -> Switch | None:
-        """Return the switch that is off for an execution."""
+        """Return the switch that stops an execution, if any."""
         return stopping(self.switches, row, tags.get(row.schedule_id or "", ()))
 
 
@@ -96,7 +96,7 @@ def count_rejections(transaction: Transaction, receipts: Iterable[Enqueued]) -> 
 
 
 class Decisions:
-    """Whether what plans decide about is stopped as it was when they were made, or as little."""
+    """Whether each plan saw the switches that are off now."""
 
     def __init__(self, transaction: Transaction, plans: Iterable[Plan]) -> None:
         """Lock the switches, if any plan decides about a start."""
@@ -111,7 +111,7 @@ class Decisions:
         self._now = {each: stops.stopping(row, tags) for each, row in rows.items()}
 
     def stand(self, plan: Plan) -> bool:
-        """Tell whether a plan knows of the switch that is off by now."""
+        """Return whether a plan saw the switch that stops its execution now."""
         switch = self._now.get(plan.decides)
         if switch is None:
             return plan.stopped_by is None
@@ -119,9 +119,9 @@ class Decisions:
 
 
 def switches_off(transaction: Transaction, *, lock: bool = True) -> ActiveSwitches:
-    """Return the switches that are off; if locked, whoever turns one waits for the transaction.
+    """Return the switches that are off; with `lock`, turning a switch waits for this transaction.
 
-    Only within `with_switches`, which ends those whose time is over.
+    Call this only within `with_switches`, which turns on the switches that have reached their end.
     """
     if lock:
         transaction.send("lock_switches")
@@ -130,14 +130,14 @@ def switches_off(transaction: Transaction, *, lock: bool = True) -> ActiveSwitch
 
 
 def _check_in_time(switches: Sequence[Switch], now: datetime) -> tuple[Switch, ...]:
-    """Return switches of whom no one's time is over; only within `with_switches`."""
+    """Return the switches; TimeIsOver if one has reached its end. Only within `with_switches`."""
     if _over(switches, now):
         raise TimeIsOver
     return tuple(switches)
 
 
 def switches_in_force(transaction: Transaction) -> list[Switch]:
-    """Return the switches that are off and whose time is not over; nothing is changed."""
+    """Return the switches that are off and have not reached their end; write nothing."""
     switches = list(map(read_switch, transaction.rows("all_switches")))
     over = _over(switches, transaction.now)
     refused = {row[0]: row[1] for row in transaction.rows("all_rejections")} if switches else {}
@@ -149,7 +149,7 @@ def switches_in_force(transaction: Transaction) -> list[Switch]:
 
 
 def with_switches(run: Callable[[], T], dialect: Dialect) -> T:
-    """Run a transaction that asks for switches, after those whose time is over went on again."""
+    """Run a transaction that reads switches, after turning on those that have reached their end."""
     while True:
         try:
             return run()
@@ -158,7 +158,7 @@ def with_switches(run: Callable[[], T], dialect: Dialect) -> T:
 
 
 def turn(transaction: Transaction, switch: Switch, *, off: bool) -> None:
-    """Turn a switch off, or on again, which frees what it held."""
+    """Turn a switch off, or on again, which frees the executions that the switch held."""
     if off:
         transaction.run("turn_off", **write_switch(switch))
     else:
@@ -172,7 +172,7 @@ def _end_those_over(transaction: Transaction) -> None:
 
 
 def _turn_on(transaction: Transaction, name: str) -> None:
-    """Free what a switch held; a slot that it kept waiting past its time says so."""
+    """Free the executions that a switch held; overdue slots get the switch as their reason."""
     known = map(read_switch, transaction.rows("all_switches"))
     ended = ActiveSwitches(tuple(each for each in known if each.name == name and each.holds))
     transaction.run("turn_on", name=name)
@@ -181,7 +181,7 @@ def _turn_on(transaction: Transaction, name: str) -> None:
     if ended.switches:
         queues, everything = sorted(ended.named("queue")), int(ended.has_all)
         whom = {"stopped_queues": queues, "everything": everything, **ended.targets()}
-        # Read first: an update would wait for rows that others have not committed.
+        # Read first: an update would wait for rows that other transactions have not committed.
         now = microseconds_of(transaction.now)
         ids = [row[0] for row in transaction.rows("held_slots", now=now, **whom)]
         transaction.run("note_held", reason=held_by(name), ids=ids)

@@ -1,6 +1,6 @@
 """The writing operations of plans: create, apply, claim, cancel, report.
 
-Each is one transaction for its whole batch, and safe to repeat.
+Each operation is one transaction for a whole batch, and is safe to repeat.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
 
 
 def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
-    """Carry out plans, each wholly or not at all."""
+    """Carry out plans, each as a whole or not at all."""
     decisions = Decisions(transaction, [order.plan for order in orders])
     batch = GuardedBatch(transaction, orders)
     alive = _living(transaction, orders)
@@ -85,13 +85,13 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
 
 
 def _is_overtaken(order: Order, transaction: Transaction) -> bool:
-    """Tell whether a cursor is to come back from what is the past by now; few plans ask for now."""
+    """Return whether a plan moves a cursor back over past slots; few plans need the now."""
     plan = order.plan
     return plan.retracts_after is not None and plan.is_overtaken(transaction.now)
 
 
 def _living(transaction: Transaction, orders: Sequence[Order]) -> frozenset[str]:
-    """Return which of the sessions that something is to be taken from have their lease."""
+    """Return the sessions that still have a lease, of those that rescues take executions from."""
     sessions = {each.before.session for order in orders for each in _rescues(order)}
     if not sessions:
         return frozenset()
@@ -118,8 +118,8 @@ def claim(
 def claim_exclusively(
     transaction: Transaction, ids: Sequence[str], plan: Planner, session: str
 ) -> list[Execution | bool]:
-    """Lock the schedules of executions, then read, plan and carry out."""
-    # In the order in which all others lock; the now is asked for when nothing is waited for.
+    """Lock the schedules of executions, then read, plan and carry out the plans."""
+    # All transactions lock in this order. The now is read after every wait for a lock.
     transaction.send("lock_switches")
     transaction.rows("lock_schedules_of", ids=sorted(ids))
     left_out: LeftOut = []
@@ -147,7 +147,7 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
             continue
         due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
         if lease and due and fits(order, batch):
-            # Its holder is known from here on: the same order again is found done.
+            # The batch knows the holder from here on: a repeated order is found done.
             started.append(copy_with(after, session=session, leased_until=lease))
             batch.put(order, transaction, started=started[-1])
             batch.note_losses(order, transaction)
@@ -160,7 +160,7 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
 
 
 def report(transaction: Transaction, reports: Sequence[Report], session: str) -> None:
-    """Keep how far runs have come that a session still holds."""
+    """Store the progress reports of runs that a session still holds."""
     if lease_of(transaction, session) is None:
         return
     held = set(map(tuple, transaction.rows("claims_under", session=session)))
@@ -171,7 +171,7 @@ def report(transaction: Transaction, reports: Sequence[Report], session: str) ->
 
 
 def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[Cancelled]:
-    """End live executions, and ask for the end of running ones."""
+    """Cancel waiting executions, and ask the sessions of running ones to end them."""
     asked = set(ids)
     transaction.rows("lock_schedules_of", ids=sorted(asked))
     kept = {row[0] for row in transaction.rows("next_rows_among", ids=sorted(asked))}
@@ -207,21 +207,21 @@ def _is_own_claim(guard: Guard, planned: Execution, session: str) -> bool:
 
 
 def _is_due(guard: Guard | None, after: Execution, now: datetime) -> bool:
-    """Tell whether a row is due, by the plan and by what is stored."""
+    """Return whether a row is due, both in the plan and in the database."""
     return guard is not None and after.due_at <= now and guard.due_at <= microseconds_of(now)
 
 
 def lease_of(transaction: Transaction, session: str) -> datetime | None:
-    """Return until when a session has its lease; None if it has lost it."""
+    """Return when the lease of a session ends; None if the session has lost its lease."""
     found = transaction.rows("lease_of", id=session)
     until = instant_of(found[0][0]) if found else None
     return until if until and until > transaction.now else None
 
 
 def next_fences(transaction: Transaction, wanted: int) -> Iterator[int]:
-    """Yield as many new fences as are wanted, in order; nothing is asked before the first.
+    """Yield new fences in ascending order; the database is queried at the first fence.
 
-    A database answers with each of them, or with the last of an unbroken row of them.
+    A database returns every fence, or the last fence of an unbroken sequence.
     """
     given = sorted(row[0] for row in transaction.rows("next_fences", count=wanted))
     yield from given if len(given) == wanted else range(given[0] - wanted + 1, given[0] + 1)

@@ -1,5 +1,5 @@
--- What MariaDB words in its own way. A `;` at the end of a line separates statements that run one
--- after another; the rows are those of the last statement that returns any. MariaDB has no partial
+-- Statements in MariaDB's own SQL. A `;` at the end of a line separates statements that run one
+-- after another; the result is that of the last statement with rows. MariaDB has no partial
 -- index: generated columns, which are NULL in all other rows, are indexed instead.
 
 -- Pieces
@@ -26,7 +26,7 @@ JSON_TABLE(
 CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
 
 -- name: list
--- Texts as the driver writes a list: only of literals does MariaDB make probes of an index.
+-- Texts as a list of literals, written by the driver: MariaDB probes an index only for literals.
 :{1}
 
 -- name: position
@@ -34,8 +34,8 @@ CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
 LOCATE({2}, {1})
 
 -- name: by_id
--- A hint to find rows by their primary key. Without it MariaDB reads a small table as a whole, and
--- waits for rows that other transactions have locked.
+-- A hint to find rows by their primary key. Without the hint, MariaDB reads a small table as a
+-- whole, and waits for rows that other transactions have locked.
 FORCE INDEX (PRIMARY)
 
 -- name: by_index
@@ -63,7 +63,7 @@ STRAIGHT_JOIN
 {1}.running_session
 
 -- name: beyond
--- Whether a pair comes after or before another: MariaDB makes no range of a comparison of pairs.
+-- Whether a pair comes after or before another: MariaDB uses no index range to compare pairs.
 {1} {3}= {4} AND ({1} {3} {4} OR ({1} = {4} AND {2} {3} {5}))
 
 -- name: update_rows
@@ -75,7 +75,7 @@ STRAIGHT_JOIN {{1}} AS e {by_id} ON e.id = r.id
 SET {changes:{2} of e from r}
 
 -- name: upsert
--- What an INSERT changes in a row that exists.
+-- The beginning of the changes that an INSERT makes to an existing row.
 ON DUPLICATE KEY UPDATE
 
 -- name: new
@@ -83,11 +83,11 @@ ON DUPLICATE KEY UPDATE
 VALUES({1})
 
 -- name: unless_known
--- Lets an INSERT leave a row alone that exists, and locks the row.
+-- Makes an INSERT skip a row that exists, and locks the row.
 ON DUPLICATE KEY UPDATE {1} = VALUES({1})
 
 -- name: lock_turning
--- Waits for transactions that have asked which switches are off.
+-- Wait for transactions that have read which switches are off.
 SELECT id FROM {meta} FOR UPDATE;
 
 -- name: delete_before
@@ -110,7 +110,7 @@ SELECT x.id, x.due_at FROM {executions} AS x {by_index:executions_lane}
 WHERE {due_condition::lane,:priority} ORDER BY x.due_at, x.id LIMIT :limit
 
 -- name: due_to_take
--- Lock the due one-off rows of one lane and priority, without rows that others have locked.
+-- Lock the due one-off rows of one lane and priority, without locked rows.
 SELECT {taken_columns} FROM {executions} AS found {by_index:executions_lane}
 WHERE {free_condition:found,:lane,:priority}
 ORDER BY found.due_at, found.id LIMIT :limit {lock_free}
@@ -124,7 +124,7 @@ REGEXP_REPLACE(x.name, '[0-9]+$', '')
 x.waiting_lane IS NOT NULL
 
 -- name: expired_run
--- A running execution whose session is gone, or another one that has lost its lease by the clock.
+-- A running execution whose session is deleted, or is another session without a valid lease.
 SELECT 1 FROM {executions} AS e LEFT JOIN {sessions} AS w ON w.id = e.running_session
 WHERE e.running_session IS NOT NULL
     AND (w.id IS NULL OR (w.leased_until <= clock.now AND w.id <> :session))
@@ -160,11 +160,11 @@ SELECT {row_columns} FROM {row_tables}
 WHERE (:after_dues) AND e.state NOT IN ('pending', 'scheduled', 'running')
 
 -- name: raise_fences
--- New fences are above a fence that was handed out elsewhere; the sequence never goes back.
+-- Raise new fences above a fence that was handed out elsewhere; the sequence never goes back.
 SELECT SETVAL({fences}, :fence)
 
 -- name: next_fences
--- Hand out :count new fences; the rows that get the fences are locked before.
+-- Hand out :count new fences; the rows that get the fences are already locked.
 SELECT NEXTVAL({fences}) FROM JSON_TABLE(
     CONCAT('[0', REPEAT(',0', :count - 1), ']'), '$[*]' COLUMNS (number FOR ORDINALITY)
 ) AS one
@@ -199,8 +199,8 @@ STRAIGHT_JOIN {unique_keys} AS k {by_id} ON k.unique_key = r.unique_key
 SET k.execution_id = r.execution_id, k.failures = r.failures
 
 -- name: start_taken
--- Executions begin, each under a fence of its own; given as pairs of id and fence. Their zones are
--- those of the plan that starts them, if there is one.
+-- Start executions, each under its own fence; given as pairs of id and fence. The time zone data
+-- are those of the plan that starts the executions, if a plan exists.
 UPDATE {pairs:claims} AS one STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word
 SET
     e.state = 'running', e.attempt = e.attempt + 1, e.reason = '', e.started_at = :now,
@@ -208,8 +208,8 @@ SET
     e.fence = one.number, e.tzdata = coalesce(:tzdata, e.tzdata)
 
 -- name: end_successes
--- End executions as successes that run under a session by these fences, given as pairs of id and
--- fence.
+-- End executions of a session as successes, if they run under these fences; given as pairs of id
+-- and fence.
 UPDATE {pairs:claims} AS one
 STRAIGHT_JOIN {executions} AS e {by_id} ON e.id = one.word AND e.fence = one.number
 SET e.state = 'succeeded', e.reason = '', e.finished_at = :at, e.ended_at = :at
@@ -225,7 +225,7 @@ SELECT e.id, e.due_at, e.queue, e.priority, e.attempt FROM {executions} AS e
 WHERE e.unrung_at <= :until ORDER BY e.unrung_at, e.id LIMIT :limit
 
 -- name: rows_expired
--- Running executions whose session is gone or has lost its lease.
+-- Running executions whose session is deleted or has lost its lease.
 SELECT {row_columns} FROM {row_tables}
 WHERE e.running_session IS NOT NULL AND (w.id IS NULL OR w.leased_until <= :now)
 ORDER BY e.running_session, e.id LIMIT :limit
@@ -247,8 +247,8 @@ UPDATE {executions} {by_id} SET
 WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 
 -- name: note_report
--- Keep the progress of a run; a late report of an earlier claim changes nothing. The fence is
--- written last, because the columns before are compared with it.
+-- Store the progress of a run; a late report of an earlier claim is ignored. The fence is written
+-- last, because the changes of the other columns compare the old fence.
 INSERT INTO {reports} (execution_id, fence, told_at, report)
 VALUES (:execution_id, :fence, :told_at, :report)
 ON DUPLICATE KEY UPDATE
@@ -265,7 +265,7 @@ WHERE due_at <= :now OR due_at > :farthest {lock};
 UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now OR due_at > :farthest
 
 -- name: delete_orphans
--- Delete results of executions that were gone before: no other row refers to them.
+-- Delete results of executions that were deleted earlier: no other row refers to these results.
 DELETE FROM {attempts} WHERE orphaned_at < :before ORDER BY orphaned_at, number LIMIT :limit
 
 -- name: latest_rows

@@ -1,12 +1,12 @@
--- What PostgreSQL words in its own way.
+-- Statements in PostgreSQL's own SQL.
 
 -- name: each
 -- A table with a column `value`: the texts of a JSON array.
 json_array_elements_text(CAST(:{1} AS json))
 
 -- name: pairs
--- A table with columns `word` and `number`: the pairs of two arrays, which cost the driver less than
--- one JSON array of pairs.
+-- A table with columns `word` and `number`: the pairs of two arrays, which cost the driver less
+-- than one JSON array of pairs.
 (
     SELECT
         json_array_elements_text(CAST(:{1}_words AS json)) AS word,
@@ -33,7 +33,7 @@ CROSS JOIN LATERAL (
 WHERE lanes.priority IS NOT NULL
 
 -- name: free_in_lanes
--- Lock due one-off rows, up to :limit of each lane, without rows that others have locked.
+-- Lock due one-off rows, up to :limit of each lane, without locked rows.
 WITH RECURSIVE {lanes}
 SELECT {taken_columns} FROM lanes
 CROSS JOIN LATERAL (
@@ -51,10 +51,10 @@ WHERE lanes.priority IS NOT NULL
 {free_in_lanes} ORDER BY found.priority, found.due_at, found.id LIMIT :limit
 
 -- name: claim_one_off
--- Start what is due and free, all in one statement, if the session has its lease and no switch is
--- off. Each row comes as it was found, with its fence, the present, and the end of the lease. Rows
--- are written where they were found: one that was changed just before it could be locked is in
--- another place by then, and is left for the next time.
+-- Start due one-off work in one statement, if the session has its lease and no switch is off. Each
+-- row is returned as found, with its fence, the now, and the end of the lease. Rows are updated by
+-- their physical place: a row that was changed just before its lock has moved, and is left for the
+-- next claim.
 WITH RECURSIVE {lanes},
 clock AS MATERIALIZED ({now} AS now),
 lease AS MATERIALIZED (
@@ -91,16 +91,16 @@ SELECT * FROM begun ORDER BY priority, due_at, id
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: holds_slot
--- Whether an execution holds its slot: the unique index of slots has these by schedule.
+-- Whether an execution holds its slot: the unique index of slots has these rows by schedule.
 x.kind = 'scheduled' AND x.state <> 'superseded'
 
 -- name: holds_none
--- Whether an execution of a schedule holds no slot: another index has these.
+-- Whether an execution of a schedule holds no slot: another index has these rows.
 (x.kind <> 'scheduled' OR x.state = 'superseded')
 
 -- name: history_of_schedule
--- A page of a schedule's executions, newest slot first: those that hold a slot, and all others. So a
--- slot is written into one index by schedule, not into two.
+-- A page of a schedule's executions, newest slot first: rows that hold a slot, and all others. So
+-- each row is written into one index by schedule, not into two.
 SELECT {row_columns} FROM (
     (
         SELECT x.* FROM {executions} AS x
@@ -120,8 +120,8 @@ SELECT {row_columns} FROM (
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_job
--- A page of a job's executions: those that run, and all others. The index by job has only the
--- others, so that a start is not written there.
+-- A page of a job's executions: running rows, and all others. The index by job has only the
+-- others, so that a start writes no entry into this index.
 SELECT {row_columns} FROM (
     (
         SELECT x.* FROM {executions} AS x
@@ -141,7 +141,7 @@ SELECT {row_columns} FROM (
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
 -- name: history_of_all
--- A page of all executions: those that run, and a page of each job.
+-- A page of all executions: running rows, and a page of each job.
 WITH RECURSIVE {all_jobs}
 SELECT {row_columns} FROM (
     SELECT found.* FROM all_jobs
@@ -239,8 +239,8 @@ CROSS JOIN LATERAL (
 {row_joins}
 
 -- name: occupied_slots
--- The rows that hold a slot, or are an active backfill of it, at pairs of schedule and instant; one
--- probe for each pair.
+-- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule and
+-- instant; one probe for each pair.
 SELECT found.id, found.schedule_id, found.run_at, found.kind, found.state, found.first_started_at,
     found.tzdata
 FROM {pairs:slots} AS one
@@ -255,9 +255,10 @@ CROSS JOIN LATERAL (
 ) AS found
 
 -- name: start_slots
--- Slots start, their schedules move on, and the next rows are born, as long as each schedule is as it
--- was found, the session lives and no switch is off. The last row tells how many schedules moved: if
--- fewer have begun, nothing may be kept. Whether the slot of a next row is free its index tells.
+-- Start slots, move their schedules on and insert the next rows, if each schedule is unchanged, the
+-- session has its lease and no switch is off. The last row has the number of moved schedules: if
+-- fewer slots started, the transaction must roll back. The unique index checks that the slot of a
+-- next row is free.
 WITH clock AS MATERIALIZED ({now} AS now),
 lease AS MATERIALIZED (
     SELECT w.leased_until FROM {sessions} AS w, clock
@@ -314,20 +315,21 @@ UNION ALL
 SELECT '', (SELECT count(*) FROM moved), (SELECT leased_until FROM lease)
 
 -- name: end_successes
--- End executions as successes that run under a session by these fences. State and session are tied
--- to each id: by old statistics hardly any row runs, and the planner would scan the running rows
--- first and compare each with every id.
+-- End executions of a session as successes, if they run under these fences. State and session are
+-- tied to each id: by old statistics hardly any row runs, and the planner would scan the running
+-- rows first and compare each with every id.
 UPDATE {executions} SET state = 'succeeded', reason = '', finished_at = :at, ended_at = :at
 FROM {pairs:claims} AS one
 WHERE id = one.word AND fence = one.number
     AND state || left(one.word, 0) = 'running' AND session || left(one.word, 0) = :session
 
 -- name: raise_fences
--- New fences are far above a fence that was handed out elsewhere: others may take some meanwhile.
+-- Raise new fences far above a fence that was handed out elsewhere: other transactions may take
+-- fences meanwhile.
 SELECT setval('{fences}', :fence + 1000000) FROM {fences} WHERE last_value <= :fence
 
 -- name: next_fences
--- Hand out :count new fences; the rows that get the fences are locked before.
+-- Hand out :count new fences; the rows that get the fences are already locked.
 SELECT nextval('{fences}') FROM generate_series(1, :count)
 
 -- name: lock_switches
@@ -351,7 +353,7 @@ SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS bigint)
 SELECT pg_notify(:channel, :word)
 
 -- name: tick
--- Renew a session, and answer its heartbeat: one statement, as of one moment.
+-- Renew the lease of a session, and answer its heartbeat: one statement, as of one instant.
 WITH RECURSIVE {lanes},
 clock AS MATERIALIZED ({now} AS now),
 renewed AS (
@@ -378,7 +380,7 @@ SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = :schema
 CREATE SCHEMA IF NOT EXISTS {schema}
 
 -- name: server_settings
--- The process that answers, and the settings of its server that check_server reads.
+-- The server process of the connection, and the server settings that check_server reads.
 SELECT
     pg_backend_pid(), current_setting('server_encoding'), pg_is_in_recovery(),
     current_setting('default_transaction_read_only'),
@@ -424,13 +426,13 @@ FROM json_populate_recordset(CAST(NULL AS {unique_keys}), CAST(:rows AS json)) A
 WHERE k.unique_key = r.unique_key
 
 -- name: insert_fresh
--- Executions come into being that differ in id and arguments only, and are not there already.
+-- Insert executions that differ only in id and arguments; fails on an id that exists.
 INSERT INTO {executions} (id, args, {columns:alike_execution})
 SELECT one.word, one.document, {parameters:alike_execution}
 FROM {documents:documents} AS one
 
 -- name: insert_attempt
--- Insert ended attempts, given as a JSON array; known ones are left alone.
+-- Insert ended attempts, given as a JSON array; existing attempts are left unchanged.
 INSERT INTO {attempts} (
     execution_id, fence, session, started_at, finished_at, state, result, error, ending
 )

@@ -1,10 +1,10 @@
--- What SQLite words in its own way.
+-- Statements in SQLite's own SQL.
 
 -- name: lock
--- Nothing: a transaction that writes has the whole file from its beginning.
+-- Empty: a transaction that writes locks the whole file from its beginning.
 
 -- name: lock_free
--- Nothing: a transaction that writes has the whole file from its beginning.
+-- Empty: a transaction that writes locks the whole file from its beginning.
 
 -- name: each
 -- A table with a column `value`: the texts of a JSON array.
@@ -62,15 +62,15 @@ WHERE lanes.priority IS NOT NULL
 {free_in_lanes} ORDER BY found.due_at, found.id LIMIT :limit
 
 -- name: next_fences
--- Hand out :count new fences; the row has the last of them.
+-- Hand out :count new fences; the row has the last fence.
 UPDATE {meta} SET fence = fence + :count RETURNING fence
 
 -- name: lock_switches
--- Nothing: a transaction that turns a switch waits for this one.
+-- No lock is needed: a transaction that turns a switch waits for this one.
 SELECT 1
 
 -- name: settle_on_state
--- Any read: with the first one a transaction fixes the state of the file that it reads.
+-- Any read: the first read of a transaction fixes the snapshot of the file.
 SELECT 1 FROM sqlite_master LIMIT 1
 
 -- name: has_meta
@@ -78,6 +78,6 @@ SELECT 1 FROM sqlite_master LIMIT 1
 SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :table
 
 -- name: write_first
--- Change nothing, but lock the file, as a transaction does that begins with a write: what is read
--- afterwards cannot change. `main` excludes other files that the connection has attached.
+-- Lock the file without a change, like a transaction that begins with a write: later reads see no
+-- change by others. `main` excludes other files that the connection has attached.
 UPDATE main.{meta} SET uuid = uuid
