@@ -18,7 +18,7 @@ class Timeouts:
     """Calls an action once for each key at its time, late but never early, from its own thread.
 
     Each time a key is due the thread scans all keys: fit for thousands, not for millions. In return
-    a forgotten key leaves nothing behind. The thread begins with the first key.
+    a forgotten key leaves no entry behind. The thread begins with the first key.
     """
 
     def __init__(self, clock: Clock) -> None:

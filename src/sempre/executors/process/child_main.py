@@ -1,4 +1,4 @@
-"""The main function of a child process: it waits for one call, makes it, reports, and ends.
+"""The main function of a child process: waits for one call, makes the call, reports, and ends.
 
 A child has the signal handlers of a fresh Python and a process group of its own. SIGTERM therefore
 ends it at once, without `finally`. A job that asks for `current().cancelled` wants to end by
@@ -68,7 +68,7 @@ class ChildMain:
     def __init__(
         self, lookup: Callable[[str], Task], clock: Clock, opener: Opener | None = None
     ) -> None:
-        """Make it before the fork.
+        """Prepare the child before the fork.
 
         Args:
             lookup: returns a task by its name; KeyError if there is none.

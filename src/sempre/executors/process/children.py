@@ -1,8 +1,8 @@
-"""The children of a worker: those that have a run, and two that wait for one.
+"""The children of a worker: children with a run, and two children that wait for a run.
 
-A fork and the first steps of a child take longer than many a job, so they happen in advance: each
-run goes to a child that waits, and orders another. Measured, that gives a third more runs per
-second. The first two are ordered with the first run: a worker without such jobs has no children.
+A fork and the first steps of a child take longer than many a job, so both happen in advance: each
+run goes to a waiting child, and orders another child. Measured, that gives a third more runs per
+second. The first run orders the first two children: a worker without such jobs has no children.
 """
 
 import socket

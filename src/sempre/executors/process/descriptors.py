@@ -31,8 +31,8 @@ def disconnect(descriptors: Iterable[int]) -> None:
 def disconnect_after_fork(descriptors: Callable[[], Iterable[int]]) -> None:
     """Disconnect the descriptors that a method returns in each later fork of this process.
 
-    Jobs in threads may fork. A program that they start gets none of the descriptors: `exec` closes
-    all of ours.
+    Jobs in threads may fork. A program that a job starts gets none of the descriptors: `exec`
+    closes each of them.
     """
     if not _listed:
         os.register_at_fork(after_in_child=_disconnect_listed)

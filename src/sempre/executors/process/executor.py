@@ -121,7 +121,7 @@ class ProcessExecutor:
         return self._runs.stuck
 
     def stop(self) -> None:
-        """Kill every child with what it started, report none, and end the fork server."""
+        """Kill every child with its subprocesses, report no outcome, and end the fork server."""
         self._stopped = True
         self._runs.abandon()
         if self._started is not None:

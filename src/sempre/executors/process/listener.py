@@ -34,7 +34,7 @@ SERVER_DIED = "the fork server of this worker died, and all child processes with
 class Listener:
     """The only thread that watches and closes the streams.
 
-    Messages of a child are foreign input: its job may have written to the stream. Whatever arrives
+    Messages of a child are foreign input: its job may have written to the stream. Any message
     there affects the run of that child alone.
     """
 
@@ -139,7 +139,7 @@ class Listener:
         self._server.reap()
         lost = self._children.all()
         for child in lost:
-            # First of all: no thread may give another run to one that waits.
+            # Retire first: no thread may give another run to a waiting child.
             child.retire()
         if not self._stopped:
             runs = sum(1 for child in lost if child.flight is not None)

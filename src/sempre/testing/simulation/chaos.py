@@ -109,7 +109,7 @@ class Chaos:
         seconds = self._chance.choice(STEPS)
         self._tell("clock steps", f"the store's clock is set by {seconds} s")
         self._stage.step_clock(timedelta(seconds=seconds))
-        # Leases that were renewed by the earlier clock may end at once.
+        # Leases that were renewed before the clock step may end at once.
         for worker in self._fleet.workers:
             self._fleet.premises.effects.expose(worker)
 

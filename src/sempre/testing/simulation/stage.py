@@ -100,7 +100,7 @@ class Program:
         self.frozen_until = max(self.frozen_until, until)
 
     def die(self) -> None:
-        """End without a word."""
+        """End at once, without any further operation."""
         self.is_dead = True
 
     def fail(self) -> None:
