@@ -126,7 +126,7 @@ class Executors:
         return clear_and_report
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; False if it is unknown. A thread can only be asked, not ended."""
+        """Ask a run to end; False for an unknown run. A thread can only be asked, not ended."""
         asked = [each.cancel(execution_id, reason=reason) for each in self._executors.values()]
         return any(asked)
 

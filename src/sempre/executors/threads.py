@@ -39,7 +39,7 @@ class ThreadExecutor:
     """
 
     def __init__(self, *, clock: Clock | None = None, opener: Opener | None = None) -> None:
-        """Make an executor without threads; at most MOST_IDLE of them will wait for runs."""
+        """Make an executor without threads; later at most MOST_IDLE threads wait for runs."""
         self._opener = opener
         self._clock = clock or SystemClock()
         self._flights: RunsInFlight[RunInFlight] = RunsInFlight(self._clock)
@@ -75,7 +75,7 @@ class ThreadExecutor:
             self._flights.end(flight, Outcome(Ended.FAILED, error=f"it could not begin: {error}"))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; False if it is unknown. A job that never asks runs on."""
+        """Ask a run to end; False for an unknown run. A job that never checks runs on."""
         flights = self._flights.of(execution_id)
         for flight in flights:
             flight.current.link.cancel(reason)

@@ -30,7 +30,7 @@ class Timeouts:
         self._stopped = False
 
     def set(self, key: Hashable, at: float, action: Callable[[], object]) -> None:
-        """Call an action at a point of the clock's `elapsed`; it replaces the key's earlier one."""
+        """Call an action at a point of the clock's `elapsed`; replaces the key's last action."""
         self._actions[key] = (at, action)
         if at >= self._next:
             # The thread scans all keys before that.

@@ -1,4 +1,4 @@
-"""Descriptors of the worker: in a process that runs code of a job they lead to /dev/null.
+"""Descriptors of the worker: lead to /dev/null in a process that runs code of a job.
 
 A job may write to every descriptor that it finds, or keep all of them open in a process of its own.
 Descriptors that the user's code opened before the fork stay usable, such as a log file. So the

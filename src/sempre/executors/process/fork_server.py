@@ -4,7 +4,7 @@ The worker forks the server before its first thread, so every child begins as th
 process that knows all registered jobs. The fork server kills every child and ends when the worker
 has ended. If the fork server dies, the kernel kills its children.
 
-For each run a child and the fork server copy every page of memory that they write to. Each page
+For each run a child and the fork server copy every page of memory that either writes to. Each page
 fault costs 3 to 5 microseconds, and page faults are most of the cost of an empty run. Hence
 the plain numbers here, and the work that `ChildMain` does before the fork.
 """
@@ -67,7 +67,7 @@ class ForkServer:
         limits: TimeLimits,
         worker_exit: int | None,
     ) -> None:
-        """Make it; `worker_exit` is a descriptor that is readable when the worker has ended."""
+        """Prepare; `worker_exit` is a descriptor that is readable when the worker has ended."""
         self._control = control
         self._child_main = child_main
         self._limits = limits

@@ -45,7 +45,7 @@ class Listener:
         runs: ChildRuns,
         broken: Callable[[str], None] | None,
     ) -> None:
-        """Make it; `broken` is called with the reason when no run can begin any more."""
+        """Make a listener; `broken` is called with the reason when no run can begin any more."""
         self._server = server
         self._children = children
         self._runs = runs
@@ -65,7 +65,7 @@ class Listener:
         self._thread.start()
 
     def stop(self, patience: float) -> None:
-        """End the fork server, and with it all children and this thread."""
+        """End the fork server, all children and this thread."""
         self._stopped = True
         self._server.hang_up()
         if self._thread is not current_thread():
@@ -92,7 +92,7 @@ class Listener:
             for key, _ in self._selector.select():
                 try:
                     key.data()
-                except Exception:  # noqa: BLE001 - one run must not end the thread of all others
+                except Exception:  # noqa: BLE001 - one run must not end the thread of all runs
                     _LOG.exception("a message of a child or of the fork server could not be read")
         for child in self._children.all():
             self._close(child)
@@ -226,7 +226,7 @@ class Listener:
 
 
 def _receive(stream: socket.socket) -> bytes | None:
-    """Return the bytes that have arrived; empty if the other end is closed, None for none."""
+    """Return the arrived bytes; empty if the other end is closed, None if no byte came."""
     try:
         return stream.recv(65_536, socket.MSG_DONTWAIT)
     except BlockingIOError:

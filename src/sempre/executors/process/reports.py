@@ -1,6 +1,6 @@
 """Checks of the messages that a child sends about its run: its job may have forged them.
 
-Every store can hold a report that passes. A child that sends another message fails its own run, and
+Every store can hold a report that passes. A child that sends a bad report fails its own run, and
 keeps no other run from being recorded.
 """
 
