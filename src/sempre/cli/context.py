@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CommandContext:
-    """What a command that operates on a store works with.
+    """The application, store and output of a command that operates on a store.
 
     Attributes:
         app: an application on the store, without the user's code.

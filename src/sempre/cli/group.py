@@ -35,7 +35,7 @@ class LazyGroup(click.Group):
         hidden: Sequence[Entry] = (),
         **options: Any,  # noqa: ANN401 - as above
     ) -> None:
-        """Take the commands of every section in their order, and those that help does not show."""
+        """Take the commands of every section in their order, and the commands that help hides."""
         super().__init__(*args, **options)
         self.sections = sections
         self.entries = {entry.name: entry for some in sections.values() for entry in some}
@@ -79,7 +79,7 @@ class LazyGroup(click.Group):
             raise failure_of(error) from error
 
     def main(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - handed on to click
-        """Run as a program, and end it; errors of click read like those of Sempre."""
+        """Run as a program and exit; errors of click read like errors of Sempre."""
         try:
             given = args[0] if args else options.get("args")
             _refuse_other_bytes(sys.argv[1:] if given is None else given)

@@ -48,7 +48,7 @@ def context_options(function: Function) -> Function:
     @click.option("--broker", metavar="URL", help="URL of the broker; default $SEMPRE_BROKER.")
     @wraps(function)
     def command(output: Output, **options: Any) -> Any:  # noqa: ANN401 - of any command
-        # Imported here: --help connects to nothing.
+        # Imported here: --help needs no connection.
         from sempre.cli.context import open_context  # noqa: PLC0415
         from sempre.cli.store_choice import choose_store  # noqa: PLC0415
 

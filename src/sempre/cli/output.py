@@ -55,7 +55,7 @@ class Output:
 
     Attributes:
         as_json: whether the answer is one JSON object.
-        utc: whether all times are shown in UTC, whatever the zone of their schedule.
+        utc: whether all times are shown in UTC, in place of the zone of their schedule.
     """
 
     def __init__(self, *, as_json: bool = False, utc: bool = False) -> None:

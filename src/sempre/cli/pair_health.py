@@ -1,4 +1,4 @@
-"""The health of pairs: when each last scanned the user's tables, and what it found."""
+"""The health of pairs: when each pair last scanned the user's tables, and the result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

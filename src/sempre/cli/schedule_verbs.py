@@ -1,4 +1,4 @@
-"""What verbs on schedules share: carry out a verb, and report the next slot."""
+"""Helpers for verbs on schedules: carry out a verb, and report the next slot."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ def apply_to_schedules(
 def report_slot(
     context: CommandContext, schedule: StoredSchedule, done: str, slot: datetime
 ) -> None:
-    """Print what was done to one slot of a schedule, and the next slot."""
+    """Print the change of one slot of a schedule, and the next slot."""
     row = schedule.row
     if context.output.as_json:
         instants = {"slot": json_instant(slot), "next_run_at": json_instant(row.next_run_at)}

@@ -91,7 +91,7 @@ def upgrade_of(url: str) -> str:
 
 
 def _of_app(named: str, broker: str | None) -> Choice:
-    # What the user's code prints at import is not data of the command.
+    # Output of the user's code at import is not data of the command.
     with redirect_stdout(sys.stderr):
         app = load_app(named).app
     if not app.composition.has_url:

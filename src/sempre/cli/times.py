@@ -13,7 +13,7 @@ BLINK, SHORT = 0.1, 10
 
 
 def zone_of(grid: Grid | None, usual: str | None = None) -> str:
-    """Return the name of a grid's time zone; the usual one, or UTC, for one that has none."""
+    """Return the name of a grid's time zone; without one, the usual zone or UTC."""
     return str(getattr(grid, "timezone", usual or "UTC"))
 
 

@@ -1,8 +1,8 @@
 """Executors run the functions of jobs: in threads, on an event loop, in child processes.
 
 `Executors` is all three behind one port, and sends each run where its task asks to run. A run that
-was in flight when its process died gets a child process of its own, so that it can only crash
-itself; so do all runs of its job until one of them has ended without a crash.
+was in flight when its process died gets a child process of its own, so that the run can only
+crash itself; so do all runs of its job until a run of that job has ended without a crash.
 """
 
 import logging
@@ -70,7 +70,7 @@ class Executors:
         self._has_warned = False
 
     def start(self) -> None:
-        """Start the executors; one that cannot start is `unavailable`, and a warning says why.
+        """Start the executors; a failed isolation is `unavailable`, and a warning gives the reason.
 
         The process executor forks, so call this before this process has threads.
         """
@@ -126,7 +126,7 @@ class Executors:
         return clear_and_report
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; False if it is unknown. A thread can only be asked, not ended."""
+        """Ask a run to end; False for an unknown run. A thread can only be asked, not ended."""
         asked = [each.cancel(execution_id, reason=reason) for each in self._executors.values()]
         return any(asked)
 
@@ -139,7 +139,7 @@ class Executors:
 
     @property
     def stuck(self) -> int:
-        """How many runs have a reported outcome but still occupy their thread, task or process."""
+        """Number of runs with a reported outcome that still occupy a thread, task or process."""
         return sum(executor.stuck for executor in self._executors.values())
 
     def stop(self) -> None:
@@ -168,5 +168,5 @@ class Executors:
         )
 
 
-# The executor that forks comes first: the others start threads.
+# The executor that forks comes first: the other executors start threads.
 _IN_ORDER: tuple[Isolation, ...] = ("process", "async", "thread")

@@ -31,7 +31,7 @@ from sempre.ports.executor import Progress, Run
 __all__ = ["LONGEST_NOTE", "Current", "Link", "amount", "current", "running"]
 
 LONGEST_NOTE = 200
-# Above it a float loses the last digit, and some stores cannot hold the whole number.
+# Above this limit a float loses the last digit, and some stores cannot hold the whole number.
 LARGEST_EXACT = 2**53
 _logger = logging.getLogger("sempre")
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
@@ -59,7 +59,7 @@ class Link:
 
     @property
     def reason(self) -> str | None:
-        """Why the run was asked to end; None if it was not."""
+        """Why the run was asked to end; None without a request."""
         return self._reason
 
 
@@ -245,7 +245,7 @@ def current() -> Current:
         ) from None
 
 
-class running:  # noqa: N801 - it reads as a word
+class running:  # noqa: N801 - reads as a word after `with`
     """Make `current()` return a run inside a `with` block, in this thread or task."""
 
     def __init__(self, run: Current) -> None:

@@ -1,4 +1,4 @@
-"""The transaction of one run: it begins when the job asks for it and ends with the run."""
+"""The transaction of one run: begins when the job asks for `tx`, and ends with the run."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -21,7 +21,7 @@ class RunEffects:
     __slots__ = ("_effects", "_is_over", "_lock", "_opener", "_rings", "_run")
 
     def __init__(self, opener: Opener | None, execution_id: str, fence: int) -> None:
-        """Open nothing yet."""
+        """Prepare the object; the first use of `tx` opens the transaction."""
         self._opener = opener
         self._run = execution_id, fence
         self._lock = Lock()
@@ -80,7 +80,7 @@ class RunEffects:
             ring()
 
     def drop(self) -> None:
-        """Roll the transaction back; it never raises."""
+        """Roll the transaction back; never raises."""
         self._is_over = True
         if self._effects is not None:
             self._effects.drop()

@@ -1,9 +1,9 @@
 """Runs as tasks of one event loop, in one thread of this process.
 
-A task that awaits can be ended: it is cancelled. A task that swallows the cancellation, or never
-awaits and blocks the loop, gets `grace`; then its outcome is reported all the same, and the task
-counts as `stuck` until it ends. Another thread watches the time limits, so they hold while the loop
-is blocked, but no other task of the loop moves then.
+A cancellation ends a task that awaits. A task that swallows the cancellation, or never awaits and
+blocks the loop, gets `grace`; after the grace its outcome is reported, and the task counts as
+`stuck` until its end. Another thread watches the time limits, so the limits hold while the loop is
+blocked, but no other task of the loop moves then.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class AsyncExecutor:
         loop.call_soon_threadsafe(self._begin, flight)
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Cancel the task of a run; False if it is unknown."""
+        """Cancel the task of a run; False for an unknown run."""
         flights = self._flights.of(execution_id)
         for flight in flights:
             self._ask_to_end(flight, cancelled(reason), reason)
@@ -115,7 +115,7 @@ class AsyncExecutor:
             # The run was cancelled before it began.
             self._flights.end(flight, flight.verdict)
             return
-        # A context of its own: what a job sets is gone with it.
+        # A new context for each run: context variables that a job sets end with the run.
         loop = asyncio.get_running_loop()
         flight.task = loop.create_task(self._call(flight), context=Context())
         flight.task.add_done_callback(lambda task: self._report_early_cancel(flight, task))
@@ -130,7 +130,7 @@ class AsyncExecutor:
             self._flights.end(flight, by_job)
 
     def _ask_to_end(self, flight: _TaskInFlight, verdict: Outcome, reason: str) -> None:
-        """Cancel a task now, and report its outcome after the grace even if it has not ended."""
+        """Cancel a task now, and report its outcome after the grace even if the task still runs."""
         loop = self._loop
         if loop is None or not self._flights.decide(flight, verdict):
             return

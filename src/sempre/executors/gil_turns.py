@@ -1,9 +1,9 @@
 """Turns at the interpreter lock: threads with very short runs work one after the other.
 
 Only one thread at a time holds the interpreter lock (GIL). Where each run takes some microseconds,
-threads that compete for the lock spend more time on passing it than on the runs. So one thread has
-the turn and does run after run. The others wait for the turn, but not for long, and not at all
-while the thread that has it is busy with a long run.
+threads that compete for the lock spend more time on passing the lock than on the runs. So one
+thread has the turn and does run after run. The other threads wait for the turn, but not for long,
+and not at all while the thread that has the turn is busy with a long run.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class GilTurns:
             taker.give_up()
 
     def take(self) -> _Turn | None:
-        """Wait for the turn; None if it has not come for a while."""
+        """Wait for the turn; None if the turn has not come for a while."""
         if not self._queue.acquire(timeout=PATIENCE * MOST_WAITS):
             return None
         try:
@@ -75,7 +75,7 @@ class GilTurns:
     def learn(self, seconds: float) -> None:
         """Adjust the typical duration of a run.
 
-        It follows the median, as the duration of some short runs includes a wait for the lock.
+        The value follows the median: the duration of some short runs includes a wait for the lock.
         """
         known = seconds if self._typical == inf else self._typical
         self._typical = known * (1 + STEP if seconds > known else 1 - STEP)
@@ -90,7 +90,7 @@ class TurnTaker:
         self._turn: _Turn | None = None
 
     def wait(self) -> None:
-        """Wait for the turn, if turns matter and this thread does not have it."""
+        """Wait for the turn, if turns matter and this thread does not have the turn."""
         if self._turn is None and self._turns.matter:
             self._turn = self._turns.take()
 
@@ -103,7 +103,7 @@ class TurnTaker:
                 self.give_up()
 
     def give_up(self) -> None:
-        """Let another thread have the turn, if this thread has it."""
+        """Release the turn if this thread has the turn."""
         if self._turn is not None:
             turn, self._turn = self._turn, None
             turn.lock.release()

@@ -1,4 +1,4 @@
-"""One call of a job's function and its outcome, in whichever thread, task or process it happens.
+"""One call of a job's function and its outcome, in any thread, task or process.
 
 Every executor calls functions through this module, so that a job gives equal outcomes in a thread,
 on the event loop and in a child process. An outcome consists of plain values: a child sends it as
@@ -24,7 +24,7 @@ LONGEST_ERROR = 500
 def call_job(task: Task, run: Current) -> Outcome:
     """Call a function to its end in this thread; a coroutine gets a loop of its own.
 
-    It never raises: SystemExit and KeyboardInterrupt are failures of the job like any other.
+    Never raises: SystemExit and KeyboardInterrupt are failures of the job like any other.
     """
     try:
         with running(run):
@@ -38,7 +38,7 @@ def call_job(task: Task, run: Current) -> Outcome:
 
 
 async def call_async_job(task: Task, run: Current) -> Outcome:
-    """Call a function on the running loop and await its result; it never raises.
+    """Call a function on the running loop and await its result; never raises.
 
     A cancellation is an outcome too: the executor that cancelled the task adds the reason.
     """
@@ -86,7 +86,7 @@ def _succeeded(value: object, task: Task, run: Current) -> Outcome:
 def _one_line(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
-    except Exception as another:  # noqa: BLE001 - an error whose text cannot be made is still one
+    except Exception as another:  # noqa: BLE001 - an error without a text is still an error
         text = f"<its text raised {type(another).__name__}>"
     kind = type(error)
     module = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
@@ -95,7 +95,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def _formatted_traceback(error: BaseException) -> str:
-    # The first frame is that of this module; those of the job come below it.
+    # The first frame belongs to this module; the frames of the job come below.
     frames = error.__traceback__.tb_next if error.__traceback__ else None
     try:
         return "".join(traceback.format_exception(type(error), error, frames))

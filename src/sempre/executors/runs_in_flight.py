@@ -1,7 +1,7 @@
 """The runs that an executor has begun, their time limits, and their outcomes: one for each run.
 
 A run may end by itself, by its time limit or by a request, and two of these may happen at the same
-moment in two threads. One lock decides which of them counts. Runs whose outcome was reported while
+moment in two threads. One lock decides which end counts. Runs whose outcome was reported while
 they still occupy their thread, task or process count as stuck.
 """
 
@@ -48,7 +48,7 @@ R = TypeVar("R", bound=RunInFlight)
 
 
 class RunsInFlight(Generic[R]):
-    """The runs whose outcome was not reported yet, and those that are stuck."""
+    """The runs whose outcome was not reported yet, and the stuck runs."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -63,13 +63,13 @@ class RunsInFlight(Generic[R]):
             self._open.add(flight)
 
     def call_at(self, instant: float, flight: R, action: Callable[[], object]) -> None:
-        """Call an action at a point of `elapsed` unless the run has ended; it replaces the last."""
+        """Call an action at a point of `elapsed` unless the run has ended, in place of the last."""
         self._timeouts.set(flight, instant, action)
 
     def decide(self, flight: R, verdict: Outcome) -> bool:
-        """Decide how a run ends that is asked to end; False if that is decided already.
+        """Decide the outcome of a run that is asked to end; False if it is decided already.
 
-        A run that succeeds all the same has succeeded, unless its time was over.
+        A run that succeeds despite the request counts as succeeded, unless its time was over.
         """
         with self._lock:
             if flight.verdict is not None or flight.is_reported:
@@ -100,7 +100,7 @@ class RunsInFlight(Generic[R]):
             self._report(flight, outcome)
 
     def abandon(self) -> list[R]:
-        """Return the runs in flight; none of them will be reported, and no time limit is kept."""
+        """Return the runs in flight; their outcomes are not reported, and time limits end."""
         self._timeouts.stop()
         with self._lock:
             left = [*self._open]
@@ -113,7 +113,7 @@ class RunsInFlight(Generic[R]):
         return left
 
     def of(self, execution_id: str) -> list[R]:
-        """Return the runs of an execution; a lost one that was claimed again may have two."""
+        """Return the runs of an execution; a lost execution that was claimed again may have two."""
         with self._lock:
             return [flight for flight in self._open if flight.run.execution.id == execution_id]
 

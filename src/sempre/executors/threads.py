@@ -32,14 +32,14 @@ class _ThreadState(local):
 
 
 class ThreadExecutor:
-    """An executor in daemon threads, so that the process it is embedded in can always exit.
+    """An executor in daemon threads, so that the process that embeds the executor can always exit.
 
-    Every run begins at once: in an idle thread, or in a new one. The engine, which knows the stuck
-    ones, decides how many run at a time.
+    Every run begins at once: in an idle thread or in a new thread. The engine, which knows the
+    stuck runs, limits the number of runs at a time.
     """
 
     def __init__(self, *, clock: Clock | None = None, opener: Opener | None = None) -> None:
-        """Make an executor without threads; at most MOST_IDLE of them will wait for runs."""
+        """Make an executor without threads; later at most MOST_IDLE threads wait for runs."""
         self._opener = opener
         self._clock = clock or SystemClock()
         self._flights: RunsInFlight[RunInFlight] = RunsInFlight(self._clock)
@@ -75,7 +75,7 @@ class ThreadExecutor:
             self._flights.end(flight, Outcome(Ended.FAILED, error=f"it could not begin: {error}"))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; False if it is unknown. A job that never asks runs on."""
+        """Ask a run to end; False for an unknown run. A job that never checks runs on."""
         flights = self._flights.of(execution_id)
         for flight in flights:
             flight.current.link.cancel(reason)
@@ -132,7 +132,7 @@ class ThreadExecutor:
                 flight = following
                 turns.wait()
                 began = self._clock.elapsed()
-                # A context of its own: what a job sets is gone with it.
+                # A new context for each run: context variables that a job sets end with the run.
                 outcome = Context().run(call_job, flight.run.task, flight.current)
                 turns.note(self._clock.elapsed() - began)
                 following = self._report(flight, outcome)

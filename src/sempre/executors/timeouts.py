@@ -18,7 +18,7 @@ class Timeouts:
     """Calls an action once for each key at its time, late but never early, from its own thread.
 
     Each time a key is due the thread scans all keys: fit for thousands, not for millions. In return
-    a forgotten key leaves nothing behind. The thread begins with the first key.
+    a forgotten key leaves no entry behind. The thread begins with the first key.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -30,7 +30,7 @@ class Timeouts:
         self._stopped = False
 
     def set(self, key: Hashable, at: float, action: Callable[[], object]) -> None:
-        """Call an action at a point of the clock's `elapsed`; it replaces the key's earlier one."""
+        """Call an action at a point of the clock's `elapsed`; replaces the key's last action."""
         self._actions[key] = (at, action)
         if at >= self._next:
             # The thread scans all keys before that.

@@ -150,7 +150,7 @@ def _explain(
     flush: bool,
     kills: int,
 ) -> None:
-    """Print what the drill would do."""
+    """Print the steps that the drill would take."""
     inform(f"on {masked(context.app.settings.store)}, with {len(baseline.schedules)} schedules:")
     if flush and context.app.engine.bell.carries:
         inform(f"  would delete all messages of the broker in {', '.join(baseline.lanes)}")

@@ -1,4 +1,4 @@
-"""`sempre pairs`: what the queries of pairs found in the user's tables."""
+"""`sempre pairs`: the results of the queries of pairs on the user's tables."""
 
 from collections.abc import Iterator
 from datetime import timedelta

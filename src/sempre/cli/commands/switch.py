@@ -81,7 +81,7 @@ SWITCH = Fields[Switch](
 
 
 def _stored_switch(context: CommandContext, name: str) -> StoredSwitch:
-    """Return the switch of a name; schedules and workers tell which jobs and tags are known."""
+    """Return the switch of a name; known jobs and tags come from schedules and workers."""
     schedules = list(context.app.schedules)
     sessions = context.read(context.store.sessions())
     jobs = {each.definition.job for each in schedules}.union(*(each.jobs for each in sessions))

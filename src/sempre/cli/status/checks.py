@@ -64,7 +64,7 @@ class Problem:
 
 
 def problems_of(facts: Facts) -> list[Problem]:
-    """Return what is wrong, errors first."""
+    """Return the problems of a store, errors first."""
     found = [
         *_of_watchdog(facts),
         *_of_history(facts),

@@ -65,7 +65,7 @@ class ChildLink(Link):
 
     @property
     def reason(self) -> str | None:
-        """Why the run was asked to end. From the first question on, SIGTERM does not end it."""
+        """Why the run was asked to end. From the first query on, SIGTERM does not end the run."""
         with self._reading:
             if self._reason is None:
                 self._read_reason()
@@ -82,7 +82,7 @@ class ChildLink(Link):
                 self._reason = "the worker is gone"
             self._read(raw)
         if self._reason is None and self._had_sigterm and self._is_over():
-            # A job may block the worker's threads, so that its message does not come.
+            # A job may block the worker's threads, so that the worker's message does not come.
             self._reason = "its time is over"
 
     def _note_sigterm(self, *_: object) -> None:

@@ -1,9 +1,9 @@
-"""The main function of a child process: it waits for one call, makes it, reports, and ends.
+"""The main function of a child process: waits for one call, makes the call, reports, and ends.
 
 A child has the signal handlers of a fresh Python and a process group of its own. SIGTERM therefore
-ends it at once, without `finally`. A job that asks for `current().cancelled` wants to end by
-itself: from then on SIGTERM only wakes it, and SIGKILL comes after the grace. Functions registered
-with `atexit` are not called.
+ends a child at once, without `finally`. A job that asks for `current().cancelled` wants to end by
+itself: from then on SIGTERM only wakes the job, and SIGKILL comes after the grace. Functions
+registered with `atexit` are not called.
 """
 
 import socket
@@ -68,7 +68,7 @@ class ChildMain:
     def __init__(
         self, lookup: Callable[[str], Task], clock: Clock, opener: Opener | None = None
     ) -> None:
-        """Make it before the fork.
+        """Prepare the child before the fork.
 
         Args:
             lookup: returns a task by its name; KeyError if there is none.
@@ -94,7 +94,7 @@ class ChildMain:
                 rehearsal.run(stream.detach())
 
     def run(self, stream: int) -> None:
-        """Wait for the call on a stream, make it and report; return if the worker sends none.
+        """Wait for the call on a stream, make the call and report; return if no call comes.
 
         Raises:
             BrokenPipeError: the worker does not read the report.

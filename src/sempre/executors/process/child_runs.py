@@ -1,4 +1,4 @@
-"""The runs in flight in children, and how each of them ends.
+"""The runs in flight in children, and how each run ends.
 
 The fork server keeps the time limits and ends the children. The worker decides what the end of a
 child means for its run.
@@ -22,7 +22,7 @@ class ChildRuns(RunsInFlight[ChildRun]):
     """
 
     def __init__(self, clock: Clock, grace: float, overdue: Callable[[ChildRun], object]) -> None:
-        """Begin without runs; `overdue` is called with a run that nothing has ended."""
+        """Begin without runs; `overdue` is called with a run that does not end in time."""
         super().__init__(clock)
         self.grace = grace
         self._overdue = overdue
@@ -41,7 +41,7 @@ class ChildRuns(RunsInFlight[ChildRun]):
             self._expect_end(flight, self._clock.elapsed())
 
     def expire(self, flight: ChildRun) -> None:
-        """Note that the time of a run is over, and that the fork server ends it."""
+        """Note that the time of a run is over, and that the fork server ends the run."""
         self._decide(flight, timed_out(flight.run), "its time is over")
 
     def is_over(self, flight: ChildRun) -> bool:
@@ -49,11 +49,11 @@ class ChildRuns(RunsInFlight[ChildRun]):
         return flight.over_at is not None and self._clock.elapsed() >= flight.over_at
 
     def give_up_overdue(self, flight: ChildRun) -> None:
-        """Report a run that nothing has ended, unless its outcome was reported."""
+        """Report a run that does not end in time, unless its outcome was reported."""
         self.give_up(flight, flight.verdict or timed_out(flight.run))
 
     def _decide(self, flight: ChildRun, verdict: Outcome, reason: str) -> Child | None:
-        """Decide how a run ends and tell its job why; None if that is decided already."""
+        """Decide how a run ends and send its job the reason; None if the end is decided already."""
         with flight.starting:
             child = flight.child
         if child is None or not self.decide(flight, verdict):

@@ -1,8 +1,8 @@
-"""The children of a worker: those that have a run, and two that wait for one.
+"""The children of a worker: children with a run, and two children that wait for a run.
 
-A fork and the first steps of a child take longer than many a job, so they happen in advance: each
-run goes to a child that waits, and orders another. Measured, that gives a third more runs per
-second. The first two are ordered with the first run: a worker without such jobs has no children.
+A fork and the first steps of a child take longer than many a job, so both happen in advance: each
+run goes to a waiting child, and orders another child. Measured, that gives a third more runs per
+second. The first run orders the first two children: a worker without such jobs has no children.
 """
 
 import socket
@@ -40,7 +40,7 @@ class ChildRun(RunInFlight):
 
 @dataclass(eq=False)
 class Child:
-    """One child, from the order to fork it until its exit.
+    """One child, from the order of its fork until its exit.
 
     Attributes:
         number: identifies the child in messages to and from the fork server.
@@ -71,7 +71,7 @@ class Child:
     def start(self, flight: ChildRun, call: bytes) -> bool:
         """Send a run to the child; False if the child is gone, and then the run has not begun.
 
-        The fork server gets the time limit first: from then on no event in the worker extends it.
+        The fork server gets the time limit first: then no event in the worker extends the limit.
         """
         with self.lock:
             if self.is_gone:
@@ -91,7 +91,7 @@ class Child:
         return True
 
     def retire(self) -> ChildRun | None:
-        """Give the child no run from now on; return the run that it has."""
+        """Give the child no run from now on; return its present run."""
         with self.lock:
             self.is_gone = True
             return self.flight
@@ -105,7 +105,7 @@ class Child:
                 return
 
     def end(self) -> None:
-        """Have the fork server end the child; a fork server that has died has ended it."""
+        """Have the fork server end the child; a dead fork server has ended all its children."""
         try:
             self.server.send(encode(END, self.number))
         except OSError:
@@ -129,7 +129,7 @@ class Children:
         self._lock = Lock()
 
     def start(self, flight: ChildRun, call: bytes) -> bool:
-        """Give a run to a child that waits, or to a new one; False if no child accepted it.
+        """Give a run to a waiting child or to a new child; False if no child accepted the run.
 
         Raises:
             ConnectionError: the fork server has died.

@@ -1,4 +1,4 @@
-"""Descriptors of the worker: in a process that runs code of a job they lead to /dev/null.
+"""Descriptors of the worker: lead to /dev/null in a process that runs code of a job.
 
 A job may write to every descriptor that it finds, or keep all of them open in a process of its own.
 Descriptors that the user's code opened before the fork stay usable, such as a log file. So the
@@ -31,8 +31,8 @@ def disconnect(descriptors: Iterable[int]) -> None:
 def disconnect_after_fork(descriptors: Callable[[], Iterable[int]]) -> None:
     """Disconnect the descriptors that a method returns in each later fork of this process.
 
-    Jobs in threads may fork. A program that they start gets none of the descriptors: `exec` closes
-    all of ours.
+    Jobs in threads may fork. A program that a job starts gets none of the descriptors: `exec`
+    closes each of them.
     """
     if not _listed:
         os.register_at_fork(after_in_child=_disconnect_listed)

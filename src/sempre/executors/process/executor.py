@@ -1,4 +1,4 @@
-"""The process executor of a worker: it begins runs in child processes, and has them ended."""
+"""The process executor of a worker: begins runs in child processes, and ends these runs."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -64,7 +64,7 @@ class ProcessExecutor:
         self._stopped = False
 
     def start(self) -> None:
-        """Fork the fork server, then begin to listen to it.
+        """Fork the fork server, then begin to listen to the fork server.
 
         Raises:
             Refused: this process has threads already.
@@ -105,7 +105,7 @@ class ProcessExecutor:
             children.fork_ahead()
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end, with SIGTERM and later SIGKILL; False if it is unknown."""
+        """Ask a run to end, with SIGTERM and later SIGKILL; False for an unknown run."""
         flights = self._runs.of(execution_id)
         for flight in flights:
             self._runs.ask_to_end(flight, cancelled(reason), reason)
@@ -117,11 +117,11 @@ class ProcessExecutor:
 
     @property
     def stuck(self) -> int:
-        """How many children did not even end when they were killed."""
+        """Number of children that did not end after SIGKILL."""
         return self._runs.stuck
 
     def stop(self) -> None:
-        """Kill every child with what it started, report none, and end the fork server."""
+        """Kill every child with its subprocesses, report no outcome, and end the fork server."""
         self._stopped = True
         self._runs.abandon()
         if self._started is not None:
@@ -141,7 +141,7 @@ class ProcessExecutor:
 
 
 def _start(flight: ChildRun, children: Children) -> Outcome | None:
-    """Give a run to a child; return its outcome if no child could get it."""
+    """Give a run to a child; return its outcome if no child could get the run."""
     call = encode_call(flight.run, flight.over_at)
     try:
         with flight.starting:

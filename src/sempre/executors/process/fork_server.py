@@ -1,11 +1,11 @@
 """The fork server: a process with one thread, which forks, limits, signals and reaps the children.
 
-The worker forks it before its first thread, so every child begins as the copy of a process in which
-nothing else was going on, and which knows all registered jobs. The fork server kills every child
-and ends when the worker has ended. If the fork server dies, the kernel kills its children.
+The worker forks the server before its first thread, so every child begins as the copy of an idle
+process that knows all registered jobs. The fork server kills every child and ends when the worker
+has ended. If the fork server dies, the kernel kills its children.
 
-For each run a child and the fork server copy every page of memory that they write to. Each page
-fault costs 3 to 5 microseconds, and they are most of the cost of a run that does nothing. Hence
+For each run a child and the fork server copy every page of memory that either writes to. Each page
+fault costs 3 to 5 microseconds, and page faults are most of the cost of an empty run. Hence
 the plain numbers here, and the work that `ChildMain` does before the fork.
 """
 
@@ -67,7 +67,7 @@ class ForkServer:
         limits: TimeLimits,
         worker_exit: int | None,
     ) -> None:
-        """Make it; `worker_exit` is a descriptor that is readable when the worker has ended."""
+        """Prepare; `worker_exit` is a descriptor that is readable when the worker has ended."""
         self._control = control
         self._child_main = child_main
         self._limits = limits
@@ -114,7 +114,7 @@ class ForkServer:
         if self._worker_exit is not None:
             self._poll.register(self._worker_exit, select.POLLIN)
             self._own.append(self._worker_exit)
-        # With what was prepared, besides all that was frozen before the fork.
+        # Freeze the prepared objects too, besides the objects that were frozen before the fork.
         gc.freeze()
 
     @staticmethod

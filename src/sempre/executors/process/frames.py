@@ -1,4 +1,4 @@
-"""Messages between worker and child: JSON, each with its length in four bytes before it."""
+"""Messages between worker and child: JSON, after its length in four bytes."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class FrameReader:
     """Decodes a stream of messages that arrives in pieces.
 
     Attributes:
-        largest: the most bytes of a message; the length of a larger one is refused.
+        largest: the most bytes of a message; the length of a larger message is refused.
     """
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ SERVER_DIED = "the fork server of this worker died, and all child processes with
 class Listener:
     """The only thread that watches and closes the streams.
 
-    Messages of a child are foreign input: its job may have written to the stream. Whatever arrives
+    Messages of a child are foreign input: its job may have written to the stream. Any message
     there affects the run of that child alone.
     """
 
@@ -45,7 +45,7 @@ class Listener:
         runs: ChildRuns,
         broken: Callable[[str], None] | None,
     ) -> None:
-        """Make it; `broken` is called with the reason when no run can begin any more."""
+        """Make a listener; `broken` is called with the reason when no run can begin any more."""
         self._server = server
         self._children = children
         self._runs = runs
@@ -65,7 +65,7 @@ class Listener:
         self._thread.start()
 
     def stop(self, patience: float) -> None:
-        """End the fork server, and with it all children and this thread."""
+        """End the fork server, all children and this thread."""
         self._stopped = True
         self._server.hang_up()
         if self._thread is not current_thread():
@@ -92,7 +92,7 @@ class Listener:
             for key, _ in self._selector.select():
                 try:
                     key.data()
-                except Exception:  # noqa: BLE001 - one run must not end the thread of all others
+                except Exception:  # noqa: BLE001 - one run must not end the thread of all runs
                     _LOG.exception("a message of a child or of the fork server could not be read")
         for child in self._children.all():
             self._close(child)
@@ -139,7 +139,7 @@ class Listener:
         self._server.reap()
         lost = self._children.all()
         for child in lost:
-            # First of all: no thread may give another run to one that waits.
+            # Retire first: no thread may give another run to a waiting child.
             child.retire()
         if not self._stopped:
             runs = sum(1 for child in lost if child.flight is not None)
@@ -226,7 +226,7 @@ class Listener:
 
 
 def _receive(stream: socket.socket) -> bytes | None:
-    """Return the bytes that have arrived; empty if the other end is closed, None for none."""
+    """Return the arrived bytes; empty if the other end is closed, None if no byte came."""
     try:
         return stream.recv(65_536, socket.MSG_DONTWAIT)
     except BlockingIOError:

@@ -1,6 +1,6 @@
 """Checks of the messages that a child sends about its run: its job may have forged them.
 
-Every store can hold a report that passes. A child that sends anything else fails its own run, and
+Every store can hold a report that passes. A child that sends a bad report fails its own run, and
 keeps no other run from being recorded.
 """
 
@@ -83,7 +83,7 @@ def _progress(parts: list[Any]) -> Progress:
     raise BrokenFrame("a progress that is not two finite numbers and a note")
 
 
-def _check_result(result: Any) -> None:  # noqa: ANN401 - whatever JSON there is
+def _check_result(result: Any) -> None:  # noqa: ANN401 - any JSON value
     try:
         check_json("result", result)
     except (ArgumentsError, RecursionError) as error:

@@ -1,7 +1,7 @@
 """Messages between worker and fork server: three whole numbers each.
 
-They are packed numbers rather than JSON: after each fork the fork server copies every page of
-memory that it writes to, and JSON would touch 45 more of them for each run.
+Messages are packed numbers rather than JSON: after each fork the fork server copies every page of
+memory that the server writes to, and JSON would touch 45 more pages for each run.
 """
 
 import struct

@@ -25,7 +25,7 @@ _THREADS = Path("/proc/self/task")
 
 
 def thread_count() -> int:
-    """Return how many threads this process has; without /proc, those that Python knows."""
+    """Return the number of threads of this process; without /proc, of the threads of Python."""
     try:
         return sum(1 for _ in _THREADS.iterdir())
     except OSError:

@@ -1,7 +1,7 @@
 """Time limits of children, as the fork server keeps them: first SIGTERM, after the grace SIGKILL.
 
-The fork server has one thread and runs no code of a job, so no job can keep it from reading the
-clock. A thread of the worker is blocked for as long as a job holds the interpreter.
+The fork server has one thread and runs no code of a job, so no job can keep the server from reading
+the clock. A thread of the worker is blocked for as long as a job holds the interpreter.
 """
 
 from math import inf
@@ -35,7 +35,7 @@ class TimeLimits:
             self._put(child, at)
 
     def ask(self, child: int) -> bool:
-        """Begin the grace of a child that is asked to end now; False if it was asked before."""
+        """Begin the grace of a child that is asked to end now; False after an earlier request."""
         if child in self._asked:
             return False
         self._asked.add(child)

@@ -1,8 +1,8 @@
-"""Simulation: the real engine on virtual time, among faults, judged after every step.
+"""Simulation: the real engine on virtual time, with faults, judged after every operation.
 
 One seed is one run. Workers, broker and store are simulated in one thread: before and after each
-operation others may act, time may pass, processes may die or stand still, and replies get lost.
-The simulation knows nothing of drivers, SQL, threads, forks and the kernel.
+operation other actors may act, time may pass, processes may die or stand still, and replies may get
+lost. Drivers, SQL, threads, forks and the kernel are outside the simulation.
 
     python -m sempre.testing.simulation --seconds 60
     python -m sempre.testing.simulation --seed 42

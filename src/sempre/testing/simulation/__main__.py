@@ -1,4 +1,4 @@
-"""Runs simulations: one seed again, or as many as fit into a time, with a table at the end."""
+"""Runs simulations: one seed, or as many seeds as fit into a time, with a table at the end."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Simulate as told; return 0 if no promise was broken."""
+    """Simulate by the command line; return 0 if no promise was broken, and 1 otherwise."""
     given = _read(arguments)
     if given.seed is not None:
         return _replay(given)
@@ -47,7 +47,7 @@ def _replay(given: argparse.Namespace) -> int:
         told = {"steps": given.steps, "lines": given.lines, "scene": NAMED.get(given.world)}
         summary = simulate(given.seed, mercy=mercy, **told)
     except Failure as failure:
-        print(failure)  # noqa: T201 - it reports on stdout
+        print(failure)  # noqa: T201 - the command reports on stdout
         return 1
     print(_table([summary], 0.0))  # noqa: T201
     return 0

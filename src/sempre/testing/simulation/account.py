@@ -1,8 +1,8 @@
-"""The final account: what the grids asked for, beside what runs say they did.
+"""The final account: the slots of the grids, matched with the runs in the log of effects.
 
-As Jepsen did with Chronos: every slot that counts as done has one run that did it, no run belongs
-to no slot, and whatever ran more than once did so for a reason. It is drawn up from the log of
-effects, which no table of the store has a part in.
+The method is Jepsen's for Chronos: every slot that counts as done has one run that did the work,
+every run belongs to a slot, and every repeated run has a reason. The source is the log of effects,
+which is independent of the tables of the store.
 """
 
 from collections import defaultdict
@@ -22,13 +22,13 @@ __all__ = ["Account", "draw_up"]
 
 @dataclass
 class Account:
-    """What became of the slots of a run.
+    """The number of slots of a simulation, by result.
 
     Attributes:
-        targets: slots that got a row.
-        done: of those, the ones that count as done; each has one run that did it.
-        repeated: runs besides, after a failure or because their worker was lost.
-        incomplete: of those, the ones that never came to an end.
+        targets: slots whose row was started.
+        done: targets that count as done; each has one run that succeeded.
+        repeated: additional runs, after a failure or because their worker was lost.
+        incomplete: repeated runs that never ended.
     """
 
     targets: int = 0
@@ -41,7 +41,7 @@ def draw_up(book: SlotBook, effects: Effects) -> Account:
     """Match slots and runs.
 
     Raises:
-        Broken: a slot was lost, or ran early, twice without a reason, or though it should not.
+        Broken: a slot was lost, ran early, ran twice without a reason, or ran against its policy.
     """
     account, runs = Account(), _runs_by_slot(effects)
     for schedule_id, slots in book.decided.items():

@@ -18,15 +18,15 @@ __all__ = ["Acknowledged", "Exchange", "FaultyBroker"]
 
 LONGEST_KEPT = 5.0
 MOST_CHECKS = 3
-# For how long a process that stood still may keep a ticket whose claim was refused.
+# Seconds for which a process that stood still may keep a ticket whose claim was refused.
 TRIED_AGAIN = 1.0
 DELAYS = (0.5, 2.0, 10.0, 60.0)
-# After how many seconds those who listen to a deaf broker find out that it delivers again.
+# Seconds after which a program that listens to a deaf broker queries that broker again.
 DEAF = 0.5
 
 
 class Acknowledged(Protocol):
-    """Hears that a program lets go of a message, and whether it was the last copy."""
+    """Receives each message that a program acknowledges, and whether it was the last copy."""
 
     def __call__(self, program: Program, delivery: Delivery, *, last: bool) -> None:
         """Take note."""
@@ -44,7 +44,7 @@ class _Held:
 
 
 class _OpenBroker(MemoryBroker):
-    """The memory broker, which tells what it holds."""
+    """The memory broker, which also returns the bodies of its messages."""
 
     def bodies(self) -> set[str]:
         """Return the bodies of all messages, delayed, ready or reserved."""
@@ -63,11 +63,11 @@ class Exchange:
     """The broker itself, which all processes share.
 
     Attributes:
-        carries: whether it carries messages; if not, the store is its own broker.
-        precision: to how many seconds it rounds delays up; 0 if it does not.
+        carries: whether the broker carries messages; if not, the store is its own broker.
+        precision: seconds to a multiple of which delays are rounded up; 0 for exact delays.
         heard: called with lane and delay whenever a message comes in.
-        exists: tells whether an execution has been written.
-        lies: bodies of messages that were lost or delayed one by one, of which nobody can know.
+        exists: returns whether an execution has been written.
+        lies: bodies of messages that were lost or delayed one by one, unknown to every process.
     """
 
     def __init__(self, stage: Stage, *, carries: bool, precision: float = 0.0) -> None:
@@ -81,12 +81,12 @@ class Exchange:
         self.lies: set[str] = set()
 
     def flush(self) -> None:
-        """Forget everything; handles are given out again from the first."""
+        """Delete all messages; new handles start from the first handle again."""
         self.lies.clear()
         self.inner = _OpenBroker(self._clock)
 
     def rounded(self, delay: float) -> float:
-        """Return a delay as the broker understands it."""
+        """Return a delay rounded up to the precision of the broker."""
         return ceil(delay / self.precision) * self.precision if self.precision else delay
 
     def next_delay(self, lanes: Sequence[str]) -> float:
@@ -95,13 +95,13 @@ class Exchange:
 
 
 class FaultyBroker:
-    """What one process sees of the broker.
+    """The broker as one process sees it, with faults.
 
     Attributes:
-        unfinished: what this process has reserved and neither acknowledged nor put back.
-        waits: how long the latest `reserve` would have waited; None if it found something.
-        is_rung: whether somebody rang or woke since `reserve` last returned.
-        received: how many messages were ever reserved.
+        unfinished: messages that are reserved and neither acknowledged nor put back, by receipt.
+        waits: seconds that the latest `reserve` would have waited; None if it found messages.
+        is_rung: whether a ring or wake-up came since `reserve` last returned.
+        received: number of messages that were ever reserved.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class FaultyBroker:
         acknowledged: Acknowledged,
         woken: Callable[[], None],
     ) -> None:
-        """Stand between a program and the broker."""
+        """Wrap the broker for one program."""
         self._exchange = exchange
         self._program = program
         self._acknowledged = acknowledged
@@ -131,7 +131,7 @@ class FaultyBroker:
         )
 
     def put(self, messages: Sequence[Message]) -> list[str]:
-        """Take messages in, or some of them, or some of them twice."""
+        """Accept messages; by faults, some are refused, lost, delayed or doubled."""
         self._meet("put")
         self._check_written(messages)
         if not self._exchange.carries:
@@ -145,9 +145,9 @@ class FaultyBroker:
         return handles
 
     def reserve(self, lanes: Sequence[str], *, limit: int, wait: float) -> list[Delivery]:
-        """Return what is due without waiting; note how long the caller would have waited.
+        """Return due messages without waiting; note how long the caller would have waited.
 
-        Where it carries nothing, it returns only if somebody rang, and else ends the step.
+        A broker that carries no messages returns after a ring, and otherwise ends the step.
         """
         self._meet("reserve")
         if not self._exchange.carries:
@@ -168,7 +168,7 @@ class FaultyBroker:
         return found
 
     def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
-        """Forget messages."""
+        """Delete reserved messages."""
         self._meet("acknowledge")
         for each in deliveries:
             if each.receipt not in self._reserved:
@@ -180,7 +180,7 @@ class FaultyBroker:
         self._part("acknowledge")
 
     def put_back(self, deliveries: Sequence[Delivery], *, delay: float) -> None:
-        """Let messages come again."""
+        """Return reserved messages to the broker, to be delivered again after a delay."""
         self._meet("put back")
         self._finish(deliveries)
         delay = self._exchange.rounded(delay)
@@ -190,33 +190,33 @@ class FaultyBroker:
         self._part("put back")
 
     def holds(self, lane: str, handle: str, body: str) -> bool:
-        """Tell whether a message is there."""
+        """Return whether the broker holds a message."""
         self._meet("holds")
         return self._exchange.inner.holds(lane, handle, body)
 
     def has_any(self, lane: str) -> bool:
-        """Tell whether a lane has a message."""
+        """Return whether a lane has a message."""
         self._meet("has any")
         return self._exchange.inner.has_any(lane)
 
     def empty(self, lanes: Sequence[str]) -> int:
-        """Forget the messages of lanes."""
+        """Delete the messages of lanes."""
         self._meet("empty")
         return self._exchange.inner.empty(lanes)
 
     def wake(self) -> None:
-        """Let the fetcher of this process look."""
+        """Wake the fetcher of this process."""
         self.is_rung = True
         self._woken()
 
     def close(self) -> None:
-        """Nothing is held here."""
+        """Do nothing: the broker holds no resources."""
 
     def check_finished(self) -> None:
-        """Raise if a message was reserved and long after neither acknowledged nor put back.
+        """Raise if a reserved message stays neither acknowledged nor put back for too long.
 
-        One that came a little early, or whose claim was refused, may be kept for a moment and until
-        a hand is free, for which the next few steps have to see; of several, in their order.
+        A message that came a little early, or whose claim was refused, may be kept for a moment
+        and until a hand is free: the next few steps finish it. Several are checked in order.
         """
         now = self._program.stage.time.seconds
         first = min(self.unfinished.values(), key=lambda each: each.since, default=None)
@@ -265,7 +265,7 @@ class FaultyBroker:
             self.unfinished.pop(each.receipt, None)
 
     def _meet(self, name: str) -> None:
-        """Let others act, and fail if the broker is away."""
+        """Let other actors act, and fail if the broker is away."""
         stage = self._program.stage
         stage.interleave(self._program)
         if stage.broker_is_away() or stage.strikes(
@@ -274,7 +274,7 @@ class FaultyBroker:
             self._fail(name)
 
     def _part(self, name: str) -> None:
-        """Fail after the deed, or let others act."""
+        """Fail after the operation took effect, or let other actors act."""
         stage = self._program.stage
         if self._breaks():
             self._fail(f"the answer to {name}")

@@ -1,4 +1,4 @@
-"""Chance: every random decision of a simulation, also those of the engine, from one seed."""
+"""Chance: every random decision of a simulation, the engine's included, from one seed."""
 
 import random
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class Chance(random.Random):
     """A seeded source of decisions."""
 
     def happens(self, probability: float) -> bool:
-        """Decide whether something happens."""
+        """Return True with the given probability."""
         return probability > 0 and self.random() < probability
 
     def around(self, mean: float) -> float:
@@ -26,7 +26,7 @@ class Chance(random.Random):
         return self.expovariate(1.0 / mean)
 
     def apart(self) -> "Chance":
-        """Return another source, whose decisions do not change those of this one."""
+        """Return a separate source: its decisions leave the decisions of this source unchanged."""
         return Chance(self.getrandbits(64))
 
     def identity(self) -> UUID:
@@ -39,11 +39,11 @@ class Chance(random.Random):
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Let the engine draw its ids and tokens from here, so that a seed repeats a run."""
+        """Let the engine draw ids and tokens from this source, so that a seed repeats a run."""
         own = random.Random(self.getrandbits(64))  # noqa: S311 - a simulation, no secrets
         replaced: tuple[tuple[ModuleType, str, object], ...] = (
             (ids, "randbits", own.getrandbits),
-            (ids, "_ORDER", ids._Order()),  # noqa: SLF001 - else a run would go on from the last
+            (ids, "_ORDER", ids._Order()),  # noqa: SLF001 - else ids would continue the last run
             (heartbeat, "uuid4", self.identity),
             (watchdog, "token_hex", self.token),
             (delivery_tests, "token_hex", self.token),

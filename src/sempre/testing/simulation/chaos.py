@@ -1,4 +1,4 @@
-"""Chaos: what happens to the world as a whole, one thing after another, while faults are on."""
+"""Chaos: events that strike the world as a whole, one after another, while faults are on."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -14,12 +14,12 @@ STEPS = (-90, -5, 5, 90, 300)
 
 
 class Chaos:
-    """Does something at random intervals, by the faults in force."""
+    """Strikes at random intervals, by the faults in force."""
 
     def __init__(
         self, stage: Stage, fleet: Fleet, operator: Operator, paces: Sequence[float]
     ) -> None:
-        """Be ready; nothing happens before `begin`."""
+        """Prepare; the first event comes after `begin`."""
         self._stage = stage
         self._fleet = fleet
         self._operator = operator
@@ -28,7 +28,7 @@ class Chaos:
         self._actor = Actor("chaos", self._strike)
 
     def begin(self) -> None:
-        """Strike for the first time soon."""
+        """Schedule the first event."""
         self._stage.timeline.call(self._actor, self._chance.around(self._pace))
 
     def _strike(self) -> float | None:
@@ -76,7 +76,7 @@ class Chaos:
         process.retire()
 
     def _deploy(self) -> None:
-        """Declare other things; now and then it is workers of other code that come first."""
+        """Deploy other declarations, or sometimes replace a worker by one of another release."""
         if self._chance.happens(0.3):
             self._tell("other releases", "workers of another release are started")
             self._fleet.roll_out(self._chance)
@@ -109,7 +109,7 @@ class Chaos:
         seconds = self._chance.choice(STEPS)
         self._tell("clock steps", f"the store's clock is set by {seconds} s")
         self._stage.step_clock(timedelta(seconds=seconds))
-        # Leases that were renewed by the wrong time may end at once.
+        # Leases that were renewed before the clock step may end at once.
         for worker in self._fleet.workers:
             self._fleet.premises.effects.expose(worker)
 

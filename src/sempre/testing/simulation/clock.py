@@ -1,7 +1,7 @@
-"""Virtual time: one true time that only the timeline moves, and clocks that show it more or less.
+"""Virtual time: one true time that only the timeline moves, and clocks that deviate from it.
 
-The true time is counted in microseconds. The store's clock and those of the workers are off by
-their own amounts; setting one of them moves what it shows, never how fast time passes.
+The true time is counted in microseconds. The clock of the store and the clock of each worker have
+their own deviation. Setting a clock moves its `now`, and leaves the speed of time unchanged.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["MICROSECONDS", "START", "VirtualClock", "VirtualTime"]
 
 MICROSECONDS = 1_000_000
 START = datetime(2026, 3, 29, 0, 0, 30, tzinfo=UTC)
-"""When simulations begin: an hour before the clocks of Europe go forward."""
+"""The start of every simulation: an hour before the clocks of Europe go forward."""
 
 
 @dataclass
@@ -27,17 +27,17 @@ class VirtualTime:
 
 
 class VirtualClock:
-    """A clock by the port's promise: `now` may be set, `elapsed` goes on whatever happens.
+    """A clock as the port promises: `now` may be set, and `elapsed` always goes forward.
 
     Args:
         time: the true time.
-        skew: by how much `now` is wrong.
-        origin: what `elapsed` shows at the beginning.
-        drift: by how many seconds it gains on the true time in each second.
+        skew: how far `now` is ahead of the true time.
+        origin: value of `elapsed` at the beginning, in seconds.
+        drift: seconds that the clock gains in each second of true time.
 
     Attributes:
-        skew: by how much `now` is wrong.
-        rate: how many of its seconds pass in a true one.
+        skew: how far `now` is ahead of the true time.
+        rate: seconds of this clock in each second of true time.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class VirtualClock:
         origin: float = 0.0,
         drift: float = 0.0,
     ) -> None:
-        """Show the true time, as wrong as told."""
+        """Show the true time with a skew and a drift."""
         self._time = time
         self._origin = origin
         self.rate = 1.0 + drift
@@ -59,11 +59,11 @@ class VirtualClock:
         return START + timedelta(microseconds=self._time.now * self.rate) + self.skew
 
     def elapsed(self) -> float:
-        """Return seconds from this clock's own point."""
+        """Return seconds since this clock's own origin."""
         return self._origin + self._time.now * self.rate / MICROSECONDS
 
     def true_seconds(self, seconds: float) -> float:
-        """Return how long something takes that takes so many seconds by this clock."""
+        """Return a duration by this clock in seconds of true time."""
         return seconds / self.rate
 
     def step(self, by: timedelta) -> None:

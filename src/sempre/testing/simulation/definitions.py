@@ -34,7 +34,7 @@ def draw_definition(chance: Chance, now: datetime, tolerance: timedelta) -> Defi
 
 
 def draw_edit(chance: Chance, now: datetime, name: str = "") -> dict[str, object]:
-    """Return another value for one field of a definition, a random one if none is named."""
+    """Return a new value for one field of a definition; without a name, for a random field."""
     chosen = name or chance.choice(sorted(_POLICIES))
     value = chance.choice(_POLICIES[chosen])
     if chosen == "until" and value is not None:

@@ -1,7 +1,7 @@
-"""Effects: what runs really did, told by the runs themselves and not by any table.
+"""Effects: the log of what runs did, written by the runs and independent of every table.
 
-The resource remembers the highest fence it has heard of for each thing it guards, and refuses
-whoever comes with a lower one: a zombie that does not know that its work was taken over.
+The resource remembers the highest fence for each guarded key, and refuses a run with a lower fence:
+a zombie that does not know that another worker has taken over its work.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ UNSUCCESSFUL = frozenset({Ended.FAILED, Ended.TIMED_OUT, Ended.CRASHED})
 
 @dataclass(frozen=True)
 class Start:
-    """A run that began: which, where and when in true time."""
+    """A run that began: its execution, its program and the true time."""
 
     execution: Execution
     program: Program
@@ -26,7 +26,7 @@ class Start:
 
 
 def guard_of(execution: Execution) -> str:
-    """Return what the resource guards: the schedule, or each piece of work if runs may overlap."""
+    """Return the guarded key: the schedule, or the key of the execution if runs may overlap."""
     if execution.schedule_id is None or execution.snapshot.overlap == "allow":
         return execution.key
     return execution.schedule_id
@@ -36,17 +36,17 @@ class Effects:
     """The log of all runs, and a resource with a fence.
 
     Attributes:
-        starts: every run by its fence.
-        ended: how it ended, by its fence.
-        claims: the execution of every claim.
-        repeated: runs that were done again though they had not failed.
-        exposed: runs whose worker died, was stopped or lost its lease before they were settled.
-        written: what the resource took, by key.
-        refused: what it refused.
+        starts: every run that began, by fence.
+        ended: how each run ended, by fence.
+        claims: the id of the execution of every claim, by fence.
+        repeated: fences of runs that were repeated although the run had not failed.
+        exposed: fences of runs whose worker died, stopped or lost its lease before the settle.
+        written: fences that the resource accepted, by key.
+        refused: fences that the resource refused.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing done."""
+        """Begin with an empty log."""
         self.starts: dict[int, Start] = {}
         self.ended: dict[int, Ended] = {}
         self.claims: dict[int, str] = {}
@@ -59,7 +59,7 @@ class Effects:
         self._highest: Counter[str] = Counter()
 
     def begin(self, run: Run, program: Program, at: int) -> None:
-        """Note that a run began; it must be of a claim of its own."""
+        """Note that a run began; each claim may begin one run."""
         execution = run.execution
         if execution.fence in self.starts:
             raise Broken(f"claim {execution.fence} of {execution.id} was started twice")
@@ -71,7 +71,7 @@ class Effects:
         self._present(execution)
 
     def end(self, run: Run, ended: Ended) -> None:
-        """Note how a run ended; a success writes to the resource, if that lets it."""
+        """Note how a run ended; a success writes to the resource if its fence is accepted."""
         execution = run.execution
         self.ended[execution.fence] = ended
         if ended is not Ended.SUCCEEDED:
@@ -88,18 +88,18 @@ class Effects:
             self._open[start.program.name].discard(fence)
 
     def expose(self, program: Program) -> None:
-        """Note that what a program runs, or has not settled yet, may have to be done again."""
+        """Note that the running and unsettled runs of a program may be repeated."""
         self.exposed |= self._open[program.name]
 
     def check_repeated(self) -> None:
-        """Raise if something was done again though nothing had happened to whoever did it."""
+        """Raise if a run was repeated although neither its worker nor its lease was lost."""
         for fence in self.repeated:
             if fence not in self.exposed:
                 name = self.starts[fence].execution.snapshot.name
                 raise Broken(f"claim {fence} of {name} was done again without a reason")
 
     def check_success(self, execution: Execution) -> None:
-        """Raise unless an execution that counts as done was done, by the claim it counts for."""
+        """Raise unless the run of an execution's final claim succeeded and was accepted."""
         fence = execution.fence
         if self.ended.get(fence) is not Ended.SUCCEEDED:
             raise Broken(f"{execution.id} counts as done, but its run {self.ended.get(fence)}")
@@ -109,7 +109,7 @@ class Effects:
     def _note_repeated(self, execution: Execution) -> None:
         before = self._latest.get(execution.id)
         if before is not None and before > execution.fence:
-            # A zombie begins what others have taken over.
+            # A zombie begins work that another worker has taken over.
             self.repeated.append(execution.fence)
             return
         self._latest[execution.id] = execution.fence

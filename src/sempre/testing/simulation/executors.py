@@ -1,4 +1,4 @@
-"""An executor whose runs are scripts: how long each lasts, and how it ends."""
+"""An executor whose runs are scripts: how long each run lasts, and how each run ends."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ LONGEST_IN_PEACE = 0.05
 
 @dataclass(frozen=True)
 class Script:
-    """What a run will do.
+    """The course of a run.
 
     Attributes:
-        seconds: how long it lasts, if nobody ends it.
-        ends: how it then ends.
-        obeys: whether it ends when it is asked to, or when its time is over.
-        kills: whether it ends the process that it runs in: its worker, unless it runs alone.
+        seconds: duration of the run without a cancel or timeout.
+        ends: how the run ends after that duration.
+        obeys: whether the run ends on a cancel or at its timeout.
+        kills: whether the run ends its process: the worker, unless the run is alone.
     """
 
     seconds: float = 0.0
@@ -33,7 +33,7 @@ class Script:
 
 
 def draw_script(chance: Chance, *, peace: bool) -> Script:
-    """Return what a run will do; in times of peace it is quick, and at worst it fails."""
+    """Return a random script; in times of peace the run is short, and succeeds or fails."""
     if peace:
         ends = Ended.FAILED if chance.happens(0.3) else Ended.SUCCEEDED
         return Script(chance.uniform(0.001, LONGEST_IN_PEACE), ends)
@@ -44,7 +44,7 @@ def draw_script(chance: Chance, *, peace: bool) -> Script:
 
 @dataclass(eq=False)
 class _Flight:
-    """A run under way."""
+    """A run in flight."""
 
     run: Run
     done: Callable[[Run, Outcome], None]
@@ -57,7 +57,7 @@ class _Flight:
 
 
 class ScriptedExecutor:
-    """Runs nothing, and tells how it went when the time has come."""
+    """Runs no code, and reports the outcome of each script when its time has come."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ScriptedExecutor:
         script: Callable[[Run], Script],
         landed: Callable[[], None],
     ) -> None:
-        """Belong to a process, which is told when a run has ended; the runs end with it."""
+        """Belong to a process; `landed` is called after each run, and runs end with the process."""
         self._program = program
         self._stage = program.stage
         self._effects = effects
@@ -78,14 +78,14 @@ class ScriptedExecutor:
 
     @property
     def fences(self) -> set[int]:
-        """The claims that are being run now."""
+        """The fences of the claims in flight."""
         return set(self._flights)
 
     def start(self) -> None:
-        """Nothing to get ready."""
+        """Do nothing: scripts need no preparation."""
 
     def submit(self, run: Run, done: Callable[[Run, Outcome], None]) -> None:
-        """Begin a run; its end comes by the timeline."""
+        """Begin a run; the timeline calls its end."""
         self._effects.begin(run, self._program, self._stage.time.now)
         self._stage.trace.count("starts")
         script = self._script(run)
@@ -101,7 +101,7 @@ class ScriptedExecutor:
         self._stage.timeline.call(actor, seconds)
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
-        """Ask a run to end; one that does not obey goes on."""
+        """Ask a run to end; a run whose script does not obey goes on."""
         flights = [each for each in self._flights.values() if each.run.execution.id == execution_id]
         for flight in flights:
             if flight.script.obeys:
@@ -110,15 +110,15 @@ class ScriptedExecutor:
         return bool(flights)
 
     def progress(self) -> Mapping[str, Progress]:
-        """No run tells how far it has come."""
+        """Return no progress: scripts report none."""
         return {}
 
     def stop(self) -> None:
-        """End everything without telling anyone."""
+        """Drop every run without reporting an outcome."""
         self._flights.clear()
 
     def hurry(self) -> None:
-        """Let every run end soon, as it would have."""
+        """Let every run end soon, with the outcome of its script."""
         self.stuck = 0
         for flight in list(self._flights.values()):
             self._stage.timeline.call(flight.actor, self._stage.chance.uniform(0.01, 1.0))

@@ -1,4 +1,4 @@
-"""Faults: what may go wrong in a run, and how often. Each seed draws its own mixture."""
+"""Faults: the kinds of faults in a run, and how often each strikes. Each seed draws a mixture."""
 
 from dataclasses import dataclass, fields
 from typing import Self
@@ -10,34 +10,34 @@ __all__ = ["NO_FAULTS", "Faults"]
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """Chances; per operation where nothing else is said.
+    """Probabilities of faults: per operation, unless stated otherwise.
 
     Attributes:
-        interleaving: others act before or after an operation.
-        latency: time passes before or after it.
-        store_fails: the store cannot be reached; nothing happened.
-        reply_lost: the store did what was asked, and its answer never came.
+        interleaving: other actors act before or after an operation.
+        latency: time passes before or after an operation.
+        store_fails: the store cannot be reached; the operation has no effect.
+        reply_lost: the operation takes effect, and the reply of the store is lost.
         crash: the process dies at an operation.
         freeze: the process stands still at an operation, longer than its lease.
         ticket_lost: per message put.
         ticket_doubled: per message put.
-        ticket_delayed: per message put; so later ones overtake it.
+        ticket_delayed: per message put; later messages overtake the delayed message.
         ticket_refused: per message put: the broker is out of memory.
-        broker_fails: the broker cannot be reached; it may have done what was asked.
-        kill: per event of chaos, as all that follow: a worker dies.
-        pause: a worker stands still, then goes on as if nothing had happened.
-        restart: a worker is asked to stop, and another one started.
-        flush: the broker forgets everything.
+        broker_fails: the broker cannot be reached; the operation may have taken effect.
+        kill: weight per event of chaos, as all that follow: a worker dies.
+        pause: a worker stands still, then goes on unaware of the pause.
+        restart: a worker is asked to stop, and a new worker starts.
+        flush: the broker loses all messages.
         broker_down: the broker is away for a while.
-        broker_deaf: the broker takes messages and delivers none for a while.
+        broker_deaf: the broker accepts messages and delivers none for a while.
         store_down: the store is away for a while.
         cut_off: one worker cannot reach the store for a while.
-        clock_step: somebody sets the store's clock.
-        host_clock_step: somebody sets the clock of a worker.
-        deploy: code of another release starts: it declares other things, or knows fewer jobs.
-        operate: a person does something.
-        enqueue: somebody puts in work without a schedule.
-        switch: somebody turns a kill switch off or on.
+        clock_step: the store's clock is set.
+        host_clock_step: the clock of a worker is set.
+        deploy: another release starts, with other declarations or fewer jobs.
+        operate: an operator changes a schedule.
+        enqueue: a caller enqueues work without a schedule.
+        switch: an operator turns a kill switch off or on.
     """
 
     interleaving: float = 0.0
@@ -68,9 +68,9 @@ class Faults:
 
     @classmethod
     def drawn(cls, chance: Chance) -> Self:
-        """Return a mixture: each fault is in it or not, rare or frequent.
+        """Return a mixture: each kind of fault is absent, rare or frequent.
 
-        Some have few kinds of faults, so that one does not hide what another has broken.
+        Some mixtures have few kinds, so that one fault does not hide the damage of another.
         """
         density = chance.choice((0.15, 0.4, 0.7))
         given = {
@@ -95,4 +95,4 @@ _MOST = {
     "broker_fails": 0.05,
 }
 NO_FAULTS = Faults(interleaving=0.02)
-"""The world while it heals: others still act in between, and nothing fails."""
+"""The faults of a healing world: actors still interleave, and no operation fails."""

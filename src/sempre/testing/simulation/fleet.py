@@ -1,4 +1,4 @@
-"""The fleet: the workers of a world; whoever dies is replaced after a while."""
+"""The fleet: the workers of a world; a dead worker is replaced after a while."""
 
 from collections.abc import Mapping
 
@@ -16,12 +16,12 @@ TASKS = {job: Task(job, print) for job in JOBS}
 
 
 class Fleet:
-    """A number of workers, started again when they die."""
+    """A number of workers; each dead worker is replaced."""
 
     def __init__(
         self, stage: Stage, premises: Premises, *, size: int, hands: int | None = None
     ) -> None:
-        """Start them, each with so many hands, or with a random number of them."""
+        """Start `size` workers, each with `hands` hands or with a random number of hands."""
         self._stage = stage
         self._hands = hands
         self._births = 0
@@ -37,22 +37,22 @@ class Fleet:
         return [actor for each in self._alive() for actor in each.loops.values()]
 
     def any_worker(self, chance: Chance) -> WorkerProcess:
-        """Return one of them, dead or alive."""
+        """Return a random worker, dead or alive."""
         return chance.choice(self.workers)
 
     def roll_out(self, chance: Chance) -> None:
-        """Let one worker be followed by one of another release, which lacks a job, or not."""
+        """Replace one worker by a worker of another release, which may lack some jobs."""
         known = chance.sample(JOBS, chance.choice((1, 2, len(JOBS))))
         place = chance.randrange(len(self.workers))
         self.workers[place].retire()
         self.workers[place] = self._start(self.workers[place], {job: TASKS[job] for job in known})
 
     def runs(self, execution: Execution) -> bool:
-        """Tell whether a worker that lives has this very claim in hand."""
+        """Return whether a living worker runs exactly this claim."""
         return any(execution.fence in each.executor.fences for each in self._alive())
 
     def heal(self) -> None:
-        """Let everybody live, know every job and go on at once, and every run end soon."""
+        """Give every place a living worker that knows every job, and let every run end soon."""
         for worker in self.workers:
             worker.frozen_until = worker.cut_until = 0
             if len(worker.worker.spec.tasks) < len(JOBS):
@@ -64,7 +64,7 @@ class Fleet:
                 self._stage.timeline.call(actor)
 
     def _revive(self) -> float:
-        """Replace the dead; as a supervisor does, after a rest."""
+        """Replace dead workers; return the rest until the next check, as a supervisor would."""
         self.workers = [self._start(each) if each.is_dead else each for each in self.workers]
         return self._stage.chance.uniform(1, 20)
 
@@ -78,7 +78,7 @@ class Fleet:
         return [each for each in self.workers if not each.is_dead]
 
     def _hear(self, _lane: str, delay: float) -> None:
-        """Let those who wait for a message hear of it when it is due."""
+        """Wake every waiting fetcher when a message is due."""
         for worker in self._alive():
             worker.broker.is_rung = True
             self._stage.timeline.call(worker.loops["fetcher"], delay)

@@ -1,6 +1,6 @@
-"""Healing: what must be true once faults have stopped, and how soon.
+"""Healing: the conditions that hold once faults have stopped, and the time limit of each.
 
-Checked after every heal, not only the last one: a world that recovers once may not do so twice.
+Checked after every heal, because a world that recovers once may fail to recover the next time.
 """
 
 from datetime import datetime
@@ -21,10 +21,10 @@ PROMPT = 1.6
 
 
 class Healing:
-    """Looks at a world in which nothing fails any more."""
+    """Checks a world after its faults have stopped."""
 
     def __init__(self, stage: Stage, store: WatchedStore, fleet: Fleet, judge: Judge) -> None:
-        """Be ready to look."""
+        """Keep the parts of the world to check."""
         self._stage = stage
         self._store = store
         self._fleet = fleet
@@ -32,28 +32,28 @@ class Healing:
 
     @property
     def patience(self) -> float:
-        """Seconds within which everything must be well: leases, sweeps, breaker and a pass."""
+        """Seconds within which a world must heal: leases, sweeps, breaker and a pass."""
         settings = self._stage.settings
         waits = 2 * settings.lease + 2 * settings.sweep + settings.watchdog_interval
         return (waits + settings.grace).total_seconds() + BREAKER + MARGIN
 
     @property
     def leases(self) -> float:
-        """Seconds within which all that the dead held is taken back, also after a clock jumped."""
+        """Seconds until every claim of a dead worker is taken back, also after a clock jumped."""
         settings = self._stage.settings
         return (2 * settings.lease + 2 * settings.sweep).total_seconds() + MARGIN
 
     @property
     def bound(self) -> float:
-        """How late anything may start while the store is up and hands are free."""
+        """Seconds by which a row may start late while the store is up and hands are free."""
         return (self._stage.settings.grace + self._stage.settings.sweep).total_seconds()
 
     def check(self, calm_since: datetime, calm_at: int) -> None:
-        """Raise unless everything is well.
+        """Raise unless the world has healed.
 
         Args:
-            calm_since: by the store's clock, since when everything had to be prompt.
-            calm_at: the same in true time.
+            calm_since: since when every row has to start promptly, by the store's clock.
+            calm_at: since when no claim may be taken back, in true time.
         """
         now = self._store.clock.now()
         self.check_leases()
@@ -66,7 +66,7 @@ class Healing:
         self._check_sessions(now)
 
     def check_leases(self) -> None:
-        """Raise if somebody who is gone still holds something."""
+        """Raise if a row counts as running and no living worker runs its claim."""
         for row in self._store.tables.executions.values():
             if row.state is State.RUNNING and not self._fleet.runs(row):
                 raise Broken(f"{_shown(row)} counts as running, and nobody runs it")
@@ -85,7 +85,7 @@ class Healing:
             raise Broken(f"{_shown(row)} has no ticket, though the broker was told")
 
     def _is_rung(self, row: Execution) -> bool:
-        """Tell whether the broker has a ticket of a row, or has lied about one."""
+        """Return whether the broker has a ticket of a row, or has lost or delayed a ticket."""
         exchange = self._fleet.premises.exchange
         known = exchange.inner.bodies() | exchange.lies
         return not known.isdisjoint(self._tickets(row))
@@ -95,12 +95,12 @@ class Healing:
         return {Ticket(self._store.uuid, row.id, ring).to_text() for ring in rings}
 
     def _is_in_line(self, row: Execution, now: datetime) -> bool:
-        """Tell whether a row waits for others of its schedule, which are being worked off."""
+        """Return whether a row waits for earlier rows of its schedule that are being claimed."""
         claimed = self._judge.claimed_at.get(row.schedule_id or "")
         return claimed is not None and (now - claimed).total_seconds() < self.bound + MARGIN
 
     def _check_prompt(self, since: datetime) -> None:
-        """7: with everything up, what was written before it was due starts when it is due."""
+        """7: without faults, a row that was written before its due time starts when due."""
         for row in reversed(self._judge.starts):
             if row.started_at is None or row.started_at < since:
                 break
@@ -110,7 +110,7 @@ class Healing:
                 raise Broken(f"7: {_shown(row)} started {late:.1f} s late in times of peace")
 
     def _bound_of(self, row: Execution) -> float:
-        """Return how late a row may start: on time, if the broker knows it and does not lie."""
+        """Return how late a row may start: promptly, if the broker carries its ticket unharmed."""
         exchange = self._fleet.premises.exchange
         lied = not exchange.lies.isdisjoint(self._tickets(row))
         doubt = row.created_at <= self._stage.clock_in_doubt_until

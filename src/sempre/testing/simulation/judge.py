@@ -1,8 +1,8 @@
-"""The judge: the invariants of the design, numbered as there, after every operation of the store.
+"""The judge: checks the numbered invariants of the design after every operation of the store.
 
-It looks at the tables and at the log of effects, and judges by the grids themselves; it never asks
-the engine or planning what they think. What belongs to one row is here, what belongs to a schedule
-and its slots in `slots.py`.
+The judge reads the tables and the log of effects and computes slots from the grids. The judge never
+calls the engine or planning. Checks of one row are here; checks of a schedule and its slots are in
+`slots.py`.
 """
 
 from collections import defaultdict
@@ -28,13 +28,13 @@ __all__ = ["Judge"]
 
 
 class Judge:
-    """Hears of every operation, and raises `Broken` at the first that breaks a promise.
+    """Receives every operation, and raises `Broken` at the first that breaks a promise.
 
     Attributes:
-        sessions: which program registered a session.
-        asked_to_end: executions whose end somebody asked the store for.
-        starts: everything that was claimed, as it was then, in order.
-        taken_back: executions that were taken back from a worker, and when in true time.
+        sessions: the program that registered each session.
+        asked_to_end: ids of executions that a caller asked the store to cancel.
+        starts: every claimed execution as of its claim, in order.
+        taken_back: executions that were taken back from a worker, each with the true time.
     """
 
     def __init__(self, store: WatchedStore, effects: Effects) -> None:
@@ -55,16 +55,16 @@ class Judge:
         self.operations = 0
 
     def remember(self, defect: str) -> None:
-        """Keep a defect that was told where nothing may be raised; the next check raises it."""
+        """Keep a defect that was reported where raising is not allowed; the next check raises."""
         self._remembered.append(defect)
 
     def check_remembered(self) -> None:
-        """Raise what was remembered."""
+        """Raise `Broken` with the first remembered defect, if any."""
         if self._remembered:
             raise Broken(self._remembered[0])
 
     def hear(self, operation: Operation) -> None:
-        """Judge one operation of the store by what it left behind."""
+        """Judge one operation of the store by the rows and schedules that the operation changed."""
         self.operations += 1
         now = self._store.clock.now()
         self.latest = max(self.latest, now)
@@ -87,9 +87,9 @@ class Judge:
         self._trace(operation, rows)
 
     def hear_ticket(self, program: Program, delivery: Delivery, *, last: bool) -> None:
-        """Judge that a ticket is let go of: its row was looked at, and it did not come early.
+        """Judge an acknowledged ticket: the program has read its row, and the row is due.
 
-        One of which the broker has another copy may be let go of in any case.
+        A ticket of which the broker has another copy may be acknowledged early.
         """
         ticket = read_ticket(delivery.message.body)
         if not isinstance(ticket, Ticket):
@@ -104,7 +104,7 @@ class Judge:
             raise Broken(f"{program.name} dropped a ticket that came before its time")
 
     def _judge_unique(self, works: Collection[Work]) -> None:
-        """8: of one key at most one waits, or waits or runs, or was put in within the period."""
+        """8: by mode, a key has one row waiting, or waiting or running, or enqueued per period."""
         table = self._store.tables.executions
         for work in works:
             if work.unique is None or work.execution.id not in table:
@@ -124,7 +124,7 @@ class Judge:
         if before and before.id != row.id and row.created_at < before.created_at + unique.period:
             raise Broken(f"8: of {unique.key}, {row.id} came too soon after {before.id}")
 
-    # One row
+    # Checks of one row
 
     def _judge_row(
         self, operation: Operation, now: datetime, before: Execution | None, after: Execution | None
@@ -179,7 +179,7 @@ class Judge:
             self.claimed_at[after.schedule_id] = now
 
     def _judge_allowed(self, now: datetime, row: Execution) -> None:
-        """9: nothing of a stopped schedule or job starts; and nobody overlaps who must not."""
+        """9: no row of a stopped schedule or job starts, and no row overlaps against its policy."""
         tables, manual = self._store.tables, row.kind is Kind.MANUAL
         targets = {"all", f"job:{row.snapshot.job}", f"queue:{row.snapshot.queue}"}
         off = [each.name for each in tables.switches.values() if each.target in targets]
@@ -200,7 +200,7 @@ class Judge:
     def _judge_end(
         self, operation: Operation, now: datetime, before: Execution, after: Execution
     ) -> None:
-        """4: only its holder ends a run, or whoever takes it back after its lease."""
+        """4: a run is ended by its claim's holder, or by a rescue after the lease has expired."""
         if operation.name == "settle":
             if before.fence not in _fences(operation):
                 raise Broken(f"4: {before.id}, claim {before.fence}, was settled by another claim")
@@ -210,7 +210,7 @@ class Judge:
         session = self._store.tables.sessions.get(before.session)
         alive = session and session.leased_until and session.leased_until > now
         replaced = after.state is State.CANCELLED and after.reason.startswith("replaced")
-        # What had expired may seem to hold again if the clock was set back in between.
+        # An expired lease may seem valid again if the clock was set back in between.
         program = operation.program
         doubt = program.stage.clock_stepped_at >= program.sight.swept_at
         if alive and not replaced and not doubt:
@@ -220,7 +220,7 @@ class Judge:
             program.stage.trace.count("taken back")
 
     def _judge_cancelled(self, row: Execution) -> None:
-        """A run is over for good only if somebody wanted that, or its schedule was stopped."""
+        """A run is cancelled only if a caller asked for the cancel, or its schedule was stopped."""
         wanted = row.id in self.asked_to_end or row.reason in (Reason.DISABLED, Reason.PAUSED)
         if row.state is State.CANCELLED and not wanted:
             raise Broken(f"{row.id} was cancelled, and nobody asked for it: {row.reason}")

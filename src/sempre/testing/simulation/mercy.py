@@ -1,7 +1,7 @@
 """Mercy: which faults of a run are left out, so that a failure is reported with few faults.
 
-The chances of a seed stay the same; a fault that is let off just does not happen. What comes after
-it may then differ, so whoever leaves faults out has to look whether the same promise still breaks.
+The random decisions of a seed stay equal; a fault that is left out does not happen. Later events
+may then differ, so the caller that leaves faults out checks whether the same promise still breaks.
 """
 
 from collections import Counter
@@ -19,21 +19,21 @@ class Strike:
 
     @property
     def kind(self) -> str:
-        """What kind of fault it was."""
+        """The kind of the fault: its name without the number."""
         return self.name.partition(".")[0]
 
     def __str__(self) -> str:
-        """Return it as one line."""
+        """Return time and name in one line."""
         return f"{self.seconds:12.6f} {self.name}"
 
 
 @dataclass
 class Mercy:
-    """Lets faults happen or not, and keeps a list of those that did.
+    """Decides which faults happen, and lists the faults that happened.
 
     Attributes:
         without: kinds of faults that do not happen at all.
-        only: the names of the faults that do; None for all of them.
+        only: the names of the only faults that happen; None for all faults.
         strikes: the faults that happened.
     """
 
@@ -43,7 +43,7 @@ class Mercy:
     _counts: Counter[str] = field(default_factory=Counter)
 
     def lets(self, kind: str, seconds: float) -> bool:
-        """Tell whether a fault that would happen now does."""
+        """Return whether a drawn fault happens, and record the fault if so."""
         self._counts[kind] += 1
         name = f"{kind}.{self._counts[kind]}"
         if kind in self.without or (self.only is not None and name not in self.only):
@@ -53,7 +53,7 @@ class Mercy:
 
     @property
     def options(self) -> str:
-        """What a command needs to be told to leave out the same."""
+        """The command line options that leave out the same faults."""
         without = f" --without {','.join(sorted(self.without))}" if self.without else ""
         only = "" if self.only is None else f" --only {','.join(sorted(self.only)) or 'none'}"
         return without + only

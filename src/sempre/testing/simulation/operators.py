@@ -1,4 +1,4 @@
-"""People and deploys: they do random things to random schedules, at random moments."""
+"""People and deploys: random operations on random schedules at random moments."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,29 +32,29 @@ SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 
 
 class Operator:
-    """What one person does, from a process of their own."""
+    """A person who operates schedules from a separate process."""
 
     def __init__(self, client: Client, names: tuple[str, ...], grid: Grid | None = None) -> None:
-        """Operate schedules of these names, all on one grid if it is given."""
+        """Operate schedules of these names, all on `grid` if given."""
         self._grid = grid
         self._client = client
         self._chance = client.stage.chance.apart()
         self._names = names
         self._releases: list[dict[str, Declared]] = []
 
-    # What happens
+    # Operations
 
     def operate(self) -> None:
-        """Do one thing to one schedule."""
+        """Carry out one random operation on one random schedule."""
         verb = self._chance.choice((*_VERBS, *_FREQUENT))
         self._try(verb.strip("_"), lambda: getattr(self, verb)(self._any()))
 
     def enqueue(self) -> None:
-        """Put in work without a schedule, sometimes of a key that may exist once."""
+        """Enqueue work without a schedule, sometimes with a unique key."""
         self._try("enqueue", self._enqueue)
 
     def deploy(self) -> None:
-        """Start code that declares other schedules, or the same ones otherwise."""
+        """Start code that declares other schedules, or changes declared schedules."""
         self._try("deploy", self._deploy)
 
     def turn_switch(self) -> None:
@@ -66,17 +66,17 @@ class Operator:
         self._try("switch", lambda: self._client.engine.store.switch(switch, off=off))
 
     def create_all(self) -> None:
-        """Create every schedule; at the beginning of the world."""
+        """Create every schedule at the beginning of the world."""
         wanted = [Declared(name, self._definition()) for name in self._names]
         self._releases.append({each.name: each for each in wanted})
         self._try("create", lambda: Schedules(self._client.engine).create_many(wanted, release=0))
 
     def free_all(self) -> None:
-        """Turn every switch on again, as people do when all is well."""
+        """Turn every switch on again, as operators do after an incident."""
         for target in SWITCHES:
             self._client.engine.store.switch(Switch(target, target), off=False)
 
-    # How
+    # How each operation is carried out
 
     def _try(self, name: str, verb: Callable[[], object]) -> None:
         trace = self._client.stage.trace
@@ -121,7 +121,7 @@ class Operator:
             engine.bell.ring([row], now)
 
     def _deploy(self) -> None:
-        """Sync what the next release declares, or one that came before: somebody rolls back."""
+        """Sync the declarations of the next release, or of an earlier release: a rollback."""
         release = self._chance.randrange(len(self._releases))
         if self._chance.happens(0.7):
             name = self._chance.choice(self._names)
@@ -136,7 +136,7 @@ class Operator:
 
     def _edit(self, schedule: StoredSchedule) -> None:
         changes = draw_edit(self._chance, self._client.stage.store_clock.now())
-        schedule.edit(**changes)  # type: ignore[arg-type]  # drawn from what fits
+        schedule.edit(**changes)  # type: ignore[arg-type]  # drawn from valid values
 
     def _move(self, schedule: StoredSchedule) -> None:
         schedule.move_to(self._grid or draw_grid(self._chance))
@@ -174,7 +174,7 @@ class Operator:
             raise Broken(f"{schedule.name}: {slot} is skipped, though it was put back")
 
     def _skipped(self, name: str) -> list[datetime]:
-        """Return the slots to come that somebody took out."""
+        """Return the future slots that an operator has skipped."""
         tables, now = self._client.premises.store.tables, self._client.stage.store_clock.now()
         schedule = tables.named(name)
         rows = tables.rows_of(schedule.id) if schedule else ()

@@ -1,7 +1,7 @@
 """The policies as a judge sees them: catch-up, overlap, deadline, disable, pause and backfill.
 
-Each is worked out from the grid and the rows, never by asking planning. What planning decided is
-judged by the now it was decided at, which the row itself carries.
+The judge computes each policy from the grid and the rows, without calls to planning. A decision of
+planning is judged by the instant of the decision, which the row itself carries.
 """
 
 import json
@@ -26,7 +26,7 @@ MOST_ENDED = 1000
 
 
 class PolicyBook:
-    """Judges what was decided, operation by operation."""
+    """Judges the decisions of each operation."""
 
     def __init__(self, tables: Tables, book: SlotBook) -> None:
         """Begin with no schedules."""
@@ -47,7 +47,7 @@ class PolicyBook:
         *,
         doubt: bool,
     ) -> None:
-        """Check whatever one operation decided; in doubt about the clock, not what overlapped."""
+        """Check the decisions of one operation; without overlap if the clock is in doubt."""
         for _, before, after in rows:
             self._note(before, after)
         for _, old, new in schedules:
@@ -68,8 +68,8 @@ class PolicyBook:
             _judge_release(before, after)
 
     def _judge_move(self, before: Schedule, after: Schedule, rows: Sequence[RowChange]) -> None:
-        """5: a cursor moves when its next row is decided, or by a real change, and just so far."""
-        # One that goes back is judged with the slots: they are open again.
+        """5: a cursor moves by the decision of its next row or by a real change, and no further."""
+        # A cursor that goes back is judged in `slots.py`: its slots are open again.
         if _is_really_changed(before, after) or after.cursor < before.cursor:
             return
         decided = [
@@ -112,7 +112,7 @@ class PolicyBook:
             self._tries[row.schedule_id].append(row)
 
     def _judge_stopped(self, schedule: Schedule | None, latest: datetime) -> None:
-        """9: of a schedule that is disabled or paused nothing waits but what it resumes with."""
+        """9: no row of a disabled or paused schedule waits, except the row to resume with."""
         if schedule is None or schedule.deleted:
             return
         pause = schedule.pause
@@ -127,7 +127,7 @@ class PolicyBook:
                 raise Broken(f"9: {schedule.name} is stopped, and {told}")
 
     def _judge_backfill(self, row: Execution) -> None:
-        """Judge a new backfill: its slot has neither succeeded nor is under way."""
+        """Judge a new backfill: its slot has neither succeeded nor waits nor runs."""
         rows = self._book.of_slot(row.schedule_id or "", row.run_at)
         for other in rows:
             if other.is_live or other.state in (State.RUNNING, State.SUCCEEDED):
@@ -135,7 +135,7 @@ class PolicyBook:
                 raise Broken(f"2: a backfill of {row.run_at} was made beside {told}")
 
     def _judge_overlap(self, before: Execution, after: Execution) -> None:
-        """Judge by when the row was due; what came late, or is tried again, never skips."""
+        """Judge overlap at the row's due time; a caught-up or retried row is never skipped."""
         skipped = after.state is State.SKIPPED and after.reason == Reason.OVERLAP
         if before.snapshot.overlap != "skip" or not (skipped or after.state is State.RUNNING):
             return
@@ -143,13 +143,13 @@ class PolicyBook:
         if skipped and not on_time:
             raise Broken(f"{after.id} was made up for, and yet skipped because of overlap")
         others = [row.id for row in self._ran_at(before) if row.snapshot.overlap != "allow"]
-        # By a clock that was set back a row may be due when a try was under way that is long over.
+        # After a clock was set back, a row may be due during an attempt that ended long ago.
         known = self._tried_before.get(before.id, [])
         tries = [row for row in self._tried_at(before) if not any(row is each for each in known)]
         others += [row.id for row in tries if row.snapshot.overlap != "allow"]
         if not skipped and on_time and others:
             raise Broken(f"{after.id} started, though {others} ran when it was due")
-        # One that ended about then may have been seen while it ran.
+        # A run that ended close to the due time may have been read while it ran.
         about = [*self._ran_at(before, about=True), *self._tried_at(before, about=True)]
         if skipped and not about:
             raise Broken(f"{after.id} was skipped, though nothing ran when it was due")
@@ -167,7 +167,7 @@ class PolicyBook:
                 yield row
 
     def _tried_at(self, due: Execution, *, about: bool = False) -> Iterable[Execution]:
-        """Yield the other rows of which a try was under way when a row was due, as it ended."""
+        """Yield the ended attempts of other rows that ran when a row was due."""
         for row in self._tries[due.schedule_id or ""]:
             began = row.started_at is not None and row.started_at <= due.due_at
             others = row.id != due.id and row.kind is not Kind.BACKFILL
@@ -195,7 +195,7 @@ def _judge_deadline(before: Execution, after: Execution) -> None:
 
 
 def _judge_release(before: Schedule, after: Schedule) -> None:
-    """Judge what code declared: what came of a higher release stays."""
+    """Judge a declaration: the declaration of a higher release stays."""
     one, other = (json.loads(each.declared)["release"] for each in (before, after))
     if other < one:
         raise Broken(f"release {other} declared {after.name}, though {one} had done so")
@@ -209,9 +209,9 @@ def _is_really_changed(before: Schedule, after: Schedule) -> bool:
 
 
 def _cursors_after(schedule: Schedule, row: Execution, rows: Sequence[Execution]) -> list[datetime]:
-    """Return where the rules of catch-up may put the cursor when a next row has been decided.
+    """Return the cursors that the rules of catch-up allow after a next row has been decided.
 
-    Jitter may make the last slot that is old enough due too late to be given up.
+    Jitter may make the last old slot due too late to be dropped.
     """
     declared, now = schedule.definition, _decided_at(row)
     tolerance = declared.tolerance
@@ -234,7 +234,7 @@ def _cursors_after(schedule: Schedule, row: Execution, rows: Sequence[Execution]
 
 
 def _free_since(row: Execution, rows: Sequence[Execution], tolerance: timedelta) -> datetime:
-    """Return since when nothing that a row waits for stood in its way."""
+    """Return since when no run that a row waits for has delayed the row."""
     since = row.due_at
     if row.snapshot.overlap != "wait" or row.state is not State.RUNNING:
         return since

@@ -25,23 +25,23 @@ __all__ = ["Client", "Premises", "SteppedWorker", "WorkerProcess"]
 
 REST = 1.0
 MOST_SPINS = 100
-# Stamps of time zones, which differ from process to process; the zones themselves are the same.
+# Versions of the time zone data, which differ between processes; all zones have equal rules.
 ZONES = ("2026.1", "2026.1", "2025.2")
 DEFECTS = (Happened.INTERNAL_ERROR, Happened.FAULTY, Happened.UNKNOWN_GRID)
 
 
 class Premises:
-    """What all processes work on: the store, the broker, the judge and the log of effects.
+    """The parts that all processes share: the store, the broker, the judge and the log of effects.
 
     Attributes:
-        peace: whether nothing is to fail.
-        script: decides what a run will do.
+        peace: whether faults are off.
+        script: returns the script of a run.
     """
 
     def __init__(
         self, store: WatchedStore, exchange: Exchange, judge: Judge, effects: Effects
     ) -> None:
-        """Gather them."""
+        """Gather the shared parts."""
         self.store = store
         self.exchange = exchange
         self.judge = judge
@@ -50,12 +50,12 @@ class Premises:
         self.script: Callable[[Run], Script] = lambda _run: Script()
 
     def decide(self, run: Run) -> Script:
-        """Return what a run will do, by the script of the moment."""
+        """Return the script of a run, drawn by the current `script`."""
         return self.script(run)
 
 
 class Client(Program):
-    """A process that uses the store and the broker and runs nothing itself."""
+    """A process that uses the store and the broker and runs no jobs."""
 
     def __init__(self, name: str, premises: Premises, *, like: Program) -> None:
         """Connect; `like` is a program on the same stage."""
@@ -64,7 +64,7 @@ class Client(Program):
         self.engine = self._compose()
 
     def attempt(self, step: Callable[[], float | None], rest: float | None = None) -> float | None:
-        """Do something that a broken store or our own death may end; return when to go on."""
+        """Run a step; return its rest, or `rest` if the store failed or this process died."""
         try:
             return step()
         except Killed:
@@ -76,11 +76,11 @@ class Client(Program):
 
     @property
     def others_operations(self) -> int:
-        """How many operations of the store others have carried out so far."""
+        """Number of operations of the store that other processes have carried out so far."""
         return self.premises.judge.operations - self.operations
 
     def wake(self) -> None:
-        """Nobody waits here."""
+        """Do nothing: a client has no fetcher to wake."""
 
     def _compose(self) -> Engine:
         premises, settings = self.premises, self.stage.settings
@@ -109,14 +109,14 @@ class SteppedWorker(Worker):
         self._called_loops = {*getattr(self, "_called_loops", ()), name}
 
     def takes_call(self, name: str) -> bool:
-        """Tell whether a loop was called, and forget it."""
+        """Return whether a loop was called, and clear the call."""
         called: set[str] = getattr(self, "_called_loops", set())
         self._called_loops = called - {name}
         return name in called
 
     @property
     def has_finished_runs(self) -> bool:
-        """Whether there is something to settle."""
+        """Whether finished runs wait to be settled."""
         return not self._ends.is_empty
 
 
@@ -143,7 +143,7 @@ class WorkerProcess(Client):
         )
         spec = WorkerSpec(tasks, frozenset({"default", "slow"}), hands)
         self.worker = SteppedWorker(self.engine, spec, cast("Executor", self.executor))
-        # Some prepare whatever comes, as all do on a server where very much comes at once.
+        # Some workers prefetch even one slot, as all do on a server where many slots come at once.
         if hands in (1, 8):
             self.worker.fetcher.store.prefetch.few = 1
         steps = {
@@ -163,16 +163,16 @@ class WorkerProcess(Client):
             self.stage.timeline.call(actor, chance.uniform(0, 0.1))
 
     def wake(self) -> None:
-        """Let the fetcher wait no longer."""
+        """End the wait of the fetcher."""
         self.stage.timeline.call(self.loops["fetcher"])
 
     def die(self) -> None:
-        """End without a word."""
+        """Die without ending the session."""
         self.premises.effects.expose(self)
         super().die()
 
     def retire(self) -> None:
-        """End as asked to: give back what is unfinished, end the session."""
+        """Stop on request: give back unfinished runs, then end the session."""
         self.premises.effects.expose(self)
         self._is_stopping = True
         self.attempt(lambda: self.worker.stop(drain=0))
@@ -207,7 +207,7 @@ class WorkerProcess(Client):
         self._pass_calls_on()
         is_full = not self.worker.capacity.is_hungry
         if is_full or self.has_seen_fault or self.worker.heartbeat.is_lost:
-            # What came early stays in hand until all is well, or comes again from the broker.
+            # An early message stays reserved until faults end, or the broker delivers it again.
             self.broker.unfinished.clear()
         self.broker.check_finished()
         self._waits_for_hand = is_full
@@ -215,7 +215,7 @@ class WorkerProcess(Client):
             return REST
         rest = self._checked_for_spinning(max(rest, self.broker.waits or 0.0))
         if not self.has_seen_fault:
-            # The wait for a message is still to come, and whoever waits listens.
+            # The wait for a message is still to come, and a waiting fetcher listens.
             self.worker.fetcher.tickets.tests.listened(until=self.clock.elapsed() + rest)
         return rest
 
@@ -227,7 +227,7 @@ class WorkerProcess(Client):
         return None if self._is_stopping else self.worker.maintain()
 
     def _land(self) -> None:
-        """Let the fetcher go on if it waited for the hand that is free now."""
+        """Wake the fetcher if the fetcher waited for the hand that is free now."""
         self._pass_calls_on()
         if self._waits_for_hand:
             self.wake()
@@ -239,7 +239,7 @@ class WorkerProcess(Client):
             self.stage.timeline.call(self.loops["settler"])
 
     def _checked_for_spinning(self, rest: float) -> float:
-        """Raise if the fetcher comes back again and again, and waits for and decides nothing."""
+        """Raise if the fetcher repeats its step many times without a wait, start or decision."""
         judge = self.premises.judge
         decided = sum(map(len, judge.book.decided.values()))
         at = self.stage.time.now, len(judge.starts) + decided, self.broker.received

@@ -11,12 +11,12 @@ __all__ = ["Simulation"]
 
 @dataclass(frozen=True)
 class Simulation:
-    """The real engine on virtual time among faults; the same seed is the same run.
+    """The real engine on virtual time with faults; a seed repeats its run exactly.
 
     Attributes:
-        seed: decides everything that happens.
-        steps: how many there are at least, before the world heals for the last time.
-        world: the name of a known one; a random one if it is empty.
+        seed: source of every random decision.
+        steps: minimum number of steps before the run ends.
+        world: the name of a known world; a random world if empty.
     """
 
     seed: int
@@ -24,10 +24,10 @@ class Simulation:
     world: str = ""
 
     def run(self) -> Summary:
-        """Return what was seen; its digest is the same for the same seed and code.
+        """Return the figures of the run; the digest is equal for equal seed and code.
 
         Raises:
-            Failure: a promise was broken; it tells the seed and as few faults as were found soon.
+            Failure: a promise was broken; the message has the seed and a shortened list of faults.
             KeyError: no world has that name.
         """
         scene = NAMED[self.world] if self.world else None

@@ -1,4 +1,4 @@
-"""Scenes: what a world consists of, drawn at random, or known by a name to be compared."""
+"""Scenes: the parts of a world, drawn at random, or named so that runs can be compared."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,18 +15,18 @@ NAMES = ("one", "two", "three", "four", "five")
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What a world consists of.
+    """The parts of a world.
 
     Attributes:
-        settings: of every worker.
+        settings: the settings of every worker.
         carries: whether the broker carries messages; if not, the store is its own broker.
-        precision: to how many seconds the broker rounds delays up.
-        workers: how many.
-        hands: of each worker; None for a random number.
-        names: of the schedules that are made in the beginning, at random.
-        grid: of all of them; None for random ones.
-        paces: after how many seconds something happens, on average; one of these is drawn.
-        suffering: for how many seconds things happen before all heals; one of these is drawn.
+        precision: seconds to a multiple of which the broker rounds delays up.
+        workers: number of workers.
+        hands: hands of each worker; None for a random number.
+        names: names of the schedules that are created at the beginning with random definitions.
+        grid: the grid of all schedules; None for random grids.
+        paces: mean seconds between two events of chaos; one value is drawn.
+        suffering: seconds with faults before the world heals; one value is drawn.
     """
 
     settings: Settings
@@ -52,7 +52,7 @@ def draw_scene(chance: Chance) -> Scene:
 
 
 def draw_settings(chance: Chance) -> Settings:
-    """Return settings that fit each other."""
+    """Return random settings that are consistent with each other."""
     lease = chance.choice((6, 12, 30))
     return Settings(
         lease=timedelta(seconds=lease),

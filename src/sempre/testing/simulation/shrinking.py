@@ -1,4 +1,4 @@
-"""Shrinking: the same broken promise of the same seed, with as few faults as can be found soon."""
+"""Shrinking: repeats a failure of a seed with fewer faults, within a time limit."""
 
 from collections.abc import Sequence
 from traceback import extract_tb
@@ -14,10 +14,10 @@ PATIENCE = 20.0
 
 
 class _Shrinker:
-    """Leaves out faults one after another, and keeps what still fails."""
+    """Leaves out faults step by step, and keeps the smallest set that still fails."""
 
     def __init__(self, failure: Failure, seconds: float, scene: Scene | None) -> None:
-        """Begin with a failure as it was found."""
+        """Begin with the original failure."""
         self._clock = SystemClock()
         self._until = self._clock.elapsed() + seconds
         self._place = _place_of(failure)
@@ -26,17 +26,17 @@ class _Shrinker:
 
     @property
     def is_patient(self) -> bool:
-        """Whether there is time for another try."""
+        """Whether time is left for another run."""
         return self._clock.elapsed() < self._until
 
     def leave_out_kinds(self) -> None:
-        """Try each kind of fault for whether it matters."""
+        """Leave out each kind of fault that the failure does not need."""
         for kind in sorted({each.kind for each in self.best.strikes}):
             without = self.best.mercy.without | {kind}
             self._fails(without, None)
 
     def leave_out_single_ones(self) -> None:
-        """Try ever smaller parts of the faults for whether they matter."""
+        """Leave out ever smaller groups of faults that the failure does not need."""
         names = [each.name for each in self.best.strikes]
         size = len(names) // 2
         while size and self.is_patient:
@@ -55,7 +55,7 @@ class _Shrinker:
         return kept
 
     def _fails(self, without: frozenset[str], only: frozenset[str] | None) -> bool:
-        """Tell whether the same promise breaks, and keep that if it does."""
+        """Return whether the same promise breaks, and keep that failure if so."""
         if not self.is_patient:
             return False
         try:
@@ -69,7 +69,7 @@ class _Shrinker:
 
 
 def shrink(failure: Failure, *, seconds: float = PATIENCE, scene: Scene | None = None) -> Failure:
-    """Return the same failure with fewer faults, as far as there are any to be left out in time."""
+    """Return the same failure with as few faults as shrinking finds within `seconds`."""
     shrinker = _Shrinker(failure, seconds, scene)
     shrinker.leave_out_kinds()
     shrinker.leave_out_single_ones()
@@ -77,7 +77,7 @@ def shrink(failure: Failure, *, seconds: float = PATIENCE, scene: Scene | None =
 
 
 def _place_of(failure: Failure) -> tuple[str, int | None]:
-    """Return where the promise was found broken."""
+    """Return file and line of the check that failed."""
     cause = failure.__cause__
     frames = extract_tb(cause.__traceback__) if cause else []
     return (frames[-1].filename, frames[-1].lineno) if frames else ("", None)

@@ -1,7 +1,7 @@
-"""The book of slots: what became of every slot of every schedule, kept apart from the store.
+"""The book of slots: the result of every slot of every schedule, independent of the store.
 
 Invariants 1, 2, 5 and 6: one next row at the right slot, one row per slot, a cursor that only goes
-forward, and every slot up to it decided exactly once.
+forward, and every slot up to the cursor decided exactly once.
 """
 
 from collections import defaultdict
@@ -24,12 +24,12 @@ ScheduleChange = tuple[str, Schedule | None, Schedule | None]
 
 
 class SlotBook:
-    """Keeps count as rows and schedules change.
+    """Follows the slots as rows and schedules change.
 
     Attributes:
-        running: ids of what runs, by schedule.
-        decided: by schedule, what each slot up to the cursor was decided by.
-        fates: by schedule, the row of each slot as it was last seen.
+        running: ids of running executions, by schedule.
+        decided: by schedule, whether a row or a range decided each slot up to the cursor.
+        fates: by schedule, the latest version of the row of each slot.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -50,7 +50,7 @@ class SlotBook:
         self.fates: defaultdict[str, dict[datetime, Execution]] = defaultdict(dict)
 
     def note_row(self, identity: str, before: Execution | None, after: Execution | None) -> None:
-        """Keep the indexes; a purged row goes on counting for its slot."""
+        """Update the indexes; a purged row still counts for its slot."""
         if after is None:
             return
         schedule_id = after.schedule_id
@@ -76,13 +76,13 @@ class SlotBook:
         ranges: Sequence[SlotRange],
         clock: tuple[datetime, datetime],
     ) -> None:
-        """Check whatever the changes of one operation can have broken.
+        """Check the invariants that the changes of one operation can break.
 
         Args:
-            rows: of executions that have changed.
-            schedules: that have changed.
-            ranges: that are new.
-            clock: what the store's clock shows, and the latest that it ever showed.
+            rows: changed executions, before and after.
+            schedules: changed schedules, before and after.
+            ranges: new ranges.
+            clock: the current time of the store's clock, and the latest time of that clock.
         """
         _, latest = clock
         for identity, before, after in schedules:
@@ -111,7 +111,7 @@ class SlotBook:
         ranges: Sequence[SlotRange],
         latest: datetime,
     ) -> None:
-        """5 and 6: the cursor goes forward, and what it passes is decided once."""
+        """5 and 6: the cursor goes forward, and each slot that it passes is decided once."""
         if after.cursor > latest:
             raise Broken(f"5: the cursor of {after.name} passed now: {after.cursor}")
         if before is None:
@@ -129,9 +129,9 @@ class SlotBook:
         ranges: Sequence[SlotRange],
         clock: tuple[datetime, datetime],
     ) -> None:
-        """5 and 6: a cursor goes back from the future only, and what was decided up to now stays.
+        """5 and 6: a cursor goes back only from the future, and decisions up to now stay.
 
-        What ran meanwhile counts for its slot when that comes; all other slots are open again.
+        A slot that ran meanwhile stays decided by its row; all other later slots are open again.
         """
         now, latest = clock
         if before.cursor <= now or after.cursor > latest:
@@ -146,7 +146,7 @@ class SlotBook:
         stored = [each for each in self._tables.ranges if each.schedule_id == after.id]
         for each in ranges:
             slots = [slot for slot in decided if each.first <= slot <= each.last]
-            # How many slots an earlier grid had on this side of now, a range does not tell.
+            # A range does not say how many slots of an earlier grid lie before now.
             miscounted = len(slots) != each.count and after.id not in self._regridded
             if each.last > after.cursor or miscounted:
                 raise Broken(f"6: {after.name} came back, and counts wrong slots in {each}")
@@ -171,7 +171,7 @@ class SlotBook:
             raise Broken(f"6: ranges of {schedule.name} count slots that it does not have")
 
     def _judge_slot(self, row: Execution) -> None:
-        """2 and 6: one row per slot, and a decided slot stays as it was decided."""
+        """2 and 6: a slot has one row, and the decision about a slot stays."""
         schedule_id = row.schedule_id or ""
         holders = self._occupied[schedule_id][row.run_at]
         if len(holders) > 1:
@@ -192,7 +192,7 @@ class SlotBook:
             raise Broken(f"{schedule.name} started {schedule.starts} times; its limit is {limit}")
 
     def _judge_next_row(self, schedule: Schedule, latest: datetime) -> None:
-        """1: exactly one next row at the first eligible slot, or none."""
+        """1: a schedule has one next row at the first eligible slot, or no next row."""
         rows = self.next_rows(schedule)
         wanted = self.wanted_slot(schedule, {row.run_at for row in rows})
         found = [row.run_at for row in rows]
@@ -211,12 +211,12 @@ class SlotBook:
         return [row for row in rows if row and row.run_at > schedule.cursor]
 
     def of_slot(self, schedule_id: str, run_at: datetime) -> list[Execution]:
-        """Return the rows of kind scheduled that a slot has, as far as they are kept."""
+        """Return the rows of a slot of kind scheduled that are not purged."""
         rows = (self._tables.executions.get(each) for each in self._occupied[schedule_id][run_at])
         return [row for row in rows if row is not None]
 
     def wanted_slot(self, schedule: Schedule, waiting: Iterable[datetime]) -> datetime | None:
-        """Return the first eligible slot by the grid; None if there should be no next row."""
+        """Return the first eligible slot of the grid, or None if the schedule needs no next row."""
         declared, pause = schedule.definition, schedule.pause
         forever = pause is not None and pause.until is None
         ended = declared.limit is not None and schedule.starts >= declared.limit

@@ -1,4 +1,4 @@
-"""The stage: what the parts of a simulated world share, and what happens between two operations."""
+"""The stage: time, chance and faults of a simulated world, and events between two operations."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["Broken", "Killed", "Program", "Sight", "Stage", "WouldWait"]
 
 DEEPEST = 3
-# Cheap quartz is off by at most 100 in a million; a clock that is slewed by up to 500.
+# Cheap quartz is off by at most 100 ppm; a slewed clock by at most 500 ppm.
 DRIFTS = (0.0, 0.0, 0.0001, -0.0001, 0.0005, -0.0005)
 SHORT_WAITS = (0.001, 0.01, 0.1, 1.0, 3.0)
 
 
 class Killed(BaseException):
-    """The process of this step is dead; nothing of the step happens any more.
+    """The process of this step is dead; the rest of the step does not happen.
 
-    No error of the system's own tree: nobody may catch it and go on.
+    A BaseException outside the system's error tree: no handler may catch Killed and go on.
     """
 
 
 class WouldWait(BaseException):
-    """The step waits from here on; it is called again when somebody rings or the time is over."""
+    """The step waits from here on; a ring or the end of the wait calls the step again."""
 
     def __init__(self, seconds: float) -> None:
-        """Wait for so long at most."""
+        """Wait for at most `seconds`."""
         super().__init__(seconds)
         self.seconds = seconds
 
@@ -48,12 +48,12 @@ class Broken(AssertionError):
 
 @dataclass
 class Sight:
-    """What a program has looked at in the store.
+    """The executions that a program has read from the store.
 
     Attributes:
-        lately: ids of executions.
-        looked_at: when it last did, in true time.
-        swept_at: when it last asked for what has expired, in true time.
+        lately: ids of the executions that were read last.
+        looked_at: when the program last read executions, in true time.
+        swept_at: when the program last queried expired leases, in true time.
     """
 
     lately: deque[str] = field(default_factory=lambda: deque(maxlen=500))
@@ -61,7 +61,7 @@ class Sight:
     swept_at: int = 0
 
     def see(self, ids: Iterable[str], at: int) -> None:
-        """Note that it looks at executions."""
+        """Note that the program reads executions."""
         self.lately.extend(ids)
         self.looked_at = at
 
@@ -70,17 +70,17 @@ class Program:
     """A process that uses the store and the broker.
 
     Attributes:
-        is_dead: it was killed, or has ended.
-        frozen_until: it stands still, as under SIGSTOP.
-        cut_until: it cannot reach the store.
-        operations: how many of the store it has carried out.
-        has_seen_fault: an operation of it has failed since somebody last set this to False.
+        is_dead: whether the program was killed or has ended.
+        frozen_until: until when the program stands still, as under SIGSTOP, in true time.
+        cut_until: until when the program cannot reach the store, in true time.
+        operations: how many operations of the store the program has carried out.
+        has_seen_fault: whether an operation of the program failed since the last reset to False.
     """
 
     def __init__(self, name: str, stage: "Stage") -> None:
-        """Come into being, with a clock that is somewhat wrong."""
+        """Start a program whose clock is off by a random skew and drift."""
         chance = stage.chance
-        # Of its own, so that a fault that is left out elsewhere changes little here.
+        # A separate source: a fault that is left out elsewhere changes few decisions here.
         self.chance = chance.apart()
         skew = timedelta(seconds=chance.choice((0, 0, 0, 90, -90, 3600)))
         origin, drift = chance.randrange(100_000), chance.choice(DRIFTS)
@@ -100,7 +100,7 @@ class Program:
         self.frozen_until = max(self.frozen_until, until)
 
     def die(self) -> None:
-        """End without a word."""
+        """End at once, without any further operation."""
         self.is_dead = True
 
     def fail(self) -> None:
@@ -112,12 +112,12 @@ class Stage:
     """Time, chance, faults and the trace of one run.
 
     Attributes:
-        failing: operations of the store that all fail before anything has happened.
-        unanswered: operations of the store whose answers are all lost.
+        failing: names of operations of the store that always fail before taking effect.
+        unanswered: names of operations of the store whose replies are always lost.
     """
 
     def __init__(self, chance: "Chance", settings: "Settings", mercy: Mercy | None = None) -> None:
-        """Begin at the beginning, without faults."""
+        """Begin at the start of virtual time, without faults."""
         self.chance = chance
         self.mercy = mercy or Mercy()
         self.settings = settings
@@ -141,40 +141,40 @@ class Stage:
         return happens and self.mercy.lets(kind, self.time.seconds)
 
     def step_clock(self, by: timedelta) -> None:
-        """Set the store's clock; what was planned before may come early or late."""
+        """Set the store's clock; rows that were planned before may come early or late."""
         self.clock_stepped_at = self.time.now
         known = (self.clock_in_doubt_until, self.store_clock.now())
         self.store_clock.step(by)
         self.clock_in_doubt_until = max(*known, self.store_clock.now())
 
     def is_clock_in_doubt(self) -> bool:
-        """Tell whether processes may not yet know that the store's clock was set.
+        """Return whether processes may not yet know that the store's clock was set.
 
-        Or whether the clock shows a time for the second time: rows tell of the first one too.
+        Also True while the clock repeats a time: rows carry instants of the first time too.
         """
         passed = (self.time.now - self.clock_stepped_at) / MICROSECONDS
         unknown = passed < 2 * self.settings.lease.total_seconds()
         return unknown or self.store_clock.now() <= self.clock_in_doubt_until
 
     def later(self, seconds: float) -> int:
-        """Return the true time in so many seconds."""
+        """Return the true time `seconds` from now."""
         return self.time.now + round(seconds * MICROSECONDS)
 
     def store_is_away(self, program: Program, operation: str = "") -> bool:
-        """Tell whether a program cannot reach the store now, or not for an operation."""
+        """Return whether a program cannot reach the store now, at all or for one operation."""
         away = max(self.store_down_until, program.cut_until) > self.time.now
         return away or operation in self.failing
 
     def broker_is_away(self) -> bool:
-        """Tell whether nobody can reach the broker now."""
+        """Return whether the broker is unreachable now for every program."""
         return self.broker_down_until > self.time.now
 
     def broker_is_deaf(self) -> bool:
-        """Tell whether the broker delivers nothing now, whatever it takes."""
+        """Return whether the broker now accepts messages and delivers none."""
         return self.broker_deaf_until > self.time.now
 
     def interleave(self, program: Program) -> None:
-        """Let happen what can happen between two operations of a program.
+        """Let faults strike, time pass and other actors act between two operations of a program.
 
         Raises:
             Killed: the program has died meanwhile.
@@ -209,7 +209,7 @@ class Stage:
             self.trace.depth -= 1
 
     def _let_others_act(self, chance: "Chance") -> None:
-        """Let somebody act who is not in the middle of something."""
+        """Let one or two actors act that are not in the middle of a step."""
         free = [actor for actor in self.actors() if not actor.is_busy]
         self.trace.depth += 1
         try:

@@ -1,4 +1,4 @@
-"""The store as a process sees it: it fails before it has done something, or after."""
+"""The store as a process sees it: an operation may fail before or after taking effect."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["FaultyStore", "Journal", "Operation", "Ranges", "WatchedStore"]
 
 
 class Journal(dict[str, Any]):
-    """A table that remembers what was there before each of its latest changes."""
+    """A table that keeps the previous value of each row changed since the last query."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -38,13 +38,13 @@ class Journal(dict[str, Any]):
         super().__delitem__(key)
 
     def changes(self) -> list[tuple[str, Any, Any]]:
-        """Return key, before and after of what has changed since this was last asked."""
+        """Return key, before and after of each row changed since the last call."""
         before, self.before = self.before, {}
         return [(key, old, self.get(key)) for key, old in before.items()]
 
 
 class Ranges(list[SlotRange]):
-    """The stretches of slots without a row, and those that were recorded lately."""
+    """The ranges of slots without a row, and the ranges recorded since the last query."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -52,14 +52,14 @@ class Ranges(list[SlotRange]):
         self.new: list[SlotRange] = []
 
     def extend(self, ranges: Iterable[SlotRange]) -> None:
-        """Record stretches."""
+        """Record ranges."""
         listed = list(ranges)
         self.new += listed
         super().extend(listed)
 
 
 class WatchedStore(MemoryStore):
-    """The memory store, which lets somebody look at its tables after every operation."""
+    """The memory store, which records changes so that the judge can check every operation."""
 
     def __init__(self, clock: VirtualClock, uuid: str) -> None:
         """Begin empty."""
@@ -69,26 +69,26 @@ class WatchedStore(MemoryStore):
         self.uuid = uuid
 
     def has_changed(self) -> bool:
-        """Tell whether a row was written since the changes were last asked for."""
+        """Return whether a row or schedule was written since the last query of the changes."""
         return bool(self._executions.before or self._schedules.before)
 
     def changed_rows(self) -> list[tuple[str, Execution | None, Execution | None]]:
-        """Return executions before and after, since last asked."""
+        """Return changed executions before and after, since the last call."""
         return self._executions.changes()
 
     def changed_schedules(self) -> list[tuple[str, Schedule | None, Schedule | None]]:
-        """Return schedules before and after, since last asked."""
+        """Return changed schedules before and after, since the last call."""
         return self._schedules.changes()
 
     def new_ranges(self) -> list[SlotRange]:
-        """Return the ranges that were recorded since last asked."""
+        """Return the ranges that were recorded since the last call."""
         new, self._ranges.new = self._ranges.new, []
         return new
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One call of the store: who asked for what."""
+    """One call of the store: the calling program, the operation and its arguments."""
 
     program: Program
     name: str
@@ -97,10 +97,10 @@ class Operation:
 
 
 class FaultyStore:
-    """What one process sees of a store; a `Store` by its methods.
+    """The store as one process sees it, with faults; has the methods of `Store`.
 
-    An operation may fail before it was carried out, or after, when only the answer is lost. Others
-    may act, and time may pass, before and after it.
+    An operation may fail before taking effect, or after, when only the reply is lost. Other
+    processes may act, and time may pass, before and after an operation.
     """
 
     def __init__(
@@ -109,12 +109,12 @@ class FaultyStore:
         program: Program,
         judge: Callable[[Operation], None],
     ) -> None:
-        """Stand between a program and a store; the judge is told of every operation."""
+        """Wrap a store for one program; `judge` receives every operation."""
         self._store = store
         self._program = program
         self._judge = judge
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of the store
         """Return an operation of the store that may fail."""
         found = getattr(self._store, name)
         return partial(self._call, name, found) if callable(found) else found

@@ -1,8 +1,8 @@
-"""The timeline: which part acts when; re-entrant, so that others act while one waits.
+"""The timeline: which actor acts when; re-entrant, so that other actors act while one waits.
 
-A step that calls a store or broker can let the timeline run on before it goes on itself. That is
-how threads and processes interleave here, without threads: whoever is in the middle of a step is
-busy, everybody else may act, and time may pass.
+A step that calls a store or broker can let the timeline run before the step continues. That is how
+threads and processes interleave here, without threads: an actor in the middle of a step is busy,
+every other actor may act, and time may pass.
 """
 
 from collections.abc import Callable
@@ -20,31 +20,31 @@ MOST_REPEATS = 5000
 
 
 class StandsStill(AssertionError):
-    """An actor acts for ever at one instant."""
+    """An actor acts again and again at one instant, and time does not pass."""
 
 
 class Owner(Protocol):
-    """Whose actors stand still, or are no more."""
+    """The owner of actors, usually a process: a frozen or dead owner stops its actors."""
 
     @property
     def is_dead(self) -> bool:
-        """Whether it will never act again."""
+        """Whether the actors of this owner never act again."""
         ...
 
     @property
     def frozen_until(self) -> int:
-        """Until when, in true time, it does nothing."""
+        """Until when, in true time, the actors of this owner stand still."""
         ...
 
 
 @dataclass(eq=False)
 class Actor:
-    """One thing that is done again and again, or once.
+    """A step that the timeline calls once or repeatedly.
 
     Attributes:
-        name: for the trace.
-        step: does it; returns after how many seconds to come back, None for when called.
-        owner: which process it belongs to.
+        name: name of the actor in errors.
+        step: does the work; returns the seconds until its next call, or None to wait for a call.
+        owner: the process that the actor belongs to.
     """
 
     name: str
@@ -61,25 +61,25 @@ class Timeline:
     """Calls actors in order of time."""
 
     def __init__(self, time: VirtualTime) -> None:
-        """Begin with nothing to come."""
+        """Begin without scheduled calls."""
         self.time = time
         self.steps = 0
         self._heap: list[tuple[int, int, Actor]] = []
         self._numbers = count()
 
     def call(self, actor: Actor, after: float = 0.0) -> None:
-        """Call an actor after so many seconds, unless it is called sooner anyway."""
-        # Rounded up, as a step that comes a microsecond early would find nothing to do.
+        """Call an actor after a number of seconds, unless an earlier call is scheduled."""
+        # Rounded up: a step that comes a microsecond early would find no work.
         at = self.time.now + max(0, -int(-after * MICROSECONDS // 1))
         if actor.at is None or at < actor.at:
             self._push(actor, at)
 
     def move(self, actor: Actor, after: float) -> None:
-        """Call an actor after so many seconds, also if it would have been called sooner."""
+        """Call an actor after a number of seconds, in place of an earlier call."""
         self._push(actor, self.time.now + round(after * MICROSECONDS))
 
     def run_for(self, seconds: float) -> None:
-        """Let time pass, and everybody act who is not busy."""
+        """Let time pass, and let every actor that is not busy act."""
         until = self.time.now + round(seconds * MICROSECONDS)
         while self._heap and self._heap[0][0] <= until:
             at, _, actor = heappop(self._heap)
@@ -90,7 +90,7 @@ class Timeline:
         self.time.now = max(self.time.now, until)
 
     def act(self, actor: Actor) -> None:
-        """Let an actor do its step now; it waits if it is busy or frozen."""
+        """Let an actor do its step now; a busy or frozen actor acts later."""
         owner = actor.owner
         if owner is not None and owner.is_dead:
             return

@@ -1,4 +1,4 @@
-"""The trace: what happened lately, for people, and a digest of all that ever happened."""
+"""The trace: the latest events as text, and a digest of all events."""
 
 from collections import Counter, deque
 from hashlib import blake2b
@@ -12,7 +12,7 @@ MOST_KEPT = 5000
 
 
 class Trace:
-    """Takes note of events; the same seed gives the same digest."""
+    """Records events; equal seeds give equal digests."""
 
     def __init__(self, time: VirtualTime) -> None:
         """Begin empty."""
@@ -23,20 +23,20 @@ class Trace:
         self.counts: Counter[str] = Counter()
 
     def note(self, who: str, what: str) -> None:
-        """Write down one event of somebody."""
+        """Record one event of a program."""
         line = f"{self._time.seconds:12.6f} {'  ' * self.depth}{who}: {what}"
         self._lines.append(line)
         self._digest.update(line.encode())
 
     def count(self, what: str, number: int = 1) -> None:
-        """Count something for the table at the end."""
+        """Add to a counter of the table at the end."""
         self.counts[what] += number
 
     @property
     def digest(self) -> str:
-        """A short text that differs if anything happened differently."""
+        """A hash of all events: runs with different events have different digests."""
         return self._digest.hexdigest()
 
     def tail(self, lines: int = KEPT) -> str:
-        """Return the latest events, one in a line."""
+        """Return the latest events, one per line."""
         return "\n".join(list(self._lines)[-lines:])

@@ -1,4 +1,4 @@
-"""A world: workers, schedules, faults and time; one seed is one run, again and again the same."""
+"""A world: workers, schedules, faults and time; one seed repeats one run exactly."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,21 +26,21 @@ __all__ = ["Failure", "Summary", "World", "simulate"]
 
 STEPS = 4000
 MOST_SHOWN = 40
-# For how many hundredths of a second a backlog may keep workers busy in times of peace.
+# Hundredths of a second for which a backlog may keep workers busy while faults are off.
 BACKLOG = 6000
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run has seen.
+    """The figures of one run.
 
     Attributes:
-        steps: steps of workers, runs and others.
-        operations: of the store.
-        seconds: of simulated time.
-        slots: decided by the cursors of all schedules.
-        counts: of starts and of faults, by name.
-        digest: the same for the same seed and code.
+        steps: number of steps of all actors: worker loops, runs and chaos.
+        operations: number of operations of the store.
+        seconds: simulated time in seconds.
+        slots: number of slots that the cursors of all schedules have passed.
+        counts: number of starts and of faults, by name.
+        digest: hash of all events; equal for equal seed and code.
     """
 
     seed: int
@@ -53,17 +53,17 @@ class Summary:
 
 
 class Failure(AssertionError):
-    """A run broke a promise; the message has the seed, the faults, and what came before.
+    """A run broke a promise; the message has the seed, the faults and the latest events.
 
     Attributes:
         strikes: the faults that happened.
-        mercy: which ones had been let off.
+        mercy: selects the faults that were left out.
     """
 
     def __init__(
         self, seed: int, steps: int, error: BaseException, trace: str, mercy: Mercy | None = None
     ) -> None:
-        """Compose what a person needs to look into it."""
+        """Compose a message with the trace, the faults and the command that repeats the run."""
         self.seed = seed
         self.steps = steps
         self.mercy = mercy or Mercy()
@@ -85,12 +85,13 @@ def simulate(
     mercy: Mercy | None = None,
     scene: Scene | None = None,
 ) -> Summary:
-    """Run one world until it has made so many steps and healed; a random one if none is given.
+    """Run one world for at least `steps` steps and until the world has healed.
 
-    A failure tells so many lines of what came before it. Mercy leaves some faults out.
+    Without a scene, the seed draws a random scene. A failure shows the latest `lines` events.
+    Mercy leaves some faults out.
 
     Raises:
-        Failure: a promise was broken, or something raised that must not.
+        Failure: a promise was broken, or the world raised an unexpected error.
     """
     chance, mercy = Chance(seed), mercy or Mercy()
     with chance.in_force():
@@ -104,12 +105,12 @@ def simulate(
 
 
 class World:
-    """Everything there is in one simulation."""
+    """All parts of one simulation: store, broker, workers, operator, chaos and judge."""
 
     def __init__(
         self, chance: Chance, scene: Scene | None = None, mercy: Mercy | None = None
     ) -> None:
-        """Create a store, a broker and workers; a random scene if none is given."""
+        """Create a store, a broker and workers; without a scene, draw a random scene."""
         scene = scene or draw_scene(chance)
         self.chance = chance
         self.stage = Stage(chance, scene.settings, mercy)
@@ -128,7 +129,7 @@ class World:
         self.healing = Healing(self.stage, self.store, self.fleet, self.judge)
 
     def run(self, steps: int) -> None:
-        """Let faults and peace take turns until so many steps were made; end in peace."""
+        """Alternate faults and peace for at least `steps` steps; end in peace."""
         self.operator.create_all()
         while True:
             self.suffer(self.chance.choice(self._suffering))
@@ -141,14 +142,14 @@ class World:
         self.stage.trace.count("runs repeated", account.repeated)
 
     def suffer(self, seconds: float) -> None:
-        """Let things go wrong for a while."""
+        """Turn faults on for a number of seconds."""
         self.premises.peace = False
         self.stage.faults = Faults.drawn(self.chance)
         self.chaos.begin()
         self._pass(seconds)
 
     def heal(self) -> None:
-        """Stop every fault, give it time, and check that everything is well."""
+        """Stop every fault, let the world recover, and check that the world has healed."""
         self.premises.peace = True
         self.stage.faults = NO_FAULTS
         self.stage.store_down_until = self.stage.broker_down_until = 0
@@ -156,7 +157,7 @@ class World:
         self.operator.free_all()
         self.fleet.heal()
         self.stage.trace.count("heals")
-        # A clock that was set back has first to come to where it was: leases end by it.
+        # A clock that was set back first returns to its latest time: leases end by that clock.
         behind = self.judge.latest - self.store.clock.now()
         self._pass(self.healing.leases + behind.total_seconds())
         self._pass_until_idle()
@@ -170,7 +171,7 @@ class World:
         self.healing.check(calm_since + timedelta(seconds=1), calm_at + MICROSECONDS)
 
     def summary(self, seed: int) -> Summary:
-        """Return what was seen."""
+        """Return the figures of the run."""
         slots = sum(len(each) for each in self.judge.book.decided.values())
         return Summary(
             seed=seed,
@@ -190,9 +191,9 @@ class World:
             self.judge.check_remembered()
 
     def _pass_until_idle(self) -> None:
-        """Go on until no run is under way, as at any moment some may just have begun.
+        """Let time pass until no run is in flight, because a run may begin at any moment.
 
-        A backlog that is caught up has one run after another.
+        While workers catch up on a backlog, one run follows another.
         """
         for _ in range(BACKLOG):
             if not any(worker.executor.fences for worker in self.fleet.workers):
