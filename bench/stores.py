@@ -22,12 +22,12 @@ from time import perf_counter
 from bench.raw import Raw, RawPostgresql, RawSqlite, new_id
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
-from sempre.domain.planning import PlanningTime, plan_claim, plan_start, plan_success
+from sempre.domain.planning import PlanningTime, plan_claim, plan_start
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind, State
 from sempre.grids import Every
-from sempre.ports.messages import Birth, Order, Session, Settlement, Wanted, Work
+from sempre.ports.messages import Birth, Order, Session, Success, Wanted, Work
 from sempre.ports.store import Store
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.postgresql import Postgresql
@@ -101,7 +101,7 @@ def register(store: Store, count: int, prefix: str) -> None:
 def take_and_settle(store: Store, session: str, batch: int) -> int:
     reading = store.claim_one_off(replace(EVERYTHING, limit=batch), session=session)
     moment = PlanningTime(reading.now, TZDATA)
-    done = [Settlement(row, plan_success(row, moment)) for row in reading.value]
+    done = [Success(row, moment.now) for row in reading.value]
     store.settle(done, session=session)
     return len(done)
 
@@ -116,7 +116,7 @@ def claim_and_settle(store: Store, session: str, batch: int) -> int:
             claim = plan_claim(view.schedule, candidate.execution, view.rows, moment)
             orders.append(Order(claim.plan, tuple(new_id() for _ in claim.plan.creates)))
     started = [row for row in store.claim(orders, session=session) if row is not None]
-    done = [Settlement(row, plan_success(row, moment)) for row in started]
+    done = [Success(row, moment.now) for row in started]
     store.settle(done, session=session)
     return len(done)
 
