@@ -16,7 +16,12 @@ from tools.scratch import scratch_root
 __all__ = ["Authority", "authority", "free_port"]
 
 KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-NAMES = "subjectAltName = DNS:localhost\n"
+# As RFC 5280 has it, and as Python 3.13 and newer demand: an authority says what its key is for.
+USAGE = ["-addext", "keyUsage = critical, keyCertSign, cRLSign"]
+NAMES = """subjectAltName = DNS:localhost
+authorityKeyIdentifier = keyid
+subjectKeyIdentifier = hash
+"""
 
 
 class Authority(NamedTuple):
@@ -49,7 +54,7 @@ def authority() -> Iterator[Authority]:
     folder = Path(tempfile.mkdtemp(prefix="sempre-tls-", dir=scratch_root()))
     folder.chmod(0o755)  # a server may run as another user
     (folder / "names").write_text(NAMES)
-    root = ["req", "-x509", *KEY, "-days", "2", "-subj", "/CN=Sempre tests"]
+    root = ["req", "-x509", *KEY, *USAGE, "-days", "2", "-subj", "/CN=Sempre tests"]
     asked = ["req", "-new", *KEY, "-subj", "/CN=localhost"]
     vouch = ["x509", "-req", "-in", "asked.pem", "-CA", "root.pem", "-CAkey", "root.key"]
     try:
