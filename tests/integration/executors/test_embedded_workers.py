@@ -55,6 +55,13 @@ def rows(app: Sempre, job: str, *states: State) -> list[Execution]:
     return list(app.engine.store.executions(query).value.items)
 
 
+def fork_server_of(host: int) -> int:
+    """Return the fork server; 0 while a child is not in a process group of its own yet."""
+    kinds = descendants(host).items()
+    servers = [pid for pid, kind in kinds if kind.startswith("fork server")]
+    return servers[0] if len(servers) == 1 else 0
+
+
 def jobs_of_sessions(app: Sempre) -> list[tuple[str, ...]]:
     """Return the jobs of each session; for a moment, between two sessions, there is none."""
     return [tuple(each.jobs) for each in app.engine.store.sessions().value]
@@ -73,11 +80,9 @@ def test_jobs_of_child_processes_are_left_to_others_and_all_others_go_on(
     app: Sempre, host: subprocess.Popen[str]
 ) -> None:
     has_run_twice_more(app, "apart")
-    server = [
-        pid for pid, state in descendants(host.pid).items() if state.startswith("fork server")
-    ]
+    server = eventually(lambda: fork_server_of(host.pid))
 
-    os.kill(server[0], signal.SIGKILL)
+    os.kill(server, signal.SIGKILL)
 
     eventually(lambda: jobs_of_sessions(app) == [("beside",)])
     has_run_twice_more(app, "beside")
