@@ -61,7 +61,7 @@ class Wire:
 
     Raises:
         OSError: the server cannot be reached, is gone, or did not answer in time.
-        ProtocolError: the answer is none of the protocol.
+        ProtocolError: the answer does not belong to the protocol.
     """
 
     def __init__(

@@ -75,7 +75,7 @@ def test_one_signal_lets_what_runs_end_well(how: Signals, processes: int, tmp_pa
 
 
 def all_have_heard(member: Member, processes: int) -> bool:
-    return member.output.count("takes no more work") >= processes
+    return member.output.count("claims no more executions") >= processes
 
 
 @LONG

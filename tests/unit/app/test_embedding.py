@@ -8,7 +8,10 @@ from threading import Event
 import pytest
 
 from sempre import Sempre
+from sempre.app.process.embedded_worker import Embedded
+from sempre.app.process.worker_threads import Running
 from sempre.errors import StoreUnavailable
+from sempre.testing.polling import eventually
 
 LONGEST = 60.0
 
@@ -94,3 +97,28 @@ def test_a_store_that_refuses_does_not_end_the_host_and_is_logged_as_an_error(
 def test_a_burst_tells_at_once_that_the_store_is_down(host: Host) -> None:
     with pytest.raises(StoreUnavailable), host.app.running(burst=True):
         pass
+
+
+def test_a_fork_server_that_dies_while_the_worker_begins_leaves_one_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[str] = []
+    begin = Running.begin
+
+    def begin_while_the_fork_server_dies(running: Embedded) -> Running:
+        order.append("begins")
+        if len(order) == 1:
+            running._leave("the fork server died")  # noqa: SLF001 - the executor calls it
+            assert running._waiting is not None  # noqa: SLF001
+            running._waiting.join(0.5)  # noqa: SLF001 - it could overtake
+        begun = begin(running)
+        order.append("begun")
+        return begun
+
+    monkeypatch.setattr(Running, "begin", begin_while_the_fork_server_dies)
+    app = Sempre("memory://")
+    with app.running():
+        eventually(lambda: order.count("begun") == 2)
+    app.close()
+
+    assert order == ["begins", "begun", "begins", "begun"]

@@ -40,7 +40,10 @@ class Embedded(Running):
             return super().begin()
         self._gone, self._turn = Event(), Lock()
         self._breaker = Breaker(self._app.clock)
-        if not self._try():
+        # A fork server that dies meanwhile must not begin a second worker beside this one.
+        with self._turn:
+            is_begun = self._try()
+        if not is_begun:
             self._waiting = Thread(target=self._begin_later, name="sempre-embedded", daemon=True)
             self._waiting.start()
         return self

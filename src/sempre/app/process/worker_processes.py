@@ -99,7 +99,7 @@ def work(
         if parent_pipe is not None:
             Thread(target=_stop_with_parent, args=(parent_pipe, requests), daemon=True).start()
         first = requests.next()
-        logger.info("this worker takes no more work and waits for what it runs")
+        logger.info("stopping: this worker claims no more executions and waits for its runs")
         _end(running, requests, first)
     return 0
 

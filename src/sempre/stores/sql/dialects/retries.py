@@ -1,9 +1,8 @@
-"""How every dialect runs a transaction, and which transactions are repeated.
+"""Retries of transactions: how every dialect runs a transaction, and which ones are repeated.
 
-A transaction is repeated, a bounded number of times, if it had no effect: it lost a race that the
-database decided against it, or its connection before anything could be committed, or a fast path
-met what only the long way deals with. A connection
-that is lost later leaves open what became of the commit, so that failure is reported.
+A transaction that had no effect is repeated a bounded number of times: the transaction lost a race,
+lost its connection before a commit was possible, or left a fast path that did not fit the rows. If
+the connection is lost later, the outcome of the commit is unknown, and the failure is reported.
 """
 
 from abc import ABC, abstractmethod

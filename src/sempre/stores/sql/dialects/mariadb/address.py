@@ -31,7 +31,7 @@ def read_address(url: str) -> tuple[str, dict[str, Any]]:
             f"{', '.join(_OPTIONS)}."
         )
     host = parts.hostname or "localhost"
-    told: dict[str, Any] = {
+    given: dict[str, Any] = {
         "host": host,
         "port": port,
         "user": unquote(parts.username or ""),
@@ -41,8 +41,11 @@ def read_address(url: str) -> tuple[str, dict[str, Any]]:
     }
     if options.keys() == {"unix_socket"}:
         # A socket of this host needs no TLS, and the driver would read every certificate each time.
-        told["ssl_disabled"] = True
+        given["ssl_disabled"] = True
     if "ssl_ca" in options:
         # By default the driver accepts any certificate, and any name in it.
-        told |= {"ssl_verify_cert": True, "ssl_verify_identity": True}
-    return f"MariaDB at {options.get('unix_socket', f'{host}:{port}')}/{database}", told
+        given |= {"ssl_verify_cert": True, "ssl_verify_identity": True}
+    return (
+        f"MariaDB at {options.get('unix_socket', f'{host}:{port}')}/{database}",
+        given,
+    )
