@@ -75,6 +75,7 @@ class ExecutionChanges(TypedDict, total=False):
     session: str
     leased_until: datetime | None
     held_by: str
+    retried_at: datetime | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,8 @@ class Execution(Draft):
         fence: a number above that of every earlier claim of any execution.
         session: the worker process that holds the running execution.
         leased_until: when the worker loses the execution, unless it renews the lease.
-        held_by: the switch that holds the execution back, if any.
+        held_by: the switch or limit that holds the execution back, if any.
+        retried_at: when an operator last retried the execution after it had ended.
     """
 
     id: str
@@ -108,6 +110,7 @@ class Execution(Draft):
     session: str = ""
     leased_until: datetime | None = None
     held_by: str = ""
+    retried_at: datetime | None = None
 
     @property
     def is_live(self) -> bool:
@@ -129,8 +132,11 @@ class Execution(Draft):
 
     @property
     def is_untried(self) -> bool:
-        """Whether the execution waits for its first start."""
-        return self.is_live and self.first_started_at is None
+        """Whether the execution waits for its first start, as its schedule planned it.
+
+        A slot that was missed or skipped and that an operator retries was decided before.
+        """
+        return self.is_live and self.first_started_at is None and self.retried_at is None
 
     @property
     def occupies_slot(self) -> bool:

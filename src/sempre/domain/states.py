@@ -8,6 +8,9 @@ check as a compare-and-set, so that one of two concurrent writers wins.
                     │  <──────────┘       cancelled, skipped
                     └──> skipped, missed ──> superseded
                          superseded, cancelled
+
+An operator who retries an execution turns failed, missed, skipped or cancelled back to pending, and
+who discards one turns failed to cancelled.
 """
 
 from enum import StrEnum
@@ -15,7 +18,16 @@ from types import MappingProxyType
 
 from sempre.errors import IllegalTransition
 
-__all__ = ["ENDS", "LIVE", "TRANSITIONS", "Kind", "Reason", "State", "check_transition"]
+__all__ = [
+    "ENDS",
+    "LIVE",
+    "RETRIABLE",
+    "TRANSITIONS",
+    "Kind",
+    "Reason",
+    "State",
+    "check_transition",
+]
 
 
 class State(StrEnum):
@@ -77,6 +89,9 @@ class Reason(StrEnum):
     HELD = "held"
     COALESCED = "coalesced"
     NOT_NEEDED = "not needed"
+    RETRIED = "retried"
+    DISCARDED = "discarded"
+    GAVE_UP = "gave up"
     CLOCK = "clock"
     """Decided while the store's clock was ahead; the slot is still to come."""
 
@@ -93,18 +108,21 @@ TRANSITIONS = MappingProxyType(
         State.RUNNING: frozenset(
             {State.SUCCEEDED, State.FAILED, State.SCHEDULED, State.SKIPPED, State.CANCELLED}
         ),
-        State.SKIPPED: frozenset({State.SUPERSEDED}),
+        State.SKIPPED: frozenset({State.SUPERSEDED, *LIVE}),
         State.SUCCEEDED: frozenset(),
-        State.FAILED: frozenset(),
+        State.FAILED: frozenset({State.CANCELLED, *LIVE}),
         State.SUPERSEDED: frozenset(),
-        State.MISSED: frozenset({State.SUPERSEDED}),
-        State.CANCELLED: frozenset(),
+        State.MISSED: frozenset({State.SUPERSEDED, *LIVE}),
+        State.CANCELLED: frozenset(LIVE),
     }
 )
 """For each state, the states that may follow."""
 
 ENDS = frozenset(set(State) - LIVE - {State.RUNNING})
-"""Final states; a skip or miss of a future slot can still be taken back."""
+"""Final states, unless an operator retries the execution or takes back a skip; and a miss of a
+future slot is taken back after a jump of the clock."""
+RETRIABLE = frozenset({State.FAILED, State.MISSED, State.SKIPPED, State.CANCELLED})
+"""The final states from which an operator may retry an execution."""
 
 
 def check_transition(before: State, after: State) -> None:

@@ -102,6 +102,7 @@ EXECUTIONS = Table(
         Column("fence", "number", "always"),
         Column("session", "text", "always"),
         Column("held_by", "text", "always"),
+        Column("retried_at", "instant", "always"),
     ),
     # The snapshot.
     parts=(
@@ -125,7 +126,7 @@ EXECUTIONS = Table(
 SCHEDULES = Table(
     fields=(
         Column("id", "text"),
-        Column("name", "text"),
+        Column("name", "text", "declared"),
         Column("created_at", "instant"),
         Column("cursor_at", "instant", "always", field="cursor"),
         Column("next_run_at", "instant", "always"),
@@ -148,7 +149,7 @@ SCHEDULES = Table(
     ),
     computed=(
         Column("live_name", "text", "declared"),
-        Column("folded_name", "text"),
+        Column("folded_name", "text", "declared"),
         Column("job", "text", "declared"),
         Column("tags", "text", "declared"),
         Column("enabled", "flag", "declared"),

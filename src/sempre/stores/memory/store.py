@@ -11,24 +11,19 @@ from uuid import uuid4
 
 from sempre.clock import Clock, SystemClock
 from sempre.domain.arguments import Json
-from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.schedule import Schedule
+from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.ports.messages import (
-    Attempt,
     Birth,
     Cancelled,
     Candidate,
     Enqueued,
-    ExecutionQuery,
     Order,
     Page,
     Pass,
     Reading,
     Report,
-    Rollup,
-    ScheduleQuery,
     Session,
     Settled,
     Settlement,
@@ -43,13 +38,14 @@ from sempre.ports.messages import (
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore:
+class MemoryStore(MemoryHistory):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
@@ -279,51 +275,6 @@ class MemoryStore:
         """Delete executions that ended before an instant; return how many."""
         with self._at_once() as (tables, now):
             return history.purge(tables, before, limit, now)
-
-    # History
-
-    def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
-        """Return a page of history."""
-        with self._at_once() as (tables, now):
-            return Reading(now, history.executions(tables, query))
-
-    def latest(
-        self, schedule_ids: Sequence[str], *, limit: int
-    ) -> Reading[dict[str, tuple[Execution, ...]]]:
-        """Return the newest executions of each of these schedules."""
-        with self._at_once() as (tables, now):
-            queries = {each: ExecutionQuery(schedule_id=each, limit=limit) for each in schedule_ids}
-            pages = {each: history.executions(tables, queries[each]) for each in queries}
-            return Reading(now, {each: page.items for each, page in pages.items()})
-
-    def schedules(self, query: ScheduleQuery) -> Reading[Page[Schedule]]:
-        """Return a page of schedules."""
-        with self._at_once() as (tables, now):
-            return Reading(now, history.schedules(tables, query))
-
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest stretches of slots that passed without a row."""
-        with self._at_once() as (tables, now):
-            found = [each for each in tables.ranges if each.schedule_id == schedule_id]
-            newest = sorted(found, key=lambda each: each.first, reverse=True)
-            return Reading(now, newest[:limit])
-
-    def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
-        """Return every attempt of an execution."""
-        with self._at_once() as (tables, now):
-            return Reading(now, list(tables.attempts.get(execution_id, ())))
-
-    def reports(self, ids: Sequence[str]) -> Reading[list[Report]]:
-        """Return the last report of each of these executions."""
-        with self._at_once() as (tables, now):
-            wanted = sorted(tables.reports.keys() & set(ids))
-            return Reading(now, [tables.reports[each] for each in wanted])
-
-    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return the counts and run times of purged executions, by day and state."""
-        with self._at_once() as (tables, now):
-            found = [each for each in tables.rollups.values() if each.schedule_id == schedule_id]
-            return Reading(now, sorted(found, key=lambda each: (each.day, each.state)))
 
     # Switches
 

@@ -53,7 +53,7 @@ __all__ = ["RedisStore"]
 
 T = TypeVar("T")
 LEEWAY = int(AHEAD / MICROSECOND)
-VERSION = 1
+VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
@@ -334,4 +334,9 @@ def _check_version(version: int) -> None:
             f"the store has version {version} of the schema, and this code knows only "
             f"{VERSION}: a newer Sempre has upgraded it. Upgrade this process too: "
             "pip install --upgrade sempre"
+        )
+    if version < VERSION:
+        raise StoreRefused(
+            f"the store has version {version} of the schema, and this is the code of version "
+            f"{VERSION}; run `sempre db upgrade`, when no older process is left."
         )

@@ -10,7 +10,7 @@ from sempre.stores.sql.dialects import Dialect, Transaction
 
 __all__ = ["VERSION", "check_version", "give_identity", "steps", "upgrade"]
 
-VERSION = 1
+VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 

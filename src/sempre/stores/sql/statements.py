@@ -25,16 +25,20 @@ from sempre.stores.sql.column_lists import FORMS, column_list
 __all__ = ["TABLES", "Statement", "Statements", "check_identifier", "load", "parse"]
 
 TABLES = (
+    "actions",
     "attempts",
     "cancellations",
     "executions",
     "fences",
+    "limit_starts",
+    "limits",
     "meta",
     "passes",
     "ranges",
     "rejections",
     "reports",
     "rollups",
+    "run_logs",
     "schedules",
     "sessions",
     "snapshots",

@@ -21,7 +21,8 @@ local function look(id, names)
     end
     local row = { id = id }
     for place, name in ipairs(names) do
-        row[name] = values[place]
+        -- A row of an older release lacks newer fields.
+        row[name] = values[place] or ""
     end
     return row
 end

@@ -58,8 +58,17 @@ class SqliteTransaction(Queries):
         for line in text.splitlines(keepends=True):
             statement += line
             if sqlite3.complete_statement(statement):
-                self._connection.execute(statement)
+                self._migrate(statement)
                 statement = ""
+
+    def _migrate(self, statement: str) -> None:
+        """Run a statement of a migration; a column that exists is left alone."""
+        try:
+            self._connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            # SQLite has no ADD COLUMN IF NOT EXISTS.
+            if "duplicate column name" not in str(error):
+                raise
 
 
 def _bound(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+-- What operators need: retries, limits over the fleet, logs of runs, and the log of actions.
+
+-- retried_at is set when an operator retries an ended execution. limit_key and rate_key are the keys
+-- of its limits; empty without a limit. limited_by is for the index: NULL unless the row runs.
+ALTER TABLE {executions}
+    ADD COLUMN IF NOT EXISTS retried_at bigint,
+    ADD COLUMN IF NOT EXISTS limit_key varchar(500) NOT NULL DEFAULT '',
+    ADD COLUMN IF NOT EXISTS rate_key varchar(500) NOT NULL DEFAULT '';
+ALTER TABLE {executions}
+    ADD COLUMN IF NOT EXISTS limited_by varchar(500) AS (
+        CASE WHEN limit_key <> '' AND state = 'running' THEN limit_key END
+    ) STORED;
+CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limited_by);
+
+-- The retention of schedules that have one of their own.
+ALTER TABLE {schedules} ADD COLUMN IF NOT EXISTS retention bigint;
+CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (retention, id);
+
+-- draining is 1 after an operator has asked the worker to stop.
+ALTER TABLE {sessions} ADD COLUMN IF NOT EXISTS draining bigint NOT NULL DEFAULT 0;
+
+-- A row for each limit that executions wait for. Claims of one limit lock its row. opens_at is when a
+-- rate limit allows the next start.
+CREATE TABLE IF NOT EXISTS {limits} (
+    limit_key varchar(500) NOT NULL PRIMARY KEY,
+    opens_at bigint
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- The recent starts under each rate limit.
+CREATE TABLE IF NOT EXISTS {limit_starts} (
+    limit_key varchar(500) NOT NULL,
+    started_at bigint NOT NULL,
+    fence bigint NOT NULL,
+    PRIMARY KEY (limit_key, started_at, fence)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- The log of each run: what its job wrote by logging.
+CREATE TABLE IF NOT EXISTS {run_logs} (
+    execution_id varchar(255) NOT NULL,
+    fence bigint NOT NULL,
+    written_at bigint NOT NULL,
+    log mediumtext NOT NULL,
+    PRIMARY KEY (execution_id, fence)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
+-- The log of actions: what operators did, with the state before and after, as JSON.
+CREATE TABLE IF NOT EXISTS {actions} (
+    id varchar(255) NOT NULL PRIMARY KEY,
+    at bigint NOT NULL,
+    actor mediumtext NOT NULL,
+    verb varchar(40) NOT NULL,
+    target varchar(300) NOT NULL,
+    note mediumtext NOT NULL,
+    state_before mediumtext NOT NULL,
+    state_after mediumtext NOT NULL,
+    INDEX {prefix}actions_target (target, id),
+    INDEX {prefix}actions_at (at, id)
+) ENGINE = InnoDB, ROW_FORMAT = DYNAMIC, CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
