@@ -303,7 +303,11 @@ class CancelsNextRows(MemoryStore):
     """Ends whatever waits."""
 
     def cancel(
-        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+        self,
+        ids: Sequence[str],
+        *,
+        actor: str = "",
+        actions: Sequence[Action] = (),  # noqa: ARG002 - of the port
     ) -> list[Cancelled]:
         for row in [self.tables.executions[each] for each in ids]:
             if row.is_live:

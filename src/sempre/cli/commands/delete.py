@@ -22,7 +22,8 @@ __all__ = ["delete", "rename"]
 def delete(context: CommandContext, *, names: tuple[str, ...], why: str, yes: bool) -> None:
     """Delete schedules.
 
-    Due executions still run, and history stays until it is purged. Code that declares a schedule creates it again at its next start.
+    Due executions still run, and history stays until it is purged. Code that declares a schedule
+    creates it again at its next start.
     """
     schedules = context.schedules(names)
     declared = [each.name for each in schedules if each.row.declared]

@@ -40,8 +40,8 @@ NONE = "none"
 def edit(context: CommandContext, *, name: str, why: str, **options: Any) -> None:  # noqa: ANN401
     """Change a schedule.
 
-    What is not named stays. Waiting executions of the old definition are replaced; due ones still run. A later deploy
-    changes only the fields that its code changes.
+    What is not named stays. Waiting executions of the old definition are replaced; due ones still
+    run. A later deploy changes only the fields that its code changes.
     """
     given = {key: value for key, value in options.items() if value not in (None, ())}
     if not given:

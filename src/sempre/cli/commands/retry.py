@@ -18,8 +18,9 @@ __all__ = ["cancel", "discard", "retry"]
 def retry(context: CommandContext, *, selection: Selection) -> None:
     """Run ended executions again.
 
-    They failed, or were missed, skipped or cancelled. An execution keeps its id, slot and key; its retries are counted anew. Slots that passed without
-    an execution have none to retry: `sempre backfill` runs those.
+    They failed, or were missed, skipped or cancelled. An execution keeps its id, slot and key; its
+    retries are counted anew. Slots that passed without an execution have none to retry:
+    `sempre backfill` runs those.
     """
     act_on(context, selection, _verb(context, retry_all, selection), "retried")
 
@@ -29,7 +30,8 @@ def retry(context: CommandContext, *, selection: Selection) -> None:
 def cancel(context: CommandContext, *, selection: Selection) -> None:
     """Cancel waiting and running executions.
 
-    Workers are asked to end running ones. The next execution of a schedule cannot be cancelled: skip its slot, or pause the schedule.
+    Workers are asked to end running ones. The next execution of a schedule cannot be cancelled:
+    skip its slot, or pause the schedule.
     """
     act_on(context, selection, _verb(context, cancel_all, selection), "cancelled")
 
