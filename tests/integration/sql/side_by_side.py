@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, TypeVar
 
+from sempre.domain.action import Action
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
@@ -19,14 +20,17 @@ from sempre.domain.planning import (
     plan_claim,
     plan_delete,
     plan_disable,
+    plan_discard,
     plan_edit,
     plan_enable,
     plan_failure,
     plan_pause,
     plan_reconcile,
     plan_release,
+    plan_rename,
     plan_rescue,
     plan_resume,
+    plan_retry,
     plan_skip,
     plan_start,
     plan_success,
@@ -41,6 +45,7 @@ from sempre.domain.values import copy_with
 from sempre.errors import Refused
 from sempre.grids import Cron, Every
 from sempre.ports.messages import (
+    ActionQuery,
     Alike,
     Birth,
     Candidate,
@@ -94,6 +99,7 @@ class SideBySide:
         self.clock = clock
         self.stores = right, other
         self.births = 0
+        self.actions = 0
         self.ids: list[str] = []
         self.old_orders: list[Order] = []
         self.old_births: list[Birth] = []
@@ -116,7 +122,7 @@ class SideBySide:
             *[self.claim, self.claim, self.settle, self.take, self.travel] * 4,
             *[self.prefetch, self.claim_planned, self.live_on, self.work_on_time] * 4,
             *[self.enqueue, self.enqueue_alike, self.ask, self.look] * 2,
-            *[self.rescue, self.settle_late] * 2,
+            *[self.rescue, self.settle_late, self.retry] * 2,
             *[self.cancel, self.ring, self.turn, self.purge, self.tick],
             *[self.repeat, self.reconcile, self.register, self.hold_pass],
         ]
@@ -205,6 +211,7 @@ class SideBySide:
             plan_pause: {"until": choose([None, later]), "note": "späť"},
             plan_resume: {},
             plan_delete: {},
+            plan_rename: {"to": choose(NAMES)},
             plan_edit: {"to": view.schedule.definition.edited(args={"n": choose([1, True, 2])})},
             plan_skip: {"run_at": view.schedule.next_run_at or later},
             plan_backfill: {
@@ -356,7 +363,29 @@ class SideBySide:
 
     def cancel(self) -> None:
         ids = [*self.random.sample(self.ids, min(3, len(self.ids))), "unknown"]
-        self.both(lambda store: store.cancel(ids, actor="bob"))
+        actions = [self.action("cancel") for _ in ids]
+        self.both(lambda store: store.cancel(ids, actor="bob", actions=actions))
+
+    def retry(self) -> None:
+        """Retry executions that have ended, and discard some failures."""
+        ids = self.random.sample(self.ids, min(40, len(self.ids)))
+        plans = []
+        for found in self.both(lambda store: store.candidates(ids).value):
+            schedule, row = found.view.schedule if found.view else None, found.execution
+            rows = [each for each in (found.view.rows if found.view else ()) if each.id != row.id]
+            try:
+                if row.state is State.FAILED and self.random.random() < 0.2:
+                    plans.append(plan_discard(row, actor="ann"))
+                else:
+                    plans.append(plan_retry(schedule, row, rows, self.moment, actor="ann"))
+            except Refused:
+                continue
+        self.apply(plans[:3])
+
+    def action(self, verb: str) -> Action:
+        self.actions += 1
+        target = self.random.choice(["schedule:a", "schedule:b", "switch:č"])
+        return Action(id=f"action {self.actions:06}", verb=verb, target=target, after={"n": 1})
 
     def ring(self) -> None:
         soon, queues = timedelta(minutes=2), frozenset(QUEUES)
@@ -463,6 +492,10 @@ class SideBySide:
             tag=choose([None, "red", "re"]), text=choose(["", "LE 3"]), limit=choose([2, 50])
         )
         self.both(lambda store: store.schedules(listed))
+        logged = ActionQuery(
+            target=choose([None, "schedule:a", "switch:č"]), verb=choose([None, "plan"]), limit=5
+        )
+        self.both(lambda store: store.actions(logged))
         for identity in self.random.sample(self.ids, min(4, len(self.ids))):
             self.both(lambda store, each=identity: store.attempts(each))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.ranges(each, limit=4))  # type: ignore[misc]
@@ -481,7 +514,8 @@ class SideBySide:
         return self.ids[-1]
 
     def order(self, plan: Plan) -> Order:
-        order = Order(plan, tuple(self.new_id() for _ in plan.creates))
+        action = self.random.choice([None, self.action("plan")])
+        order = Order(plan, tuple(self.new_id() for _ in plan.creates), action)
         self.old_orders.append(order)
         return order
 

@@ -36,6 +36,10 @@ CROSS JOIN
 -- The session of a row {1} that runs, as an expression to compare with a value.
 {1}.state = 'running' AND {1}.session
 
+-- name: untried
+-- Whether a waiting row {1} waits for its first start, and no operator has retried it.
+{1}.first_started_at IS NULL AND {1}.retried_at IS NULL
+
 -- name: beyond
 -- Whether the pair {1}, {2} comes after ({3} is >) or before (<) the pair {4}, {5}.
 ({1}, {2}) {3} ({4}, {5})
@@ -213,7 +217,7 @@ WHERE one.broken <> '' OR one.is_new = 1 OR one.cursor_at > :ahead
         FROM {executions} AS x
         WHERE {active_of:x} = one.id
             AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
-            AND x.first_started_at IS NULL AND x.run_at > one.cursor_at
+            AND {untried:x} AND x.run_at > one.cursor_at
     ), 0)
 
 -- name: schedules_page
@@ -272,7 +276,8 @@ WHERE id IN {list:ids} ORDER BY id {lock}
 -- name: occupied_slots
 -- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule
 -- and instant.
-SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, x.first_started_at, x.tzdata
+SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, coalesce(x.first_started_at, x.retried_at),
+    x.tzdata
 FROM {pairs:slots} AS one
 {in_turn} {executions} AS x {by_index:executions_of_schedule}
 WHERE x.schedule_id = one.word AND x.run_at = one.number
@@ -494,7 +499,7 @@ SELECT id FROM {schedules} WHERE id IN (
 SELECT e.id FROM {executions} AS e
 JOIN {schedules} AS c ON c.id = e.schedule_id AND e.run_at > c.cursor_at
 WHERE e.id IN {list:ids}
-    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND e.first_started_at IS NULL
+    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND {untried:e}
 
 -- name: cancel_live
 -- Cancel waiting executions.
@@ -738,7 +743,7 @@ WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 -- name: held_slots
 -- Slots that wait for a switch and are overdue.
 SELECT x.id FROM {executions} AS x
-WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x.due_at <= :now
+WHERE {is_waiting} AND x.kind = 'scheduled' AND {untried:x} AND x.due_at <= :now
     AND (
         :everything = 1
         OR x.queue IN {list:stopped_queues}

@@ -137,6 +137,10 @@ class Judge:
         same = (before.run_at, before.kind, before.schedule_id)
         if same != (after.run_at, after.kind, after.schedule_id):
             raise Broken(f"{after.id} changed its slot, kind or schedule")
+        if before.key != after.key:
+            raise Broken(f"{after.id} changed its key from {before.key} to {after.key}")
+        if before.state in ENDS and after.is_live and after.retried_at == before.retried_at:
+            raise Broken(f"5: {after.id} was {before.state}, and waits again without a retry")
         if after.state is State.RUNNING:
             self._judge_start(operation, now, before, after)
         elif before.state is State.RUNNING:

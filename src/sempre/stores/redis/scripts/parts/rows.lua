@@ -47,6 +47,11 @@ local function is_live(row)
     return row.state == "pending" or row.state == "scheduled"
 end
 
+-- The fields by which a waiting row waits for its first start: no operator has retried the row.
+local function is_untried(row)
+    return row.first_started_at == "" and row.retried_at == ""
+end
+
 -- A lane holds the waiting rows of one kind, priority, queue and job. The length of the queue's
 -- name shows where the job's name begins.
 local function kind_of(row)
@@ -200,8 +205,8 @@ local function stamp_of_next(id, run_at)
     local name = key("slots", "scheduled", id)
     local members = redis.call("ZRANGEBYLEX", name, "[" .. run_at, "[" .. run_at .. PAST_ALL)
     for _, member in ipairs(members) do
-        local row = look(id_in(member), { "state", "first_started_at", "stamp" })
-        if row and is_live(row) and row.first_started_at == "" then
+        local row = look(id_in(member), { "state", "first_started_at", "retried_at", "stamp" })
+        if row and is_live(row) and is_untried(row) then
             return row.stamp
         end
     end

@@ -241,8 +241,8 @@ CROSS JOIN LATERAL (
 -- name: occupied_slots
 -- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule and
 -- instant; one probe for each pair.
-SELECT found.id, found.schedule_id, found.run_at, found.kind, found.state, found.first_started_at,
-    found.tzdata
+SELECT found.id, found.schedule_id, found.run_at, found.kind, found.state,
+    coalesce(found.first_started_at, found.retried_at), found.tzdata
 FROM {pairs:slots} AS one
 CROSS JOIN LATERAL (
     SELECT x.* FROM {executions} AS x
@@ -294,7 +294,7 @@ begun AS (
         tzdata = :found_tzdata
     FROM moved
     WHERE e.id = moved.id AND e.state || '' IN ('pending', 'scheduled') AND e.held_by = ''
-        AND e.attempt = 0 AND e.fence = 0 AND e.due_at <= moved.now
+        AND e.attempt = 0 AND e.fence = 0 AND e.retried_at IS NULL AND e.due_at <= moved.now
     RETURNING
         e.id, e.fence, e.schedule_id, e.name, e.revision, e.job, e.queue, e.lane, e.priority,
         e.rules, e.args, moved.successor, moved.next_run_at, moved.next_due_at, moved.now
