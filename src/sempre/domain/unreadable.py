@@ -22,6 +22,7 @@ Table = Literal[
     "ranges",
     "attempts",
     "reports",
+    "run_logs",
     "sessions",
     "switches",
     "passes",

@@ -41,11 +41,12 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.run_logs import RunLogs
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Protocol):
+class Store(History, RunLogs, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities

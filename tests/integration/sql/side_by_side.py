@@ -58,6 +58,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
 
@@ -117,6 +118,7 @@ class SideBySide:
             *[self.prefetch, self.claim_planned, self.live_on, self.work_on_time] * 4,
             *[self.enqueue, self.enqueue_alike, self.ask, self.look] * 2,
             *[self.rescue, self.settle_late] * 2,
+            self.log,
             *[self.cancel, self.ring, self.turn, self.purge, self.tick],
             *[self.repeat, self.reconcile, self.register, self.hold_pass],
         ]
@@ -332,6 +334,20 @@ class SideBySide:
         session = self.random.choice(["another", claimed.session])
         self.both(lambda store: store.settle(self.given(store, [late, late]), session=session))
         self.both(lambda store: store.attempts(claimed.id))
+
+    def log(self) -> None:
+        """Write logs of runs, also of runs that are lost, ended or purged, and of no run."""
+        held = [*self.claimed, *self.overtaken]
+        for row in self.random.sample(held, min(3, len(held))):
+            text = self.random.choice(["one line", "two\n  lines ü", ""])
+            log = RunLog(row.id, row.fence, text)
+            session = self.random.choice(["another", row.session, row.session])
+            self.both(
+                lambda store, logs=(log, log), by=session: store.write_logs(  # type: ignore[misc]
+                    self.given(store, logs), session=by
+                )
+            )
+            self.both(lambda store, each=row.id: store.run_logs(each))  # type: ignore[misc]
 
     def enqueue(self) -> None:
         works = [self.a_work() for _ in range(self.random.choice([1, 3]))]
