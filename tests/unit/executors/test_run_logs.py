@@ -124,7 +124,7 @@ def test_lines_of_two_runs_at_once_do_not_mix(executors: Executors) -> None:
 def test_lines_of_two_tasks_of_the_event_loop_do_not_mix(executors: Executors) -> None:
     async def job(name: str) -> None:
         for number in range(20):
-            await asyncio.sleep(0)
+            await asyncio.to_thread(str)
             SHOP.info("%s %d", name, number)
         # Tasks and threads that asyncio starts belong to the run.
         await asyncio.create_task(_log_later(f"{name} in a task"))
