@@ -24,6 +24,8 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
         Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
+        Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
+        Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
         Entry(
             "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
@@ -34,6 +36,13 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     ),
     "Operate": (
         Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),
+        Entry("enqueue", f"{COMMANDS}.enqueue:enqueue", "Enqueue one run of a job."),
+        Entry("retry", f"{COMMANDS}.retry:retry", "Run ended executions again."),
+        Entry("cancel", f"{COMMANDS}.retry:cancel", "Cancel waiting and running executions."),
+        Entry("discard", f"{COMMANDS}.retry:discard", "Discard failed executions."),
+        Entry("edit", f"{COMMANDS}.edit:edit", "Change a schedule."),
+        Entry("rename", f"{COMMANDS}.delete:rename", "Give a schedule another name."),
+        Entry("delete", f"{COMMANDS}.delete:delete", "Delete schedules."),
         Entry("pause", f"{COMMANDS}.pause:pause", "Pause schedules."),
         Entry("resume", f"{COMMANDS}.pause:resume", "Resume paused schedules."),
         Entry("skip", f"{COMMANDS}.skip:skip", "Skip one future slot."),

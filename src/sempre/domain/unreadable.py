@@ -22,11 +22,12 @@ Table = Literal[
     "ranges",
     "attempts",
     "reports",
-    "run_logs",
     "sessions",
     "switches",
     "passes",
     "rollups",
+    "actions",
+    "run_logs",
 ]
 """The kind of a row, by one word on every store."""
 
