@@ -79,7 +79,7 @@ def follow_logs(
         for each in logs:
             if first is not None and each.fence >= first:
                 yield NewLines(each.attempt, each.lines.after(seen.get(each.fence, 0)))
-                seen[each.fence] = each.lines.count
+                seen[each.fence] = each.lines.total
         if has_ended(row):
             return
         rest()

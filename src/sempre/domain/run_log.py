@@ -101,13 +101,13 @@ class LogLines(NamedTuple):
     tail: list[str]
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many lines the run has written."""
         return len(self.head) + self.left_out + len(self.tail)
 
     def after(self, seen: int) -> list[str]:
         """Return the lines after the first `seen` lines of the run, with a note about a gap."""
-        hidden = min(self.left_out, self.count - len(self.tail) - seen)
+        hidden = min(self.left_out, self.total - len(self.tail) - seen)
         note = [_note(hidden)] if hidden > 0 else []
         skipped = max(0, seen - len(self.head) - self.left_out)
         return [*self.head[seen:], *note, *self.tail[skipped:]]

@@ -85,6 +85,12 @@ def write(store: Store, row: Execution, *entries: str, size: int = 1024) -> None
     store.write_logs([RunLog(row.id, row.fence, log.text)], session=row.session)
 
 
+def end(store: Store, row: Execution, *entries: str) -> None:
+    """End a run; its worker stores the whole log first."""
+    write(store, row, *entries)
+    succeed(store, row)
+
+
 def lost(store: Store, row: Execution) -> None:
     """Let the worker of a run die, and the execution wait for its next attempt."""
     expire(store, row.session)
@@ -247,7 +253,7 @@ def test_new_lines_are_followed_until_the_run_ends(talkative: Shop, store: Store
         lambda: write(store, rows[0], "one"),
         lambda: write(store, rows[0], "one", "two"),
         lambda: write(store, rows[0], "one", "two"),
-        lambda: (write(store, rows[0], "one", "two", "three"), succeed(store, rows[0])),
+        lambda: end(store, rows[0], "one", "two", "three"),
     )
 
     assert found == [(1, ["one"]), (1, ["two"]), (1, ["three"])]
@@ -284,7 +290,7 @@ def test_lines_that_come_faster_than_they_are_followed_leave_a_note(
         identity,
         lambda: write(store, row, *entries[:500]),
         lambda: write(store, row, *entries[:510]),
-        lambda: (write(store, row, *entries), succeed(store, row)),
+        lambda: end(store, row, *entries),
     )
 
     _, second, third = [each.lines for each in found]

@@ -37,7 +37,7 @@ def test_a_child_that_crashes_has_sent_every_line(worker: Worker) -> None:
     outcome = worker.run("log", times=30, then="crash")
 
     assert outcome["ended"] == "crashed"
-    assert read_log(outcome["log"]).count == 30
+    assert read_log(outcome["log"]).total == 30
 
 
 def test_the_log_of_a_child_can_be_read_while_it_runs(worker: Worker) -> None:
@@ -65,7 +65,7 @@ def test_a_child_that_logs_ten_megabytes_is_capped(worker: Worker) -> None:
     lines = read_log(outcome["log"])
     assert outcome["result"] == "logged"
     assert len(outcome["log"].encode()) <= 65_536
-    assert lines.count == 2000
+    assert lines.total == 2000
     assert " 1999 x" in lines.tail[-1]
 
 

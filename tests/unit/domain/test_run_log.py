@@ -39,7 +39,7 @@ def test_further_lines_of_an_entry_are_indented() -> None:
     log = logged("boom\nTraceback\r\n[... 9 lines left out ...]", "next")
 
     assert log.text == "boom\n  Traceback\n  [... 9 lines left out ...]\nnext"
-    assert read_log(log.text).count == log.lines == 4
+    assert read_log(log.text).total == log.lines == 4
 
 
 def test_the_first_and_the_last_entries_of_a_long_log_are_kept() -> None:
@@ -50,12 +50,12 @@ def test_the_first_and_the_last_entries_of_a_long_log_are_kept() -> None:
     assert lines.tail[-1] == "entry 999"
     assert len(lines.head) + len(lines.tail) < 100
     assert f"[... {lines.left_out} lines left out ...]" in log.text.split("\n")
-    assert lines.count == 1000
+    assert lines.total == 1000
 
 
 def test_an_empty_log_has_no_lines() -> None:
     assert LogText().text == ""
-    assert read_log("").count == 0
+    assert read_log("").total == 0
 
 
 @pytest.mark.parametrize("entry", ["x" * 100_000, "\n" * 100_000, "è🚀" * 50_000])
@@ -73,7 +73,7 @@ def test_a_log_is_never_over_its_size_and_counts_every_line(entries: list[str], 
 
     assert len(log.text.encode("utf-8", "surrogatepass")) <= size
     if entries and log.text:
-        assert read_log(log.text).count == log.lines
+        assert read_log(log.text).total == log.lines
 
 
 @given(st.integers(0, 400), st.integers(0, 400))

@@ -17,10 +17,11 @@ from sempre.errors import RunCancelled
 from sempre.executors import Executors
 from sempre.executors.current import Current, current, running
 from sempre.executors.log_capture import CAPTURE, RunLogHandler
-from sempre.ports.executor import Ended, Isolation, Run
+from sempre.ports.executor import Ended, Isolation, Run, Task
 from tests.unit.executors.runs import Outcomes, outcome_of, run_of
 
 SHOP = logging.getLogger("shop.bills")
+TASKS: dict[str, Task] = {}
 KINDS: list[Isolation] = ["thread", "async"]
 
 
@@ -33,7 +34,7 @@ def _levels() -> Iterator[None]:
 
 @pytest.fixture
 def executors() -> Iterator[Executors]:
-    made = Executors({}.__getitem__, isolations=KINDS)
+    made = Executors(TASKS.__getitem__, isolations=KINDS)
     made.start()
     yield made
     made.stop()
@@ -116,7 +117,7 @@ def test_lines_of_two_runs_at_once_do_not_mix(executors: Executors) -> None:
 
     for _ in runs:
         begun, outcome = outcomes.next_of_run()
-        name = begun.execution.snapshot.args["name"]
+        name = str(begun.execution.snapshot.args["name"])
         expected = [f"INFO shop.bills: {name} {number}" for number in range(20)]
         assert messages(outcome.log) == expected
 
@@ -138,7 +139,7 @@ def test_lines_of_two_tasks_of_the_event_loop_do_not_mix(executors: Executors) -
         begun, outcome = outcomes.next_of_run()
         lines = messages(outcome.log)
         assert len(lines) == 22
-        name = begun.execution.snapshot.args["name"]
+        name = str(begun.execution.snapshot.args["name"])
         assert all(line.startswith(f"INFO shop.bills: {name} ") for line in lines)
 
 
@@ -247,7 +248,7 @@ def test_of_ten_megabytes_the_first_and_the_last_lines_are_kept(
     assert len(log.encode()) <= 65_536
     assert " 0 xxx" in lines.head[0]
     assert " 1999 xxx" in lines.tail[-1]
-    assert lines.count == 2000
+    assert lines.total == 2000
 
 
 def test_the_rule_of_a_job_sets_level_and_size(executors: Executors) -> None:
@@ -312,7 +313,7 @@ def handlers() -> list[logging.Handler]:
 def test_the_capture_is_one_handler_that_goes_with_the_last_executor() -> None:
     before = [*logging.root.handlers]
     level = logging.root.level
-    first, second = (Executors({}.__getitem__, isolations=["thread"]) for _ in range(2))
+    first, second = (Executors(TASKS.__getitem__, isolations=["thread"]) for _ in range(2))
 
     first.start()
     second.start()

@@ -35,7 +35,7 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
     reports = context.read(context.store.reports([id]))
     report = next((each for each in reports if each.fence == row.fence), None)
     logs = context.read(context.store.run_logs(id))
-    lines = next((read_log(each.text).count for each in logs if each.fence == row.fence), 0)
+    lines = next((read_log(each.text).total for each in logs if each.fence == row.fence), 0)
     if context.output.as_json:
         answer = EXECUTION.json(row, context.redact)
         answer["progress"] = report and _progress_json(report)

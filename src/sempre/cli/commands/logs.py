@@ -58,7 +58,7 @@ def logs(
         if everything:
             context.output.line(f"attempt {each.attempt}")
         context.output.plain(each.lines.after(0))
-    if not any(each.lines.count for each in shown):
+    if not any(each.lines.total for each in shown):
         inform(_without_lines(row, found, shown))
 
 
@@ -97,7 +97,7 @@ def _json(shown: Sequence[AttemptLog]) -> list[dict[str, object]]:
             "attempt": each.attempt,
             "fence": each.fence,
             "written_at": json_instant(each.written_at),
-            "lines": each.lines.count,
+            "lines": each.lines.total,
             "text": "\n".join(each.lines.after(0)),
         }
         for each in shown
@@ -106,7 +106,7 @@ def _json(shown: Sequence[AttemptLog]) -> list[dict[str, object]]:
 
 def _without_lines(row: Execution, found: Sequence[AttemptLog], shown: Sequence[AttemptLog]) -> str:
     """Explain why there are no lines to show, and where there are some."""
-    earlier = [str(each.attempt) for each in found if each.lines.count]
+    earlier = [str(each.attempt) for each in found if each.lines.total]
     hint = f" `sempre logs {row.id} --attempt {earlier[-1]}` has lines." if earlier else ""
     if not shown:
         if has_ended(row):

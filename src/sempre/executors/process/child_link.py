@@ -32,7 +32,7 @@ class ChildLink(Link):
         self._frames = FrameReader()
         # A signal handler may log while its own thread sends; small messages are sent whole.
         self._writing = threading.RLock()
-        self._is_over = False
+        self._has_reported = False
         self._reading = threading.Lock()
         self._quiet_until = 0.0
         self._timer: threading.Timer | None = None
@@ -51,7 +51,7 @@ class ChildLink(Link):
     def report_outcome(self, outcome: Outcome) -> None:
         """Send the outcome of the call; the worker measures how long the run took."""
         with self._writing:
-            self._is_over = True
+            self._has_reported = True
             self._stream.sendall(encode_frame({"report": outcome[:4]}))
 
     def write_log(self, entry: str, size: int) -> None:  # noqa: ARG002 - the worker keeps the size
@@ -59,7 +59,7 @@ class ChildLink(Link):
         if self.is_inherited:
             return
         with self._writing:
-            if not self._is_over:
+            if not self._has_reported:
                 self._send_entry(entry)
 
     def report_progress(self, progress: Progress) -> None:

@@ -138,7 +138,7 @@ def test_logs_that_are_written_at_once_are_all_there(store: Store) -> None:
 
     at_once(
         *(
-            lambda each=session, turned=backwards: write(each, backwards=turned)  # type: ignore[misc]
+            lambda each=session, turned=backwards: write(each, backwards=turned)
             for session in sessions
             for backwards in (False, True)
         )
