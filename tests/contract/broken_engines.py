@@ -99,6 +99,16 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_how_far_a_run_has_come_is_told_with_the_beat",
     ),
     (
+        "sempre.engine.run_logs.RunLogWriter.write_running",
+        nothing,
+        "test_the_log_of_a_run_is_stored_with_the_beat",
+    ),
+    (
+        "sempre.engine.run_logs.RunLogWriter.write_ended",
+        nothing,
+        "test_a_run_that_has_ended_has_its_whole_log",
+    ),
+    (
         "sempre.engine.watchdog_message.WatchdogMessage.answer",
         nothing,
         "test_a_call_of_the_watchdog_is_answered_and_put_back",

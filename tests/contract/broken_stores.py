@@ -33,6 +33,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.run_logs import RunLog
 from sempre.stores.exclusive_claims import Planner
 from sempre.stores.memory import MemoryStore
 from sempre.stores.memory.work import is_alive
@@ -337,6 +338,33 @@ class BelievesEverybody(MemoryStore):
     def report(self, reports: Sequence[Report], *, session: str) -> None:  # noqa: ARG002 - that is the bug
         for each in reports:
             self.tables.reports[each.execution_id] = each
+
+
+class AcceptsForgedLogs(MemoryStore):
+    """Stores the log of any run of an execution that exists, from any session."""
+
+    def write_logs(self, logs: Sequence[RunLog], *, session: str) -> None:  # noqa: ARG002 - that is the bug
+        for each in logs:
+            if each.execution_id in self.tables.executions:
+                self.tables.run_logs.setdefault(each.execution_id, {})[each.fence] = each
+
+
+class DropsLateLogs(MemoryStore):
+    """Stores logs of claims that the session still holds, and no others."""
+
+    def write_logs(self, logs: Sequence[RunLog], *, session: str) -> None:
+        held = {row.fence for row in self.running(session).value}
+        super().write_logs([each for each in logs if each.fence in held], session=session)
+
+
+class KeepsLogsForever(MemoryStore):
+    """Deletes executions without their logs."""
+
+    def purge(self, *, before: datetime, limit: int) -> int:
+        logs = {**self.tables.run_logs}
+        purged = super().purge(before=before, limit=limit)
+        self.tables.run_logs.update(logs)
+        return purged
 
 
 class RetriesBesideOthers(MemoryStore):

@@ -59,6 +59,12 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
     (broken_stores.DecidesPastSwitches, "test_a_decision_in_ignorance_of_a_switch_is_refused"),
     (broken_stores.ListsWhatIsOver, "test_a_switch_goes_on_again_by_itself"),
     (broken_stores.BelievesEverybody, "test_a_report_of_a_claim_that_is_lost_is_dropped"),
+    (
+        broken_stores.AcceptsForgedLogs,
+        "test_a_log_under_a_fence_that_the_session_never_held_is_dropped",
+    ),
+    (broken_stores.DropsLateLogs, "test_every_run_of_an_execution_has_its_own_log"),
+    (broken_stores.KeepsLogsForever, "test_a_purge_deletes_the_logs_of_an_execution"),
     (broken_stores.RetriesBesideOthers, "test_a_retry_whose_key_was_taken_fails_as_coalesced"),
     (broken_stores.ForgetsLosses, "test_a_rescued_crash_is_on_record"),
     (broken_stores.PurgesTheLiving, "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago"),

@@ -111,6 +111,9 @@ HOT: dict[str, dict[str, Any]] = {
     "claims_under": {"session": "session1"},
     "reports_of": {"ids": IDS},
     "delete_reports": {"ids": IDS},
+    "claims_of": {"ids": IDS},
+    "logs_of": {"id": "0000005"},
+    "delete_logs": {"ids": IDS},
     "latest_ranges": {"schedule_id": "0000005", "limit": 5},
     "rollups_of": {"schedule_id": "0000005"},
     "move_schedule": dict.fromkeys(

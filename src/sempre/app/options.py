@@ -203,6 +203,8 @@ class SettingOptions(TypedDict, total=False):
     timeout: Duration
     drain: Duration
     result_limit: int
+    log_level: str
+    log_size: int
     redact: Sequence[str]
     release: int
     owner: str | None

@@ -80,6 +80,11 @@ class Output:
         for text in texts:
             _echo(_coloured(printable(text)))
 
+    def plain(self, texts: Iterable[str]) -> None:
+        """Print lines that a job wrote, without colour."""
+        for text in texts:
+            click.echo(printable(text))
+
     def facts(self, facts: Iterable[tuple[str, str]]) -> None:
         """Print names and values in two columns; facts without a value are left out."""
         self.lines(f"  {name:<{LABEL_WIDTH}} {text}" for name, text in facts if text)

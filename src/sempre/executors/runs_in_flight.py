@@ -124,6 +124,13 @@ class RunsInFlight(Generic[R]):
         found = ((flight.run.execution.id, flight.current.link.progress) for flight in flights)
         return {identity: progress for identity, progress in found if progress}
 
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        with self._lock:
+            flights = [*self._open]
+        found = ((flight.run.execution.fence, flight.current.link.log) for flight in flights)
+        return {fence: log for fence, log in found if log}
+
     @property
     def stuck(self) -> int:
         """How many runs have a reported outcome but have not ended."""
@@ -132,7 +139,8 @@ class RunsInFlight(Generic[R]):
     def _report(self, flight: R, outcome: Outcome) -> None:
         seconds = self._clock.elapsed() - flight.began
         try:
-            flight.done(flight.run, Outcome(*outcome[:4], seconds))
+            log = flight.current.link.log
+            flight.done(flight.run, Outcome(*outcome[:4], seconds, log))
         except Exception:  # noqa: BLE001 - a mistake of the engine must not end this thread
             _LOG.exception("reporting the outcome of %s failed", flight.run.execution.id)
 

@@ -6,7 +6,7 @@ cannot keep that promise says so in its own documentation.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Protocol
@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.results import RESULT_LIMIT
+from sempre.domain.run_log import LogRule
 from sempre.domain.schedule import Schedule
 
 __all__ = ["Ended", "Executor", "Isolation", "Outcome", "Progress", "Run", "Task"]
@@ -33,6 +34,7 @@ class Task:
         memory: the most bytes of address space a child process may have; None is no limit.
         redact: whole names, with wildcards, whose values are masked before they are stored.
         result_limit: the largest result that is stored, in bytes of JSON.
+        log_rule: which records of its runs are captured.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Task:
     memory: int | None = None
     redact: tuple[str, ...] = ()
     result_limit: int = RESULT_LIMIT
+    log_rule: LogRule = field(default=LogRule())
 
 
 class Run(NamedTuple):
@@ -102,6 +105,7 @@ class Outcome(NamedTuple):
         error: the last line of the exception, for a list: `ValueError: no such region`.
         traceback: the whole traceback, redacted and capped at 8 KB.
         seconds: how long the run took, by the clock of this process.
+        log: what the job has logged, as `domain.run_log` describes it.
     """
 
     ended: Ended
@@ -109,6 +113,7 @@ class Outcome(NamedTuple):
     error: str = ""
     traceback: str = ""
     seconds: float = 0.0
+    log: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,10 @@ class Executor(Protocol):
 
     def progress(self) -> Mapping[str, Progress]:
         """Return the progress of runs that have reported any, by execution id."""
+        ...
+
+    def logs(self) -> Mapping[int, str]:
+        """Return the log, so far, of each run in flight that has logged, by fence."""
         ...
 
     @property

@@ -42,12 +42,13 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.run_logs import RunLogs
 from sempre.ports.switches import Switches
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, ActionLog, Switches, Protocol):
+class Store(History, ActionLog, RunLogs, Switches, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities

@@ -63,6 +63,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
 
@@ -96,6 +97,8 @@ class SideBySide:
 
     def __init__(self, seed: int, clock: VirtualClock, right: Store, other: Store) -> None:
         self.random = Random(seed)  # noqa: S311 - a seed makes a failure repeatable
+        # For deeds that change no execution: the lives of known seeds stay as they are.
+        self.aside = Random(seed)  # noqa: S311 - as above
         self.clock = clock
         self.stores = right, other
         self.births = 0
@@ -330,6 +333,7 @@ class SideBySide:
 
     def settle_late(self, claims: Sequence[Execution] | None = None) -> None:
         """Settle a claim once more, or one that somebody else has by now."""
+        self.log()
         held = self.random.choice([self.claimed, self.overtaken]) if claims is None else claims
         if not held:
             return
@@ -339,6 +343,20 @@ class SideBySide:
         session = self.random.choice(["another", claimed.session])
         self.both(lambda store: store.settle(self.given(store, [late, late]), session=session))
         self.both(lambda store: store.attempts(claimed.id))
+
+    def log(self) -> None:
+        """Write logs of runs, also of runs that are lost, ended or purged, and of no run."""
+        held = [*self.claimed, *self.overtaken]
+        for row in self.aside.sample(held, min(3, len(held))):
+            text = self.aside.choice(["one line", "two\n  lines ü", ""])
+            log = RunLog(row.id, row.fence, text)
+            session = self.aside.choice(["another", row.session, row.session])
+            self.both(
+                lambda store, logs=(log, log), by=session: store.write_logs(  # type: ignore[misc]
+                    self.given(store, logs), session=by
+                )
+            )
+            self.both(lambda store, each=row.id: store.run_logs(each))  # type: ignore[misc]
 
     def enqueue(self) -> None:
         works = [self.a_work() for _ in range(self.random.choice([1, 3]))]

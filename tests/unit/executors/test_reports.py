@@ -8,13 +8,13 @@ from sempre.domain.arguments import Json
 from sempre.domain.results import kept_result
 from sempre.executors.current import Current
 from sempre.executors.process.frames import BrokenFrame, FrameReader, encode_frame
-from sempre.executors.process.reports import largest_message, read_message
+from sempre.executors.process.reports import LogEntry, largest_message, read_message
 from sempre.ports.executor import Ended, Outcome, Progress, Task
 
 DEEP = '{"report":["succeeded",' + "[" * 40 + "]" * 40 + ',"",""]}'
 
 
-def read(text: str) -> list[Outcome | Progress]:
+def read(text: str) -> list[Outcome | Progress | LogEntry]:
     body = text.encode("utf-8", "surrogatepass")
     return [*map(read_message, FrameReader().feed(len(body).to_bytes(4, "big") + body))]
 
@@ -58,6 +58,11 @@ def read(text: str) -> list[Outcome | Progress]:
         '{"progress":[1,2,3]}',
         '{"progress":[1,2,"' + "x" * 201 + '"]}',
         '{"progress":[1,2,"\\ud800"]}',
+        '{"log":7}',
+        '{"log":"line","progress":[1,1,""]}',
+        '{"log":"' + "x" * 8193 + '"}',
+        '{"log":"\\u0000"}',
+        '{"log":"\\ud800"}',
         DEEP,
     ],
 )

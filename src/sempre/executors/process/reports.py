@@ -15,7 +15,7 @@ from sempre.executors.job_call import LONGEST_ERROR
 from sempre.executors.process.frames import BrokenFrame
 from sempre.ports.executor import Ended, Outcome, Progress, Task
 
-__all__ = ["largest_message", "malformed", "read_message"]
+__all__ = ["LogEntry", "largest_message", "malformed", "read_message"]
 
 # The worker itself decides that a run has crashed, was interrupted or timed out.
 _ENDS = {
@@ -25,13 +25,19 @@ _ENDS = {
 _AROUND_RESULT = 8 * LARGEST_TEXT
 
 
+class LogEntry(str):
+    """An entry of the log of a run."""
+
+    __slots__ = ()
+
+
 def largest_message(task: Task) -> int:
     """Return the most bytes of a message about a run of a task."""
     return max(task.result_limit, RESULT_LIMIT) + _AROUND_RESULT
 
 
-def read_message(message: dict[str, Any]) -> Outcome | Progress:
-    """Return the outcome or the progress in a message.
+def read_message(message: dict[str, Any]) -> Outcome | Progress | LogEntry:
+    """Return the outcome, the progress or the log entry in a message.
 
     Raises:
         BrokenFrame: the message is malformed; the error says what is wrong.
@@ -41,7 +47,10 @@ def read_message(message: dict[str, Any]) -> Outcome | Progress:
             return _report(parts)
         case {"progress": list(parts), **rest} if not rest:
             return _progress(parts)
-    raise BrokenFrame("an object that is neither a report nor a progress")
+        case {"log": str(entry), **rest} if not rest:
+            _check_text("log entry", entry, LARGEST_TEXT)
+            return LogEntry(entry)
+    raise BrokenFrame("an object that is neither a report nor a progress nor a log entry")
 
 
 def malformed(error: BrokenFrame) -> Outcome:

@@ -130,6 +130,7 @@ def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
         tables.attempts.pop(row.id, None)
         tables.cancelled.pop(row.id, None)
         tables.reports.pop(row.id, None)
+        tables.run_logs.pop(row.id, None)
         forget_key(tables, row.id)
         if row.schedule_id is not None:
             tables.of_schedule[row.schedule_id].discard(row.id)

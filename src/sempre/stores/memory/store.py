@@ -43,12 +43,13 @@ from sempre.stores.memory import history, sessions, switches, work
 from sempre.stores.memory.action_log import MemoryActionLog, record
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
+from sempre.stores.memory.run_logs import MemoryRunLogs
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryActionLog):
+class MemoryStore(MemoryHistory, MemoryActionLog, MemoryRunLogs):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)

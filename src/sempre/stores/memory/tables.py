@@ -26,6 +26,7 @@ from sempre.ports.messages import (
     UniqueKey,
     View,
 )
+from sempre.ports.run_logs import RunLog
 from sempre.stores.guard import Position, Progress, Slot
 
 __all__ = ["Tables"]
@@ -52,6 +53,7 @@ class Tables:
     keyed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cancelled: dict[str, int] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
+    run_logs: dict[str, dict[int, RunLog]] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
     fence: int = 0
     maintenance: Pass | None = None

@@ -48,6 +48,7 @@ from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
+from sempre.stores.redis.run_logs import RedisRunLogs
 from sempre.stores.redis.server import StoreServer
 
 __all__ = ["RedisStore"]
@@ -58,7 +59,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog):
+class RedisStore(RedisActionLog, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:

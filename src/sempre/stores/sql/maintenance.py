@@ -73,6 +73,7 @@ def purge(transaction: Transaction, before: datetime, limit: int) -> int:
             "delete_keys",
             "forget_cancellations",
             "delete_reports",
+            "delete_logs",
         ):
             transaction.run(name, ids=ids)
         _drop_snapshots(transaction, {(row[1], row[6]) for row in old if row[1] is not None})

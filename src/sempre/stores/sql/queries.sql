@@ -552,6 +552,27 @@ WHERE execution_id IN {list:ids} ORDER BY execution_id
 -- Delete progress reports of executions.
 DELETE FROM {reports} WHERE execution_id IN {list:ids}
 
+-- Logs of runs
+
+-- name: claims_of
+-- The fence and the session of executions: whose logs of runs are accepted.
+SELECT id, fence, session FROM {executions} WHERE id IN {list:ids}
+
+-- name: write_log
+-- Store the log of a run, in place of an earlier text.
+INSERT INTO {run_logs} (execution_id, fence, written_at, log)
+VALUES (:execution_id, :fence, :written_at, :log)
+{upsert:execution_id,fence} written_at = {new:written_at}, log = {new:log}
+
+-- name: logs_of
+-- The logs of the runs of an execution.
+SELECT execution_id, fence, written_at, log FROM {run_logs}
+WHERE execution_id = :id ORDER BY fence
+
+-- name: delete_logs
+-- Delete the logs of the runs of executions.
+DELETE FROM {run_logs} WHERE execution_id IN {list:ids}
+
 -- Attempts
 
 -- name: settled_attempts

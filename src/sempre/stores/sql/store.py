@@ -49,6 +49,7 @@ from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
+from sempre.stores.sql.run_logs import SqlRunLogs
 from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
     ActiveSwitches,
@@ -61,7 +62,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlActionLog):
+class SqlStore(SqlHistory, SqlActionLog, SqlRunLogs):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:

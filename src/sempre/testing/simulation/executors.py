@@ -113,6 +113,10 @@ class ScriptedExecutor:
         """Return no progress: scripts report none."""
         return {}
 
+    def logs(self) -> Mapping[int, str]:
+        """Return no log: scripts write none."""
+        return {}
+
     def stop(self) -> None:
         """Drop every run without reporting an outcome."""
         self._flights.clear()

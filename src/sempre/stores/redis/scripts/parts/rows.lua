@@ -168,7 +168,7 @@ end
 local function forget(id)
     local row = look(id, INDEXED)
     move(row, memberships(row), {})
-    redis.call("DEL", key("execution", id), key("attempts", id))
+    redis.call("DEL", key("execution", id), key("attempts", id), key("logs", id))
     redis.call("HDEL", key("cancellations"), id)
     redis.call("HDEL", key("reports"), id)
 end
