@@ -9,6 +9,7 @@ from typing import Any
 from sempre.clock import Clock
 from sempre.executors.current import Link
 from sempre.executors.process.frames import FrameReader, encode_frame
+from sempre.executors.process.reports import write_report
 from sempre.ports.executor import Outcome, Progress
 
 __all__ = ["ChildLink"]
@@ -49,7 +50,7 @@ class ChildLink(Link):
     def report_outcome(self, outcome: Outcome) -> None:
         """Send the outcome of the call; the worker measures how long the run took."""
         with self._writing:
-            self._stream.sendall(encode_frame({"report": outcome[:4]}))
+            self._stream.sendall(encode_frame({"report": write_report(outcome)}))
 
     def report_progress(self, progress: Progress) -> None:
         """Send the progress of the run, ten times a second at most, and the last in any case."""
