@@ -1,7 +1,7 @@
-"""Exceptions by which a job ends its own attempt: `RetryLater` and `GiveUp`; `Skip` is their sister.
+"""Exceptions by which a job ends its own attempt: `RetryLater` and `GiveUp`.
 
-They are statements of the job, not failures of its code, and work in threads, async jobs and child
-processes. A transaction of `current().tx` is rolled back.
+They are decisions of the job, like `Skip`, and work in threads, async jobs and child processes. The
+transaction of `current().tx` is rolled back.
 """
 
 from datetime import datetime, timedelta

@@ -18,6 +18,7 @@ from sempre.domain.planning import (
 )
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import NotJson, TooLarge, read_result
+from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -205,22 +206,27 @@ def _plan(end: End, views: Views, moment: PlanningTime) -> Plan:
         schedule, rows = (view.schedule, view.rows) if view else (None, ())
     if outcome.ended is Ended.RELEASED:
         return plan_release(schedule, execution, moment)
-    if outcome.ended is Ended.CANCELLED:
-        return plan_cancelled(execution, moment, reason=outcome.error)
-    if outcome.ended is Ended.SKIPPED:
-        return plan_skipped(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.CRASHED:
         return plan_crash(schedule, execution, rows, moment, error=outcome.error)
     if outcome.ended is Ended.INTERRUPTED:
         return plan_interruption(schedule, execution, rows, moment, error=outcome.error)
+    return _plan_known(schedule, execution, outcome, moment)
+
+
+def _plan_known(
+    schedule: Schedule | None, execution: Execution, outcome: Outcome, moment: PlanningTime
+) -> Plan:
+    """Plan the end of a run whose job has returned control, or whose time is over."""
+    if outcome.ended is Ended.CANCELLED:
+        return plan_cancelled(execution, moment, reason=outcome.error)
+    if outcome.ended is Ended.SKIPPED:
+        return plan_skipped(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.GAVE_UP:
         return plan_given_up(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.RETRY_LATER and outcome.after is not None:
-        asked = {"after": outcome.after, "reason": outcome.error}
-        return plan_retry_later(schedule, execution, moment, **asked)
-    return plan_failure(
-        schedule, execution, moment, error=outcome.error, types=outcome.types
-    )
+        after, reason = outcome.after, outcome.error
+        return plan_retry_later(schedule, execution, moment, after=after, reason=reason)
+    return plan_failure(schedule, execution, moment, error=outcome.error, types=outcome.types)
 
 
 def _reason(outcome: Outcome, plan: Plan) -> str:

@@ -135,7 +135,7 @@ def test_a_later_try_of_a_manual_run_waits_all_the_same(
     verb: Callable[..., Plan], reason: str
 ) -> None:
     story = Story(overlap="allow").go("12:00:30")
-    story.perform(plan_trigger, actor=reason)
+    story.apply(plan_trigger(story.schedule, story.moment, actor=reason))
     [manual] = story.of_kind(Kind.MANUAL)
     running = story.claim(manual)
     story.perform(verb)

@@ -148,7 +148,7 @@ def test_the_end_of_the_time_is_of_the_type_timeout(executor: Executor) -> None:
     going = Event()
 
     async def job() -> None:
-        while not going.is_set():  # noqa: ASYNC110 - until its time is over
+        while not going.is_set():
             await asyncio.to_thread(going.wait, 0.01)
 
     outcome = outcome_of(executor, run_of(job, timeout=0.05))

@@ -95,11 +95,11 @@ def test_a_message_over_the_limit_of_its_task_is_refused_before_it_has_arrived()
     frames = FrameReader()
     frames.largest = largest_message(Task("job", print, result_limit=100_000))
 
-    assert [*frames.feed((173_728).to_bytes(4, "big"))] == []
+    assert [*frames.feed((198_304).to_bytes(4, "big"))] == []
     frames = FrameReader()
     frames.largest = largest_message(Task("job", print, result_limit=100_000))
-    with pytest.raises(BrokenFrame, match="173,729 bytes; at most 173,728"):
-        [*frames.feed((173_729).to_bytes(4, "big"))]
+    with pytest.raises(BrokenFrame, match="198,305 bytes; at most 198,304"):
+        [*frames.feed((198_305).to_bytes(4, "big"))]
 
 
 @pytest.mark.parametrize("value", [None, 0, -(2**63), 2**53, 1.5, "è", True, [1, {"a": None}]])

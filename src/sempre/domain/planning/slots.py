@@ -164,4 +164,3 @@ def newest_slots(grid: Grid, after: datetime, until: datetime, count: int) -> li
             break
         width *= 2
     return grid.between(max(after, until - width), until)[-count:]
-

@@ -35,7 +35,7 @@ _ENDS = {
 }
 # Room for an error, a traceback, the repr of a value that is no JSON, and names of exception types,
 # all of them escaped.
-_AROUND_RESULT = 9 * LARGEST_TEXT
+_AROUND_RESULT = 12 * LARGEST_TEXT
 _MICROSECOND = timedelta(microseconds=1)
 
 

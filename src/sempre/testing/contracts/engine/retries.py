@@ -12,7 +12,6 @@ from sempre.engine.events import Happened
 from sempre.ports.executor import Ended, Outcome
 from sempre.ports.messages import UniqueKey
 from sempre.ports.store import Store
-from sempre.testing.contracts.engine.driven_worker import DrivenWorker
 from sempre.testing.contracts.engine.workshop import Workshop
 from sempre.testing.contracts.store.builders import enqueued, hasten, now_of, read, work_of
 
@@ -21,7 +20,7 @@ NETWORK = Retry(3, only=OSError, never=("builtins.TimeoutError", "myapp.errors.F
 LATER = Outcome(Ended.RETRY_LATER, error="rate limit", after=300 * SECOND)
 
 
-def raised(error: type[BaseException], ended: Ended = Ended.FAILED) -> Outcome:
+def _raised(error: type[BaseException], ended: Ended = Ended.FAILED) -> Outcome:
     """Return the outcome of a run that raised."""
     return Outcome(ended, error=error.__name__, types=type_names(error))
 
@@ -38,7 +37,7 @@ def _ended(store: Store, outcome: Outcome, **policies: object) -> Execution:
 
 def test_a_failure_of_a_named_type_is_tried_again(store: Store) -> None:
     """The exception is of a subclass of the named type."""
-    row = _ended(store, raised(ConnectionRefusedError), retry=NETWORK)
+    row = _ended(store, _raised(ConnectionRefusedError), retry=NETWORK)
 
     assert (row.state, row.failures) == (State.SCHEDULED, 1)
     assert row.reason == "error: ConnectionRefusedError"
@@ -46,7 +45,7 @@ def test_a_failure_of_a_named_type_is_tried_again(store: Store) -> None:
 
 def test_a_failure_of_a_type_that_is_not_named_is_final(store: Store) -> None:
     """The reason says that the policy decided so, with tries left."""
-    row = _ended(store, raised(ValueError), retry=NETWORK)
+    row = _ended(store, _raised(ValueError), retry=NETWORK)
 
     assert (row.state, row.failures) == (State.FAILED, 1)
     assert row.reason == "not retried: ValueError"
@@ -54,14 +53,14 @@ def test_a_failure_of_a_type_that_is_not_named_is_final(store: Store) -> None:
 
 def test_a_failure_of_a_type_that_is_never_tried_again_is_final(store: Store) -> None:
     """`never` wins over `only`; the end of a time limit is a TimeoutError."""
-    row = _ended(store, raised(TimeoutError, Ended.TIMED_OUT), retry=NETWORK)
+    row = _ended(store, _raised(TimeoutError, Ended.TIMED_OUT), retry=NETWORK)
 
     assert (row.state, row.reason) == (State.FAILED, "not retried: TimeoutError")
 
 
 def test_a_timeout_is_tried_again_where_its_type_is_named(store: Store) -> None:
     """The end of a time limit is a TimeoutError."""
-    row = _ended(store, raised(TimeoutError, Ended.TIMED_OUT), retry=Retry(1, only=TimeoutError))
+    row = _ended(store, _raised(TimeoutError, Ended.TIMED_OUT), retry=Retry(1, only=TimeoutError))
 
     assert (row.state, row.failures) == (State.SCHEDULED, 1)
 
@@ -75,16 +74,14 @@ def test_a_failure_without_an_exception_is_tried_again(store: Store) -> None:
 
 def test_a_crash_is_run_again_whatever_types_the_policy_names(store: Store) -> None:
     """An unknown outcome is not a failure."""
-    row = _ended(
-        store, Outcome(Ended.CRASHED, error="killed"), retry=Retry(1, never=BaseException)
-    )
+    row = _ended(store, Outcome(Ended.CRASHED, error="killed"), retry=Retry(1, never=BaseException))
 
     assert (row.state, row.failures, row.crashes) == (State.SCHEDULED, 0, 1)
 
 
 def test_jitter_lengthens_a_wait_by_a_part_of_itself(store: Store) -> None:
     """The wait lies between the base and the base with the whole jitter."""
-    row = _ended(store, raised(OSError), retry=Retry(2, base="10s", jitter="10s"))
+    row = _ended(store, _raised(OSError), retry=Retry(2, base="10s", jitter="10s"))
 
     assert row.finished_at is not None
     assert 10 * SECOND <= row.due_at - row.finished_at <= 20 * SECOND
@@ -128,7 +125,7 @@ def test_later_tries_use_up_no_retry(store: Store) -> None:
         hasten(store, row.id)
     [row] = worker.turn()
 
-    worker.finish(row, raised(OSError))
+    worker.finish(row, _raised(OSError))
 
     again = read(store, row.id)
     assert (again.state, again.failures, again.attempt) == (State.SCHEDULED, 1, 5)
@@ -233,7 +230,7 @@ def test_one_off_work_can_ask_for_a_later_try_and_give_up(store: Store) -> None:
     """There is no schedule that says otherwise."""
     shop = Workshop(store)
     mail = enqueued(shop.store)
-    worker: DrivenWorker = shop.worker(holding=True)
+    worker = shop.worker(holding=True)
     [begun] = worker.turn()
 
     worker.finish(begun, LATER)
