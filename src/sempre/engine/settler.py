@@ -172,8 +172,8 @@ class Settler:
         elif outcome.ended is Ended.SKIPPED:
             emit(Happened.SKIPPED, execution=execution, verdict="skip", reason=outcome.error)
         elif outcome.ended is Ended.RETRY_LATER and (retry_at := _retry_at(settlement)):
-            facts = {"seconds": outcome.seconds, "reason": outcome.error, "retry_at": retry_at}
-            emit(Happened.RETRY_LATER, execution=execution, **facts)
+            told = {"seconds": outcome.seconds, "reason": outcome.error, "retry_at": retry_at}
+            emit(Happened.RETRY_LATER, execution=execution, **told)
         else:
             emit(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
 

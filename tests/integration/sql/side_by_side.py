@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from sempre.domain.definition import define
+from sempre.domain.exception_types import type_names
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
     Plan,
@@ -22,11 +23,13 @@ from sempre.domain.planning import (
     plan_edit,
     plan_enable,
     plan_failure,
+    plan_given_up,
     plan_pause,
     plan_reconcile,
     plan_release,
     plan_rescue,
     plan_resume,
+    plan_retry_later,
     plan_skip,
     plan_start,
     plan_success,
@@ -70,6 +73,7 @@ JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
+RETRY = Retry(2, base="1s", cap="20s", jitter="3s", only=OSError, never=TimeoutError)
 NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
 
 
@@ -159,7 +163,7 @@ class SideBySide:
         choose = self.random.choice
         grid = choose([Every("1m"), Every("20s"), Cron("*/2 * * * *"), Cron("30 2 * * *")])
         rest: dict[str, Any] = {
-            "retry": choose([0, 2, Retry(3, base="5s", cap="1m")]),
+            "retry": choose([0, 2, Retry(3, base="5s", cap="1m"), RETRY]),
             "catch_up": choose([True, False]),
             "deadline": choose([None, "30s", "1h"]),
             "jitter": choose(["0s", "10s"]),
@@ -508,10 +512,21 @@ class SideBySide:
             case 2 | 3:
                 return Success(claimed, self.clock.now(), result)
             case 4:
-                plan = plan_failure(schedule, claimed, self.moment, error="böse")
-                return Settlement(claimed, plan, error="böse")
+                return Settlement(claimed, self.bad_end(schedule, claimed), error="böse")
             case _:
                 return Settlement(claimed, plan_release(schedule, claimed, self.moment))
+
+    def bad_end(self, schedule: Schedule | None, claimed: Execution) -> Plan:
+        match self.random.randrange(4):
+            case 0:
+                return plan_given_up(claimed, self.moment, reason="böse")
+            case 1:
+                after = self.random.choice([timedelta(seconds=5), self.clock.now()])
+                return plan_retry_later(schedule, claimed, self.moment, after=after)
+            case _:
+                error = self.random.choice([ConnectionError, TimeoutError, ValueError])
+                types = type_names(error)
+                return plan_failure(schedule, claimed, self.moment, error="böse", types=types)
 
     def a_work(self) -> Work:
         choose, now = self.random.choice, self.clock.now()
@@ -521,7 +536,7 @@ class SideBySide:
             args={"id": self.births},
             queue=choose(QUEUES),
             priority=choose([1, 1000]),
-            retry=choose([Retry(0), Retry(2, base="1s", cap="20s")]),
+            retry=choose([Retry(0), Retry(2, base="1s", cap="20s"), RETRY]),
         )
         row = Execution(
             id=self.new_id(),

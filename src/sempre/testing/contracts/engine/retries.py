@@ -25,10 +25,10 @@ def _raised(error: type[BaseException], ended: Ended = Ended.FAILED) -> Outcome:
     return Outcome(ended, error=error.__name__, types=type_names(error))
 
 
-def _ended(store: Store, outcome: Outcome, **policies: object) -> Execution:
+def _ended(store: Store, outcome: Outcome, retry: Retry | int = 0) -> Execution:
     """Return a due execution after a run that ended so."""
     shop = Workshop(store)
-    shop.due(**policies)
+    shop.due(retry=retry)
     worker = shop.worker(holding=True)
     [row] = worker.turn()
     worker.finish(row, outcome)
