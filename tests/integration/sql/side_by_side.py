@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from sempre.domain.action import Action
 from sempre.domain.definition import define
+from sempre.domain.exception_types import type_names
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
     Plan,
@@ -24,6 +25,7 @@ from sempre.domain.planning import (
     plan_edit,
     plan_enable,
     plan_failure,
+    plan_given_up,
     plan_pause,
     plan_reconcile,
     plan_release,
@@ -31,6 +33,7 @@ from sempre.domain.planning import (
     plan_rescue,
     plan_resume,
     plan_retry,
+    plan_retry_later,
     plan_skip,
     plan_start,
     plan_success,
@@ -76,6 +79,7 @@ JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
+RETRY = Retry(3, base="5s", cap="1m", jitter="1s", only=OSError, never=TimeoutError)
 NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
 
 
@@ -99,6 +103,7 @@ class SideBySide:
         self.random = Random(seed)  # noqa: S311 - a seed makes a failure repeatable
         # For deeds that change no execution: the lives of known seeds stay as they are.
         self.aside = Random(seed)  # noqa: S311 - as above
+        self.ends = Random(seed)  # noqa: S311 - apart: new ends do not change all the rest
         self.clock = clock
         self.stores = right, other
         self.births = 0
@@ -168,7 +173,7 @@ class SideBySide:
         choose = self.random.choice
         grid = choose([Every("1m"), Every("20s"), Cron("*/2 * * * *"), Cron("30 2 * * *")])
         rest: dict[str, Any] = {
-            "retry": choose([0, 2, Retry(3, base="5s", cap="1m")]),
+            "retry": choose([0, 2, RETRY]),
             "catch_up": choose([True, False]),
             "deadline": choose([None, "30s", "1h"]),
             "jitter": choose(["0s", "10s"]),
@@ -560,10 +565,21 @@ class SideBySide:
             case 2 | 3:
                 return Success(claimed, self.clock.now(), result)
             case 4:
-                plan = plan_failure(schedule, claimed, self.moment, error="böse")
-                return Settlement(claimed, plan, error="böse")
+                return Settlement(claimed, self.bad_end(schedule, claimed), error="böse")
             case _:
                 return Settlement(claimed, plan_release(schedule, claimed, self.moment))
+
+    def bad_end(self, schedule: Schedule | None, claimed: Execution) -> Plan:
+        match self.ends.randrange(8):
+            case 0:
+                return plan_given_up(claimed, self.moment, reason="böse")
+            case 1:
+                after = self.ends.choice([timedelta(seconds=5), self.clock.now()])
+                return plan_retry_later(schedule, claimed, self.moment, after=after)
+            case _:
+                error = self.ends.choice([ConnectionError, OSError, TimeoutError, ValueError])
+                types = type_names(error)
+                return plan_failure(schedule, claimed, self.moment, error="böse", types=types)
 
     def a_work(self) -> Work:
         choose, now = self.random.choice, self.clock.now()

@@ -53,7 +53,12 @@ _POLICIES: dict[str, tuple[object, ...]] = {
     "jitter": ("0s", "2s", "30s"),
     "until": (None, 60, 300, 1200),
     "limit": (None, 1, 3, 20),
-    "retry": (1, Retry(3, base="1s", cap="10s"), Retry(2, base="30s")),
+    "retry": (
+        1,
+        Retry(3, base="1s", cap="10s"),
+        Retry(2, base="30s", jitter="10s"),
+        Retry(3, base="1s", only=OSError, never=TimeoutError),
+    ),
     "timeout": (None, "2s", "30s"),
     "on_unknown": ("rerun", "skip", "hold"),
     "queue": ("default", "slow"),

@@ -17,6 +17,7 @@ from sempre.ports.broker import Delivery
 from sempre.ports.messages import Work
 from sempre.testing.simulation.effects import Effects
 from sempre.testing.simulation.policies import PolicyBook
+from sempre.testing.simulation.retries import judge_next_try
 from sempre.testing.simulation.slots import SlotBook
 from sempre.testing.simulation.stage import Broken, Program
 from sempre.testing.simulation.stores import Operation, WatchedStore
@@ -210,6 +211,7 @@ class Judge:
                 raise Broken(f"4: {before.id}, claim {before.fence}, was settled by another claim")
             self._effects.settle(before.fence)
             self._judge_cancelled(after)
+            judge_next_try(before, after, self._effects.outcomes.get(before.fence))
             return
         session = self._store.tables.sessions.get(before.session)
         alive = session and session.leased_until and session.leased_until > now
