@@ -42,7 +42,7 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
-from sempre.stores.redis.history import RedisHistory
+from sempre.stores.redis.health import RedisHealth
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
@@ -57,7 +57,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisHistory):
+class RedisStore(RedisHealth):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
