@@ -10,6 +10,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD
 from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.errors import NOT_SET_UP, StoreGone, StoreRefused
+from sempre.errors.schemas import OutdatedSchema
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -336,7 +337,4 @@ def _check_version(version: int) -> None:
             "pip install --upgrade sempre"
         )
     if version < VERSION:
-        raise StoreRefused(
-            f"the store has version {version} of the schema, and this is the code of version "
-            f"{VERSION}; run `sempre db upgrade`, when no older process is left."
-        )
+        raise OutdatedSchema(version, VERSION)
