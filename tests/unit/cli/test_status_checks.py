@@ -74,7 +74,21 @@ ILL = {
     "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
 WARNINGS = set(
-    "S103 S205 S206 S209 S302 S303 S304 S305 S402 S404 S501 S603 S604".split()
+    [
+        "S103",
+        "S205",
+        "S206",
+        "S209",
+        "S302",
+        "S303",
+        "S304",
+        "S305",
+        "S402",
+        "S404",
+        "S501",
+        "S603",
+        "S604",
+    ]
 )
 
 

@@ -52,7 +52,9 @@ def _of_store(setup: Setup) -> Iterator[Problem]:
 def _of_fleet(setup: Setup) -> Iterator[Problem]:
     versions = {setup.tzdata, *setup.fleet_tzdata}
     if setup.tzdata and len(versions) > 1:
-        hosts = [f"{version} ({listed(who)})" for version, who in sorted(setup.fleet_tzdata.items())]
+        hosts = [
+            f"{version} ({listed(who)})" for version, who in sorted(setup.fleet_tzdata.items())
+        ]
         found = f"the time zones differ: {setup.tzdata} on this host, {', '.join(hosts)}"
         advice = "pip install --upgrade tzdata, on every host"
         yield Problem("S703", f"{found}.", "warning", tuple(sorted(versions)), advice)

@@ -26,7 +26,9 @@ BY_A_PASS = frozenset({"S101", "S102", "S201", "S302", "S403", "S707"})
 
 
 @click.command
-@click.option("--fix", is_flag=True, help="Repair what is safe to repair: schema, next rows, leases.")
+@click.option(
+    "--fix", is_flag=True, help="Repair what is safe to repair: schema, next rows, leases."
+)
 @click.option("--yes", is_flag=True, help="Upgrade the schema without a question.")
 @output_options
 @store_options

@@ -64,9 +64,7 @@ def waiting(
     return Page(tuple(found))
 
 
-def waiting_lanes(
-    transaction: Transaction, queues: frozenset[str] | None
-) -> list[tuple[int, str]]:
+def waiting_lanes(transaction: Transaction, queues: frozenset[str] | None) -> list[tuple[int, str]]:
     """Return the priorities and lanes of rows that wait in these queues, or in all."""
     known = transaction.rows("waiting_lanes", lanes=_lanes(transaction, queues))
     return sorted((row[1], row[0]) for row in known)

@@ -37,9 +37,7 @@ class SqlHealth(Database):
     ) -> Reading[dict[str, tuple[Execution, ...]]]:
         """Return the last outcomes of each of these schedules."""
 
-        def ask(
-            transaction: Transaction, left_out: LeftOut
-        ) -> dict[str, tuple[Execution, ...]]:
+        def ask(transaction: Transaction, left_out: LeftOut) -> dict[str, tuple[Execution, ...]]:
             found: dict[str, list[Execution]] = {each: [] for each in schedule_ids}
             rows = transaction.outcome_rows(sorted(found), limit) if found else []
             for row in executions_of(rows, left_out):

@@ -13,7 +13,15 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.records import read_pass
 
-__all__ = ["begin_pass", "finish_pass", "last_pass", "needing_repair", "purge", "read_stretch", "suspect"]
+__all__ = [
+    "begin_pass",
+    "finish_pass",
+    "last_pass",
+    "needing_repair",
+    "purge",
+    "read_stretch",
+    "suspect",
+]
 
 
 def needing_repair(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
