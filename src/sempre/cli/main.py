@@ -28,6 +28,8 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
+        Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
         Entry(
             "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
@@ -38,6 +40,33 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     ),
     "Operate": (
         Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),
+        Entry("enqueue", f"{COMMANDS}.enqueue:enqueue", "Enqueue one run of a job."),
+        Entry(
+            "retry",
+            f"{COMMANDS}.retry:retry",
+            "Run executions again that failed, or were missed, skipped or cancelled.",
+        ),
+        Entry(
+            "cancel",
+            f"{COMMANDS}.retry:cancel",
+            "Cancel executions that wait, and ask running ones to end.",
+        ),
+        Entry(
+            "discard",
+            f"{COMMANDS}.retry:discard",
+            "Take failed executions off the list of failures.",
+        ),
+        Entry("edit", f"{COMMANDS}.edit:edit", "Change a schedule; what is not named stays."),
+        Entry(
+            "rename",
+            f"{COMMANDS}.delete:rename",
+            "Give a schedule another name; its history, slots and policies stay.",
+        ),
+        Entry(
+            "delete",
+            f"{COMMANDS}.delete:delete",
+            "Delete schedules; due executions still run, and history stays until it is purged.",
+        ),
         Entry("pause", f"{COMMANDS}.pause:pause", "Pause schedules."),
         Entry("resume", f"{COMMANDS}.pause:resume", "Resume paused schedules."),
         Entry("skip", f"{COMMANDS}.skip:skip", "Skip one future slot."),

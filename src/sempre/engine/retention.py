@@ -40,6 +40,11 @@ class Retention:
                 report.purging_since = report.purging_since or now.isoformat()
                 return
 
+    def purge_actions(self) -> None:
+        """Purge the oldest part of the log of actions, in one small transaction."""
+        before = self._engine.time.now() - self._engine.settings.action_retention
+        self._engine.store.purge_actions(before=before, limit=PURGED_AT_ONCE)
+
     def next_pass_in(self, report: PassReport, *, every: timedelta) -> timedelta | None:
         """Return when the next pass is due if old rows are left; None for the usual time."""
         soon = SOON * self._engine.settings.sweep

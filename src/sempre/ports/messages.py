@@ -1,13 +1,14 @@
 """Messages of the store port: questions, orders and answers, as plain values."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Plan, PlanningTime
@@ -17,6 +18,7 @@ from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
 from sempre.ports.history_queries import (
+    ActionQuery,
     Attempt,
     ExecutionQuery,
     Page,
@@ -27,6 +29,7 @@ from sempre.ports.history_queries import (
 from sempre.ports.work import Alike, Backoff, Enqueued, UniqueKey, Work
 
 __all__ = [
+    "ActionQuery",
     "Alike",
     "Attempt",
     "Backoff",
@@ -54,6 +57,7 @@ __all__ = [
     "Waiting",
     "Wanted",
     "Work",
+    "effective",
     "report_of_pass",
 ]
 
@@ -134,10 +138,15 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Birth:
-    """A schedule to create, and its rows: normally the first next row."""
+    """A schedule to create, and its rows: normally the first next row.
+
+    Attributes:
+        action: the entry for the log of actions, if an operator creates the schedule.
+    """
 
     schedule: Schedule
     rows: tuple[Execution, ...] = ()
+    action: Action | None = None
 
 
 @dataclass(frozen=True)
@@ -145,10 +154,14 @@ class Order:
     """A plan to carry out, with an id for each execution that the plan creates.
 
     The ids make it safe to repeat an order whose reply was lost: the store finds the order done.
+
+    Attributes:
+        action: the entry for the log of actions, written with the plan.
     """
 
     plan: Plan
     ids: tuple[str, ...] = ()
+    action: Action | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError unless every execution has an id."""
@@ -234,6 +247,12 @@ class Cancelled(StrEnum):
     """The execution had ended before, or the id is unknown."""
     NEXT_ROW = "next row"
     """Refused: the execution is the next row, which a schedule must have. Skip the slot instead."""
+
+
+def effective(actions: Sequence[Action], answers: Sequence[Cancelled]) -> list[Action]:
+    """Return the actions of cancellations that had an effect."""
+    pairs = zip(actions, answers, strict=False)
+    return [each for each, answer in pairs if answer in (Cancelled.ENDED, Cancelled.ASKED)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import click
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.executions import EXECUTION
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
 from sempre.cli.times import json_instant
 from sempre.domain.planning import PlanningTime, plan_backfill, slots_before_retention
@@ -31,6 +31,7 @@ MINUTE = timedelta(minutes=1)
 @click.option("--dry-run", is_flag=True, help="Only print the slots that would run.")
 @click.option("--assume-not-run", is_flag=True, help="Also run slots older than the kept history.")
 @click.option("-y", "--yes", is_flag=True, help=f"Needed for more than {MANY} slots.")
+@why_option
 @context_options
 def backfill(
     context: CommandContext,
@@ -41,6 +42,7 @@ def backfill(
     dry_run: bool,
     assume_not_run: bool,
     yes: bool,
+    why: str,
 ) -> None:
     """Run past slots that did not succeed.
 
@@ -66,7 +68,8 @@ def backfill(
         message = f"{len(slots):,} slots of {name} would run; confirm with --yes."
         advice = f'sempre backfill {name} --from "{start}" --to "{end}" --dry-run'
         raise Failure(message, code=ExitCode.REFUSED, advice=advice)
-    rows = context.app.schedule(name).backfill(begin, last, assume_not_run=assume_not_run)
+    chosen = context.app.schedule(name)
+    rows = chosen.backfill(begin, last, assume_not_run=assume_not_run, why=why)
     if context.output.as_json:
         context.output.json({"executions": [EXECUTION.json(row, context.redact) for row in rows]})
         return

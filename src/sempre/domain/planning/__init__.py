@@ -5,6 +5,7 @@ that belong together; the store carries out all of them or none.
 """
 
 from sempre.domain.planning.claim import Claim, Verdict, plan_claim
+from sempre.domain.planning.execution_verbs import plan_discard, plan_retry
 from sempre.domain.planning.plan import Change, Plan, PlanningTime
 from sempre.domain.planning.reconciliation import plan_reconcile
 from sempre.domain.planning.settlement import (
@@ -31,6 +32,7 @@ from sempre.domain.planning.verbs import (
     plan_edit,
     plan_enable,
     plan_pause,
+    plan_rename,
     plan_resume,
     plan_start,
 )
@@ -49,6 +51,7 @@ __all__ = [
     "plan_crash",
     "plan_delete",
     "plan_disable",
+    "plan_discard",
     "plan_edit",
     "plan_enable",
     "plan_failure",
@@ -56,8 +59,10 @@ __all__ = [
     "plan_pause",
     "plan_reconcile",
     "plan_release",
+    "plan_rename",
     "plan_rescue",
     "plan_resume",
+    "plan_retry",
     "plan_skip",
     "plan_skipped",
     "plan_start",

@@ -104,10 +104,17 @@ class Plan:
             return False
         return (
             after.definition is not before.definition
+            or after.name != before.name
             or after.pause != before.pause
             or after.deleted != before.deleted
             or after.declared != before.declared
         )
+
+    @property
+    def renames(self) -> bool:
+        """Whether it gives its schedule another name."""
+        before, after = self.base, self.schedule
+        return before is not None and after is not None and after.name != before.name
 
     def is_overtaken(self, now: datetime) -> bool:
         """Whether the plan moves a cursor back from an instant that is no longer in the future.
@@ -126,6 +133,7 @@ build_plan = builder(Plan)
 class ScheduleChanges(TypedDict, total=False):
     """Fields of a schedule that a plan may set."""
 
+    name: str
     definition: Definition
     cursor: datetime
     revision: int

@@ -10,6 +10,7 @@ from functools import partial
 from uuid import uuid4
 
 from sempre.clock import Clock, SystemClock
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
@@ -34,10 +35,12 @@ from sempre.ports.messages import (
     Waiting,
     Wanted,
     Work,
+    effective,
 )
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory.action_log import MemoryActionLog, record
 from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
@@ -46,7 +49,7 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryHealth):
+class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
@@ -77,8 +80,8 @@ class MemoryStore(MemoryHistory, MemoryHealth):
 
     def create(self, births: Sequence[Birth]) -> list[bool]:
         """Create schedules with their first rows, each as a whole."""
-        with self._at_once() as (tables, _):
-            return [work.create(tables, birth) for birth in births]
+        with self._at_once() as (tables, now):
+            return [work.create(tables, birth, now) for birth in births]
 
     def views(self, names: Sequence[str]) -> Reading[list[View]]:
         """Return the schedules of these names that exist, with the rows that planning needs."""
@@ -156,10 +159,14 @@ class MemoryStore(MemoryHistory, MemoryHealth):
         with self._at_once() as (tables, now):
             return [work.enqueue(tables, each, now) for each in works]
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """End live executions, and ask the workers of running ones to cancel them."""
         with self._at_once() as (tables, now):
-            return [work.cancel(tables, each, actor, now) for each in ids]
+            answers = [work.cancel(tables, each, actor, now) for each in ids]
+            record(tables, effective(actions, answers), now)
+            return answers
 
     # Sessions
 
@@ -279,10 +286,13 @@ class MemoryStore(MemoryHistory, MemoryHealth):
 
     # Switches
 
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+    def switch(
+        self, switch: Switch, *, off: bool, action: Action | None = None
+    ) -> Reading[list[Switch]]:
         """Turn a switch off or on again; return the switches that are off."""
         with self._at_once() as (tables, now):
             switches.turn(tables, switch, now, off=off)
+            record(tables, [action], now)
             return Reading(now, list(switches.active_switches(tables, now)))
 
     def switches(self) -> Reading[list[Switch]]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD
@@ -36,6 +37,7 @@ from sempre.ports.store import Capabilities
 from sempre.redis_server import PREFIX_FORM, is_prefix
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.redis import arguments, decoding, pages, records
+from sempre.stores.redis.action_log import RedisActionLog
 from sempre.stores.redis.encoding import (
     MICROSECOND,
     instant,
@@ -58,7 +60,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisHealth):
+class RedisStore(RedisActionLog, RedisHealth):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -211,9 +213,12 @@ class RedisStore(RedisHealth):
         found = self._run("enqueue", arguments.works(works))
         return list(map(records.read_receipt, found))
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """End live executions, and ask the workers of running ones to cancel them."""
-        return list(map(Cancelled, self._run("cancel", [actor, *arguments.listed(ids)])))
+        values = [actor, *arguments.listed(ids), *arguments.actions(actions)]
+        return list(map(Cancelled, self._run("cancel", values)))
 
     # Sessions
 
@@ -306,9 +311,12 @@ class RedisStore(RedisHealth):
 
     # Switches
 
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+    def switch(
+        self, switch: Switch, *, off: bool, action: Action | None = None
+    ) -> Reading[list[Switch]]:
         """Turn a switch off or on again; return the switches that are off."""
-        values = [switch.name, int(off), *arguments.pairs(records.write_switch(switch))]
+        fields = arguments.pairs(records.write_switch(switch))
+        values = [switch.name, int(off), *fields, *arguments.action(action)]
         return self._read_each("switch", values, records.read_switch)
 
     def switches(self) -> Reading[list[Switch]]:

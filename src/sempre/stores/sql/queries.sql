@@ -128,6 +128,10 @@ SELECT id FROM {schedules} WHERE id IN {list:ids}
 -- The names among these that belong to a schedule that is not deleted.
 SELECT live_name FROM {schedules} WHERE live_name IN {list:names}
 
+-- name: schedules_named
+-- The ids of schedules that are not deleted, by name.
+SELECT live_name, id FROM {schedules} WHERE live_name IN {list:names}
+
 -- name: insert_schedule
 -- Insert a schedule.
 INSERT INTO {schedules} ({columns:schedule}) VALUES ({parameters:schedule})
@@ -966,3 +970,34 @@ SELECT found.lane, found.job, count(*), min(found.due_at) FROM (
     WHERE x.held_by = :name AND x.held_by <> '' AND x.due_at <= :until LIMIT :limit
 ) AS found
 GROUP BY found.lane, found.job
+
+-- The log of actions
+
+-- name: insert_action
+-- Add an action to the log; an action of a known id stays as it is.
+INSERT INTO {actions} (id, at, actor, verb, target, note, state_before, state_after)
+VALUES (:id, :at, :actor, :verb, :target, :note, :state_before, :state_after)
+{unless_known:id}
+
+-- name: actions_page
+-- A page of the log, newest first.
+SELECT {action_columns} FROM {actions} AS a WHERE {action_condition}
+ORDER BY a.id DESC LIMIT :limit
+
+-- name: actions_of_target
+-- A page of the actions on one target, newest first.
+SELECT {action_columns} FROM {actions} AS a WHERE a.target = :target AND {action_condition}
+ORDER BY a.id DESC LIMIT :limit
+
+-- name: action_columns
+-- The columns of an action.
+a.id, a.at, a.actor, a.verb, a.target, a.note, a.state_before, a.state_after
+
+-- name: action_condition
+-- Whether an action comes after the last page, and has the verb, actor and period of the query.
+a.id < :after AND a.at >= :since AND a.at <= :until
+    AND (:verb = '' OR a.verb = :verb) AND (:actor = '' OR a.actor = :actor)
+
+-- name: delete_actions
+-- Delete the oldest actions before an instant.
+{delete_before:actions,id,at}

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.tzdata_order import sortable_tzdata
@@ -38,6 +39,7 @@ from sempre.stores.sql import (
     records,
     writes,
 )
+from sempre.stores.sql.action_log import SqlActionLog, record
 from sempre.stores.sql.callers_transaction import enqueue_within
 from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
 from sempre.stores.sql.dialects import Dialect, Transaction
@@ -60,7 +62,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlHealth):
+class SqlStore(SqlHistory, SqlHealth, SqlActionLog):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -183,9 +185,11 @@ class SqlStore(SqlHistory, SqlHealth):
         """Return a new connection to the database."""
         return self._dialect.callers.connect()
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """Cancel waiting executions, and ask the sessions of running ones to end them."""
-        return self._write(lambda transaction: writes.cancel(transaction, ids, actor))
+        return self._write(lambda transaction: writes.cancel(transaction, ids, actor, actions))
 
     # Sessions
 
@@ -309,9 +313,16 @@ class SqlStore(SqlHistory, SqlHealth):
 
     # Switches
 
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+    def switch(
+        self, switch: Switch, *, off: bool, action: Action | None = None
+    ) -> Reading[list[Switch]]:
         """Turn a switch off, or on again; return the switches that are off."""
-        self._write(lambda transaction: turn(transaction, switch, off=off))
+
+        def turn_and_record(transaction: Transaction) -> None:
+            turn(transaction, switch, off=off)
+            record(transaction, [action])
+
+        self._write(turn_and_record)
 
         def ask(transaction: Transaction) -> list[Switch]:
             return list(switches_off(transaction, lock=False).switches)

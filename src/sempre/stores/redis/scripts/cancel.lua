@@ -1,4 +1,4 @@
--- needs: base known rows
+-- needs: base known rows actions
 -- End live executions, and ask the workers of running ones to cancel them.
 local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at" }
 
@@ -11,7 +11,11 @@ local function is_next_row(row)
 end
 
 local actor, answers = argument(), {}
-for place, id in ipairs(list()) do
+local ids, actions = list(), {}
+for place = 1, number() do
+    actions[place] = read_action()
+end
+for place, id in ipairs(ids) do
     local row = look(id, WANTED)
     answers[place] = "over"
     if row and row.state == "running" then
@@ -26,6 +30,9 @@ for place, id in ipairs(list()) do
             finished_at = now, ended_at = now,
         })
         answers[place] = "ended"
+    end
+    if actions[place] and (answers[place] == "ended" or answers[place] == "asked") then
+        record_action(actions[place])
     end
 end
 audit()

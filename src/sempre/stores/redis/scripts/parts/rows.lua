@@ -178,10 +178,15 @@ local function put_schedule(id, values)
         table.insert(flat, name)
         table.insert(flat, value)
     end
+    local old = values.name and redis.call("HGET", key("schedule", id), "name")
     redis.call("HSET", key("schedule", id), unpack(flat))
     touched[id] = true
     if not values.name then
         return
+    end
+    if old and old ~= values.name and redis.call("HGET", key("names"), old) == id then
+        redis.call("HDEL", key("names"), old)
+        redis.call("ZREM", key("listed"), old)
     end
     if values.deleted == "0" then
         redis.call("HSET", key("names"), values.name, id)
