@@ -73,23 +73,10 @@ ILL = {
     "S603": replace(WELL, poisoned_pairs=["pair:bill"]),
     "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
-WARNINGS = set(
-    [
-        "S103",
-        "S205",
-        "S206",
-        "S209",
-        "S302",
-        "S303",
-        "S304",
-        "S305",
-        "S402",
-        "S404",
-        "S501",
-        "S603",
-        "S604",
-    ]
-)
+WARNINGS = {
+    *("S103", "S205", "S206", "S209", "S302", "S303", "S304", "S305"),
+    *("S402", "S404", "S501", "S603", "S604"),
+}
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:
@@ -209,7 +196,7 @@ def test_a_failing_schedule_tells_since_when_and_the_last_error() -> None:
     [problem] = problems_of(ILL["S207"])
 
     assert problem.message == (
-        "1 schedule failing: bill. bill fails since 2026-11-15T17:57:00Z, 3m ago: error: no"
+        "1 schedule failing: bill. bill fails since 2026-11-15T17:57:00Z, 3m ago: error: no."
     )
     assert problem.advice == "sempre show bill"
 

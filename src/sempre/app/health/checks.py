@@ -121,7 +121,7 @@ def _of_declarations(facts: Facts) -> Iterator[Problem]:
         yield Problem("S205", f"{found}: {listed(names)}.", "warning", names, advice)
     if facts.contested:
         names = tuple(facts.contested)
-        found = f"{counted(names, 'schedule')} also declared by code of another owner, which was refused"
+        found = f"{counted(names, 'schedule')} also declared by refused code of another owner"
         owners = listed([f"{name} ({facts.contested[name]})" for name in names])
         yield Problem("S206", f"{found}: {owners}.", "warning", names, f"sempre show {names[0]}")
 

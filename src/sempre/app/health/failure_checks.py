@@ -33,9 +33,10 @@ def _of_failing(facts: Facts) -> Iterator[Problem]:
 
 def _in_words(each: Failing, facts: Facts) -> str:
     """Return since when a schedule fails, and the last error."""
-    since = f"{json_instant(each.since)}, {format_duration(facts.now - each.since)} ago"
+    at = json_instant(each.since.replace(microsecond=0))
+    since = f"{at}, {format_duration(facts.now - each.since)} ago"
     before = "before " if each.is_longer else ""
-    return f"{each.name} fails since {before}{since}: {each.error}"
+    return f"{each.name} fails since {before}{since}: {each.error.rstrip('.')}."
 
 
 def _of_held(facts: Facts) -> Iterator[Problem]:
