@@ -7,8 +7,10 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +21,13 @@ from sempre.ports.messages import Birth, Session
 from tests.integration.cli.programs import clean_environment
 from tests.integration.cli.shop import Shop, lines
 
-FIELDS = {"code": str, "message": str, "severity": str, "names": list, "advice": (str, type(None))}
+FIELDS: dict[str, Any] = {
+    "code": str,
+    "message": str,
+    "severity": str,
+    "names": list,
+    "advice": (str, type(None)),
+}
 
 
 @pytest.fixture
@@ -31,10 +39,9 @@ def fleet(shop: Shop) -> Shop:
     return shop
 
 
-def join(shop: Shop, name: str, **changes: object) -> None:
-    given = {"host": name, "queues": ("default",), "jobs": ("leap", "fail")}
-    given |= {"tzdata": shop.app.engine.tzdata, **changes}
-    session = Session(name, **given)  # type: ignore[arg-type]
+def join(shop: Shop, name: str, **changes: Any) -> None:  # noqa: ANN401 - of a session
+    usual = Session(name, name, queues=("default",), jobs=("leap", "fail"))
+    session = replace(usual, **{"tzdata": shop.app.engine.tzdata, **changes})
     shop.app.engine.store.register(session, lease=timedelta(minutes=1))
 
 
@@ -172,7 +179,7 @@ def test_every_problem_in_json_has_the_same_fields(fleet: Shop) -> None:
     assert answer.keys() == {"healthy", "fixed", "problems"}
     for problem in answer["problems"]:
         assert problem.keys() == FIELDS.keys()
-        assert all(isinstance(problem[name], kind) for name, kind in FIELDS.items())
+        assert all(isinstance(problem[name], FIELDS[name]) for name in FIELDS)
 
 
 def test_a_store_that_does_not_exist_is_unreachable(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sempre import Cron, Every
+from sempre import Cron, Every, Sempre
 from sempre.app.health.failures import (
     LOOK_BACK,
     failed_jobs,
@@ -15,6 +15,7 @@ from sempre.app.health.failures import (
     is_quarantined,
     one_line,
 )
+from sempre.app.health.reading import read_facts
 from sempre.domain.definition import Definition, define
 from sempre.domain.execution import Execution
 from sempre.domain.job_policy import read_policy
@@ -201,3 +202,21 @@ def test_a_stored_definition_keeps_alert_after(count: int) -> None:
     assert ("alert_after" in text) is (count > 1)
     assert read_definition(text).alert_after == count
     assert isinstance(read_definition(text), Definition)
+
+
+def test_a_schedule_that_failed_long_ago_in_a_journey_is_failing() -> None:
+    """Time travel files old executions away; they still count."""
+    app = Sempre("memory://", retention="365d")
+
+    @app.cron("0 0 1 * *", alert_after=3)
+    def bill() -> None:
+        raise ValueError("no")
+
+    @app.every("1h")
+    def refresh() -> None: ...
+
+    with app.testing("2026-01-15 12:00:00Z") as travel:
+        travel.travel_to("2026-04-15 12:00:00Z")
+        facts = read_facts(app.engine)
+
+    assert [(each.name, each.count) for each in facts.failing] == [("bill", 3)]

@@ -23,26 +23,35 @@ class MemoryHealth(ABC):
     def _at_once(self) -> Operation:
         """Return the context of one operation."""
 
+    def _rows(self, tables: Tables, schedule_id: str | None = None) -> Iterable[Execution]:
+        """Return all executions, or those of a schedule."""
+        return tables.executions.values() if schedule_id is None else tables.rows_of(schedule_id)
+
+    def _outcomes(self, tables: Tables, schedule_id: str) -> list[Execution]:
+        rows = (row for row in self._rows(tables, schedule_id) if row.finished_at is not None)
+        return _newest_first(row for row in rows if row.state in OUTCOMES)
+
     def failing(self, *, after: str, limit: int) -> Reading[Stretch]:
         """Check the next schedules in order of id; return the names of those that failed last."""
         with self._at_once() as (tables, now):
             page = history.following(tables, after)[:limit]
-            found = [each for each in page if _has_failed_last(tables, each.id)]
+            lasts = [(each.name, self._outcomes(tables, each.id)[:1]) for each in page]
+            names = [name for name, rows in lasts for row in rows if row.state is State.FAILED]
             last = page[-1].id if page else ""
-            return Reading(now, Stretch(len(page), last, tuple(each.name for each in found)))
+            return Reading(now, Stretch(len(page), last, tuple(names)))
 
     def outcomes(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:
         """Return the last outcomes of each of these schedules."""
         with self._at_once() as (tables, now):
-            found = {each: tuple(_outcomes(tables, each)[:limit]) for each in schedule_ids}
+            found = {each: tuple(self._outcomes(tables, each)[:limit]) for each in schedule_ids}
             return Reading(now, found)
 
     def failures(self, *, since: datetime, limit: int) -> Reading[list[Execution]]:
         """Return executions that failed since an instant, the last ones of each job."""
         with self._at_once() as (tables, now):
-            rows = [row for row in tables.executions.values() if row.state is State.FAILED]
+            rows = [row for row in self._rows(tables) if row.state is State.FAILED]
             late = _newest_first(row for row in rows if row.ended_at and row.ended_at >= since)
             by_job = groupby(sorted(late, key=_job_of), key=_job_of)
             return Reading(now, [row for _, found in by_job for row in list(found)[:limit]])
@@ -53,15 +62,6 @@ class MemoryHealth(ABC):
             waiting = [row for row in tables.unended.values() if row.is_live]
             overdue = [row for row in waiting if row.due_at <= now - late]
             return Reading(now, _in_groups(overdue, tables, limit))
-
-
-def _outcomes(tables: Tables, schedule_id: str) -> list[Execution]:
-    rows = (row for row in tables.rows_of(schedule_id) if row.finished_at is not None)
-    return _newest_first(row for row in rows if row.state in OUTCOMES)
-
-
-def _has_failed_last(tables: Tables, schedule_id: str) -> bool:
-    return [row.state for row in _outcomes(tables, schedule_id)[:1]] == [State.FAILED]
 
 
 def _newest_first(rows: Iterable[Execution]) -> list[Execution]:
