@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from sempre.clock import SystemClock
+from sempre.domain.action import Action
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Plan
 from sempre.domain.states import State
@@ -313,7 +314,13 @@ class RemembersRequests(MemoryStore):
 class CancelsNextRows(MemoryStore):
     """Ends whatever waits."""
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self,
+        ids: Sequence[str],
+        *,
+        actor: str = "",
+        actions: Sequence[Action] = (),  # noqa: ARG002 - of the port
+    ) -> list[Cancelled]:
         for row in [self.tables.executions[each] for each in ids]:
             if row.is_live:
                 self.tables.put(row.to(State.CANCELLED, actor=actor))

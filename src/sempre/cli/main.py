@@ -41,32 +41,12 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     "Operate": (
         Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),
         Entry("enqueue", f"{COMMANDS}.enqueue:enqueue", "Enqueue one run of a job."),
-        Entry(
-            "retry",
-            f"{COMMANDS}.retry:retry",
-            "Run executions again that failed, or were missed, skipped or cancelled.",
-        ),
-        Entry(
-            "cancel",
-            f"{COMMANDS}.retry:cancel",
-            "Cancel executions that wait, and ask running ones to end.",
-        ),
-        Entry(
-            "discard",
-            f"{COMMANDS}.retry:discard",
-            "Take failed executions off the list of failures.",
-        ),
-        Entry("edit", f"{COMMANDS}.edit:edit", "Change a schedule; what is not named stays."),
-        Entry(
-            "rename",
-            f"{COMMANDS}.delete:rename",
-            "Give a schedule another name; its history, slots and policies stay.",
-        ),
-        Entry(
-            "delete",
-            f"{COMMANDS}.delete:delete",
-            "Delete schedules; due executions still run, and history stays until it is purged.",
-        ),
+        Entry("retry", f"{COMMANDS}.retry:retry", "Run ended executions again."),
+        Entry("cancel", f"{COMMANDS}.retry:cancel", "Cancel waiting and running executions."),
+        Entry("discard", f"{COMMANDS}.retry:discard", "Discard failed executions."),
+        Entry("edit", f"{COMMANDS}.edit:edit", "Change a schedule."),
+        Entry("rename", f"{COMMANDS}.delete:rename", "Give a schedule another name."),
+        Entry("delete", f"{COMMANDS}.delete:delete", "Delete schedules."),
         Entry("pause", f"{COMMANDS}.pause:pause", "Pause schedules."),
         Entry("resume", f"{COMMANDS}.pause:resume", "Resume paused schedules."),
         Entry("skip", f"{COMMANDS}.skip:skip", "Skip one future slot."),

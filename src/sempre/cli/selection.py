@@ -92,10 +92,10 @@ def act_on(context: CommandContext, selection: Selection, verb: Verb, done: str)
     """Show the executions, ask if filters chose them, act on each, and print the answers."""
     rows = _named(context, selection.ids) if selection.ids else _chosen(context, selection)
     if selection.dry_run or not selection.ids:
-        _preview(context, rows, done)
-    if selection.dry_run or not rows:
+        _preview(context, rows, done, alone=selection.dry_run)
+    if selection.dry_run:
         return
-    if not selection.ids and not selection.yes:
+    if rows and not selection.ids and not selection.yes:
         _confirm(rows, done)
     with _progress(rows, verb([row.id for row in rows])) as answers:
         found = list(answers)
@@ -123,8 +123,12 @@ def _chosen(context: CommandContext, selection: Selection) -> list[Execution]:
     return [row for row in executions if text in row.reason.casefold()]
 
 
-def _preview(context: CommandContext, rows: Sequence[Execution], done: str) -> None:
+def _preview(context: CommandContext, rows: Sequence[Execution], done: str, *, alone: bool) -> None:
+    """Show the executions to act on; in JSON only where nothing else is printed."""
     if context.output.as_json:
+        if alone:
+            found = [EXECUTION.json(row, context.redact) for row in rows]
+            context.output.json({"executions": found})
         return
     EXECUTION.print_table(context, rows[:SHOWN])
     more = f" ({len(rows) - SHOWN:,} more than shown)" if len(rows) > SHOWN else ""
@@ -143,7 +147,7 @@ def _confirm(rows: Sequence[Execution], done: str) -> None:
 @contextmanager
 def _progress(rows: Sequence[Execution], answers: Iterator[Answer]) -> Iterator[Iterable[Answer]]:
     """Show a progress bar on a terminal while the answers come."""
-    if not sys.stderr.isatty() or len(rows) == 1:
+    if not sys.stderr.isatty() or len(rows) <= 1:
         yield answers
         return
     with click.progressbar(answers, length=len(rows), file=sys.stderr) as bar:

@@ -1,4 +1,4 @@
-"""Retry, cancel, discard, dead, enqueue and log: what they change, what they say, how they refuse."""
+"""Retry, cancel, discard, dead, enqueue and log: what they change, say and refuse."""
 
 import json
 

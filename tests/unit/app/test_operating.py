@@ -111,7 +111,7 @@ def test_only_a_failed_execution_is_discarded(app: Sempre, job: Job[..., Any]) -
 def test_unique_work_is_not_retried_beside_its_successor(app: Sempre) -> None:
     @app.job(unique=True)
     def provision(database: int) -> None:
-        raise OSError
+        raise OSError(database)
 
     identity = failed(app, provision)
     other = provision.enqueue(-1)
@@ -170,7 +170,7 @@ def test_executions_are_chosen_by_state_job_tag_and_time(
     good = job.enqueue(5).id
     work(app)
 
-    def ids(**filters: Any) -> set[str]:
+    def ids(**filters: Any) -> set[str]:  # noqa: ANN401 - handed on as they are
         return {row.id for row in app.executions(**filters)}
 
     assert ids() == {early, late, good}

@@ -20,9 +20,10 @@ __all__ = ["delete", "rename"]
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @context_options
 def delete(context: CommandContext, *, names: tuple[str, ...], why: str, yes: bool) -> None:
-    """Delete schedules; due executions still run, and history stays until it is purged.
+    """Delete schedules.
 
-    Code that declares a schedule creates it again at its next start.
+    Due executions still run, and history stays until it is purged. Code that declares a schedule
+    creates it again at its next start.
     """
     schedules = context.schedules(names)
     declared = [each.name for each in schedules if each.row.declared]
@@ -45,7 +46,10 @@ def delete(context: CommandContext, *, names: tuple[str, ...], why: str, yes: bo
 @why_option
 @context_options
 def rename(context: CommandContext, *, name: str, to: str, why: str) -> None:
-    """Give a schedule another name; its history, slots and policies stay."""
+    """Give a schedule another name.
+
+    Its history, slots and policies stay. A schedule that code declares is renamed in the code.
+    """
     [schedule] = context.schedules([name])
     row = schedule.rename(to, why=why).row
     if context.output.as_json:

@@ -38,16 +38,16 @@ NONE = "none"
 @why_option
 @context_options
 def edit(context: CommandContext, *, name: str, why: str, **options: Any) -> None:  # noqa: ANN401
-    """Change a schedule; what is not named stays.
+    """Change a schedule.
 
-    Waiting executions of the old definition are replaced; due ones still run. A later deploy
-    changes only the fields that its code changes.
+    What is not named stays. Waiting executions of the old definition are replaced; due ones still
+    run. A later deploy changes only the fields that its code changes.
     """
     given = {key: value for key, value in options.items() if value not in (None, ())}
     if not given:
         message = "nothing to change was named."
         raise Failure(message, code=ExitCode.USAGE, advice="sempre edit --help")
-    changes = {key: None if value == NONE else value for key, value in given.items()}
+    changes: Any = {key: None if value == NONE else value for key, value in given.items()}
     if "args" in given:
         changes["args"] = read_json(given["args"])
     [schedule] = context.schedules([name])

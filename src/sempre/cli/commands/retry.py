@@ -16,10 +16,11 @@ __all__ = ["cancel", "discard", "retry"]
 @click.command
 @selection_options(State.FAILED, State.MISSED, State.SKIPPED, State.CANCELLED)
 def retry(context: CommandContext, *, selection: Selection) -> None:
-    """Run executions again that failed, or were missed, skipped or cancelled.
+    """Run ended executions again.
 
-    An execution keeps its id, slot and key; its retries are counted anew. Slots that passed without
-    an execution have none to retry: `sempre backfill` runs those.
+    They failed, or were missed, skipped or cancelled. An execution keeps its id, slot and key; its
+    retries are counted anew. Slots that passed without an execution have none to retry:
+    `sempre backfill` runs those.
     """
     act_on(context, selection, _verb(context, retry_all, selection), "retried")
 
@@ -27,9 +28,10 @@ def retry(context: CommandContext, *, selection: Selection) -> None:
 @click.command
 @selection_options(State.PENDING, State.SCHEDULED, State.RUNNING)
 def cancel(context: CommandContext, *, selection: Selection) -> None:
-    """Cancel executions that wait, and ask running ones to end.
+    """Cancel waiting and running executions.
 
-    The next execution of a schedule cannot be cancelled: skip its slot, or pause the schedule.
+    Workers are asked to end running ones. The next execution of a schedule cannot be cancelled:
+    skip its slot, or pause the schedule.
     """
     act_on(context, selection, _verb(context, cancel_all, selection), "cancelled")
 
@@ -37,9 +39,9 @@ def cancel(context: CommandContext, *, selection: Selection) -> None:
 @click.command
 @selection_options(State.FAILED)
 def discard(context: CommandContext, *, selection: Selection) -> None:
-    """Take failed executions off the list of failures.
+    """Discard failed executions.
 
-    They stay on record as cancelled, and no longer count as failures.
+    They leave the list of failures, and stay on record as cancelled.
     """
     act_on(context, selection, _verb(context, discard_all, selection), "discarded")
 

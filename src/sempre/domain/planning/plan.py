@@ -133,7 +133,6 @@ build_plan = builder(Plan)
 class ScheduleChanges(TypedDict, total=False):
     """Fields of a schedule that a plan may set."""
 
-    name: str
     definition: Definition
     cursor: datetime
     revision: int
@@ -173,6 +172,10 @@ class PlanBuilder:
     def update(self, **changes: Unpack[ScheduleChanges]) -> None:
         """Set fields of the schedule."""
         self.schedule = copy_with(self.schedule, **changes)
+
+    def rename(self, to: str) -> None:
+        """Give the schedule another name."""
+        self.schedule = copy_with(self.schedule, name=to)
 
     def move(self, row: Execution, state: State, reason: str) -> None:
         """End an execution, with a reason, the actor and the time."""

@@ -163,7 +163,8 @@ def plan_rename(
     if schedule.declared:
         message = f"{schedule.name} is declared by code; rename it there, start the code"
         raise Refused(f"{message}, then run: sempre delete {schedule.name}.")
-    builder.update(name=to, revision=schedule.revision + 1)
+    builder.rename(to)
+    builder.update(revision=schedule.revision + 1)
     reconcile(builder)
     return builder.plan()
 

@@ -23,13 +23,13 @@ from sempre.testing.contracts.store.builders import (
 )
 
 
-def action(**fields: object) -> Action:
+def _action(**fields: object) -> Action:
     """Return an action with an id of its own; later ones have greater ids."""
     given: dict[str, object] = {"id": new_id(), "verb": "pause", "target": "schedule:billing"}
     return Action(**(given | {"actor": "ana", "note": "why"} | fields))  # type: ignore[arg-type]
 
 
-def logged(store: Store, **query: object) -> list[Action]:
+def _logged(store: Store, **query: object) -> list[Action]:
     """Return the log, without the times of its actions."""
     page = store.actions(ActionQuery(**query)).value  # type: ignore[arg-type]
     return [copy_with(each, at=None) for each in page.items]
@@ -59,49 +59,49 @@ def test_a_refused_plan_leaves_no_action(store: Store) -> None:
     plan = plan_pause(view.schedule, view.rows, moment_of(store))
     assert store.apply([Order(plan)]) == [True]
 
-    assert store.apply([Order(plan, action=action())]) == [False]
+    assert store.apply([Order(plan, action=_action())]) == [False]
 
-    assert logged(store) == []
+    assert _logged(store) == []
 
 
 def test_a_created_schedule_leaves_its_action_once(store: Store) -> None:
     """A creation that is repeated after a lost reply is one action; a taken name is none."""
     birth = started(draft_schedule(store), at=now_of(store))
-    made = Birth(birth.schedule, birth.rows, action(verb="create"))
+    made = Birth(birth.schedule, birth.rows, _action(verb="create"))
     assert store.create([made]) == [True]
 
     assert store.create([made]) == [True]
-    other = Birth(draft_schedule(store), (), action(verb="create"))
+    other = Birth(draft_schedule(store), (), _action(verb="create"))
     assert store.create([other]) == [False]
 
-    assert logged(store) == [made.action]
+    assert _logged(store) == [made.action]
 
 
 def test_only_cancellations_with_an_effect_are_logged(store: Store) -> None:
     """The action of an unknown execution is left out."""
     identity = enqueued(store, due_in=HOUR)
-    actions = [action(verb="cancel", target=f"execution:{each}") for each in (identity, "unknown")]
+    actions = [_action(verb="cancel", target=f"execution:{each}") for each in (identity, "unknown")]
 
     answers = store.cancel([identity, "unknown"], actor="ana", actions=actions)
 
     assert answers == [Cancelled.ENDED, Cancelled.OVER]
-    assert logged(store) == actions[:1]
+    assert _logged(store) == actions[:1]
 
 
 def test_a_switch_leaves_its_action(store: Store) -> None:
     """Both turns are logged."""
     switch = Switch("job:bill", "job:bill", "hold", "incident", "ana")
-    off, on = (action(verb=f"switch {word}", target="switch:job:bill") for word in ("off", "on"))
+    off, on = (_action(verb=f"switch {word}", target="switch:job:bill") for word in ("off", "on"))
 
     store.switch(switch, off=True, action=off)
     store.switch(switch, off=False, action=on)
 
-    assert {each.verb for each in logged(store)} == {"switch off", "switch on"}
+    assert {each.verb for each in _logged(store)} == {"switch off", "switch on"}
 
 
 def test_recorded_actions_come_newest_first_and_by_page(store: Store) -> None:
     """Ids sort by time; a page ends where the next one begins."""
-    actions = [action(id=f"{number:03d}", before={"n": number}, after=[1]) for number in range(7)]
+    actions = [_action(id=f"{number:03d}", before={"n": number}, after=[1]) for number in range(7)]
     store.record(actions)
     store.record(actions[:2])
 
@@ -114,43 +114,43 @@ def test_recorded_actions_come_newest_first_and_by_page(store: Store) -> None:
             break
 
     assert pages == [["006", "005", "004"], ["003", "002", "001"], ["000"]]
-    assert logged(store) == list(reversed(actions))
+    assert _logged(store) == list(reversed(actions))
 
 
 def test_actions_are_found_by_target_verb_actor_and_time(store: Store) -> None:
     """Each filter leaves out what does not match."""
-    mine = action(id="1", verb="skip", actor="ana", target="schedule:città \N{SNOWMAN}")
-    yours = action(id="2", verb="pause", actor="ben")
+    mine = _action(id="1", verb="skip", actor="ana", target="schedule:città \N{SNOWMAN}")
+    yours = _action(id="2", verb="pause", actor="ben")
     store.record([mine, yours])
     now = now_of(store)
 
-    assert logged(store, target="schedule:città \N{SNOWMAN}") == [mine]
-    assert logged(store, verb="pause") == [yours]
-    assert logged(store, actor="ana") == [mine]
-    assert logged(store, since=now - HOUR, until=now + HOUR) == [yours, mine]
-    assert logged(store, since=now + HOUR) == []
-    assert logged(store, until=now - HOUR) == []
+    assert _logged(store, target="schedule:città \N{SNOWMAN}") == [mine]
+    assert _logged(store, verb="pause") == [yours]
+    assert _logged(store, actor="ana") == [mine]
+    assert _logged(store, since=now - HOUR, until=now + HOUR) == [yours, mine]
+    assert _logged(store, since=now + HOUR) == []
+    assert _logged(store, until=now - HOUR) == []
 
 
 def test_any_text_of_an_operator_can_be_logged(store: Store) -> None:
     """Notes may hold quotes, line ends and characters of every script."""
-    odd = action(note='it\'s "odd"\n\t{} \N{SNOWMAN} \N{GRINNING FACE}', actor="Ána")
+    odd = _action(note='it\'s "odd"\n\t{} \N{SNOWMAN} \N{GRINNING FACE}', actor="Ána")
     store.record([odd])
 
-    assert logged(store) == [odd]
+    assert _logged(store) == [odd]
 
 
 def test_old_actions_are_purged_in_parts(store: Store) -> None:
     """Only actions before the instant go, at most as many as asked for."""
-    store.record([action() for _ in range(5)])
+    store.record([_action() for _ in range(5)])
     later = now_of(store) + timedelta(seconds=1)
 
     assert store.purge_actions(before=later - HOUR, limit=10) == 0
     gone = [store.purge_actions(before=later, limit=3) for _ in range(3)]
 
     assert gone == [3, 2, 0]
-    assert logged(store) == []
-    assert logged(store, target="schedule:billing") == []
+    assert _logged(store) == []
+    assert _logged(store, target="schedule:billing") == []
 
 
 def test_a_renamed_schedule_is_found_by_its_new_name_alone(store: Store) -> None:

@@ -29,7 +29,7 @@ from sempre.testing.contracts.store.builders import (
 )
 
 
-def retry_order(store: Store, identity: str) -> Order:
+def _retry_order(store: Store, identity: str) -> Order:
     """Return the order that retries an execution, planned from a fresh reading."""
     [found] = store.candidates([identity]).value
     view = found.view
@@ -38,7 +38,7 @@ def retry_order(store: Store, identity: str) -> Order:
     return Order(plan_retry(schedule, found.execution, rows, moment_of(store), actor="ana"))
 
 
-def failed(store: Store, execution: Execution) -> Execution:
+def _failed(store: Store, execution: Execution) -> Execution:
     """Settle a run as failed; return the execution as it ended."""
     [found] = store.candidates([execution.id]).value
     schedule = found.view.schedule if found.view else None
@@ -48,14 +48,14 @@ def failed(store: Store, execution: Execution) -> Execution:
     return read(store, execution.id)
 
 
-def failed_work(store: Store, **options: object) -> Execution:
+def _failed_work(store: Store, **options: object) -> Execution:
     """Enqueue one-off work that fails; return it."""
     identity, session = enqueued(store, **options), session_of(store)
     [execution] = store.claim_one_off(wanted(), session=session, ids=[identity]).value
-    return failed(store, execution)
+    return _failed(store, execution)
 
 
-def backfills(store: Store, state: State) -> list[str]:
+def _backfills(store: Store, state: State) -> list[str]:
     """Return the ids of backfills in a state."""
     rows = history_of(store, view_of(store).schedule)
     return [row.id for row in rows if row.kind is Kind.BACKFILL and row.state is state]
@@ -65,9 +65,9 @@ def test_failed_work_that_is_retried_runs_again_under_its_key_and_a_higher_fence
     store: Store,
 ) -> None:
     """The id, slot and key stay; the retries are counted anew."""
-    ended = failed_work(store)
+    ended = _failed_work(store)
 
-    assert store.apply([retry_order(store, ended.id)]) == [True]
+    assert store.apply([_retry_order(store, ended.id)]) == [True]
 
     waiting = read(store, ended.id)
     assert (waiting.state, waiting.failures, waiting.actor) == (State.PENDING, 0, "ana")
@@ -81,10 +81,10 @@ def test_failed_work_that_is_retried_runs_again_under_its_key_and_a_higher_fence
 def test_a_failed_slot_that_is_retried_is_due_and_leaves_the_cursor(store: Store) -> None:
     """The schedule keeps its next row; the slot that failed runs again."""
     row = due_schedule(store).rows[0]
-    ended = failed(store, claimed(store, row.id, session_of(store)))
+    ended = _failed(store, claimed(store, row.id, session_of(store)))
     before = view_of(store).schedule
 
-    assert store.apply([retry_order(store, row.id)]) == [True]
+    assert store.apply([_retry_order(store, row.id)]) == [True]
 
     assert view_of(store).schedule == before
     check_invariants(store)
@@ -102,7 +102,7 @@ def test_a_skipped_slot_that_is_retried_runs_for_the_first_time(store: Store) ->
     plan = plan_skipped(execution, moment_of(store))
     assert store.settle([Settlement(execution, plan)], session=execution.session) == [Settled.DONE]
 
-    assert store.apply([retry_order(store, row.id)]) == [True]
+    assert store.apply([_retry_order(store, row.id)]) == [True]
 
     check_invariants(store)
     assert claimed(store, row.id, session_of(store)).state is State.RUNNING
@@ -114,7 +114,7 @@ def test_a_cancelled_execution_that_is_retried_waits_again(store: Store) -> None
     identity = enqueued(store, due_in=HOUR)
     store.cancel([identity], actor="ben")
 
-    assert store.apply([retry_order(store, identity)]) == [True]
+    assert store.apply([_retry_order(store, identity)]) == [True]
 
     [again] = store.claim_one_off(wanted(), session=session_of(store)).value
     assert again.id == identity
@@ -122,8 +122,8 @@ def test_a_cancelled_execution_that_is_retried_waits_again(store: Store) -> None
 
 def test_one_of_two_retries_at_once_wins(store: Store) -> None:
     """The second order was made for an execution that had ended."""
-    ended = failed_work(store)
-    orders = [retry_order(store, ended.id) for _ in range(2)]
+    ended = _failed_work(store)
+    orders = [_retry_order(store, ended.id) for _ in range(2)]
 
     answers = at_once(*[partial(store.apply, [order]) for order in orders])
 
@@ -133,10 +133,10 @@ def test_one_of_two_retries_at_once_wins(store: Store) -> None:
 def test_a_retry_is_refused_while_another_execution_holds_the_key(store: Store) -> None:
     """The ended execution stays as it is."""
     key = UniqueKey("database 7")
-    ended = failed_work(store, unique=key)
+    ended = _failed_work(store, unique=key)
     other = enqueued(store, unique=key)
 
-    assert store.apply([retry_order(store, ended.id)]) == [False]
+    assert store.apply([_retry_order(store, ended.id)]) == [False]
 
     assert without_lease(read(store, ended.id)) == without_lease(ended)
     assert read(store, other).is_live
@@ -145,8 +145,8 @@ def test_a_retry_is_refused_while_another_execution_holds_the_key(store: Store) 
 def test_retried_work_holds_its_key(store: Store) -> None:
     """A newcomer of that key is a duplicate of the retried execution."""
     key = UniqueKey("database 7")
-    ended = failed_work(store, unique=key)
-    assert store.apply([retry_order(store, ended.id)]) == [True]
+    ended = _failed_work(store, unique=key)
+    assert store.apply([_retry_order(store, ended.id)]) == [True]
 
     [answer] = store.enqueue([work_of(store, unique=key)])
 
@@ -157,23 +157,23 @@ def test_a_retried_backfill_is_refused_while_another_backfill_has_its_slot(store
     """A slot has one active backfill."""
     view = due_schedule(store)
     session, slot = session_of(store), view.rows[0].run_at
-    failed(store, claimed(store, view.rows[0].id, session))
+    _failed(store, claimed(store, view.rows[0].id, session))
     perform(store, plan_backfill, start=slot, end=slot)
-    [first] = backfills(store, State.PENDING)
-    failed(store, claimed(store, first, session))
-    late = retry_order(store, first)
+    [first] = _backfills(store, State.PENDING)
+    _failed(store, claimed(store, first, session))
+    late = _retry_order(store, first)
     perform(store, plan_backfill, start=slot, end=slot)
 
     assert store.apply([late]) == [False]
 
-    assert backfills(store, State.FAILED) == [first]
-    assert len(backfills(store, State.PENDING)) == 1
+    assert _backfills(store, State.FAILED) == [first]
+    assert len(_backfills(store, State.PENDING)) == 1
     check_invariants(store)
 
 
 def test_a_discarded_failure_is_cancelled_and_stays_on_record(store: Store) -> None:
     """The attempts of the execution stay."""
-    ended = failed_work(store)
+    ended = _failed_work(store)
 
     order = Order(plan_discard(ended, actor="ana", note="known"))
     assert store.apply([order]) == [True]
