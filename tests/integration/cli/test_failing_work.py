@@ -71,7 +71,7 @@ def test_a_schedule_that_fails_makes_the_store_unhealthy_until_it_succeeds(fleet
 
     assert result.exit_code == 1
     [line] = [each for each in result.stdout.splitlines() if "S207" in each]
-    assert line.startswith("error S207  1 schedule failing: doomed. doomed fails since 20")
+    assert line.startswith("error S207  doomed fails since 20")
     assert line.endswith("ago: error: ValueError: no such region.")
     assert "  try: sempre show doomed" in result.stderr
     assert "  failing      1" in result.stdout

@@ -195,10 +195,20 @@ def test_rows_that_a_few_passes_leave_to_be_purged_are_no_problem() -> None:
 def test_a_failing_schedule_tells_since_when_and_the_last_error() -> None:
     [problem] = problems_of(ILL["S207"])
 
-    assert problem.message == (
-        "1 schedule failing: bill. bill fails since 2026-11-15T17:57:00Z, 3m ago: error: no."
-    )
+    assert problem.message == ("bill fails since 2026-11-15T17:57:00Z, 3m ago: error: no.")
     assert problem.advice == "sempre show bill"
+
+
+def test_of_many_failing_schedules_the_last_to_begin_tells_its_error() -> None:
+    newer = replace(FAILING, name="mail", since=NOW - MINUTE, error="error: other.")
+
+    [problem] = problems_of(replace(WELL, failing=[FAILING, newer]))
+
+    assert problem.message == (
+        "2 schedules failing: bill, mail. "
+        "mail fails since 2026-11-15T17:59:00Z, 60s ago: error: other."
+    )
+    assert problem.names == ("bill", "mail")
 
 
 def test_a_schedule_that_fails_for_longer_than_was_read_says_so() -> None:

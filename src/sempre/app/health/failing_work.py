@@ -19,7 +19,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.ports.messages import ExecutionQuery, Session
 
-__all__ = ["failing_schedules", "read_failures"]
+__all__ = ["failed_last", "failing_schedules", "read_failures"]
 
 ONE_OFF = frozenset({Kind.ENQUEUED, Kind.DERIVED})
 
@@ -46,7 +46,7 @@ def failing_schedules(reader: Reader, schedules: Sequence[Schedule]) -> Iterator
 
     The store finds those whose last outcome is a failure; only their outcomes are read.
     """
-    names = set(_failed_last(reader))
+    names = set(failed_last(reader))
     suspects = iter([each for each in schedules if each.name in names])
     while some := list(islice(suspects, MOST)):
         ids = [each.id for each in some]
@@ -58,7 +58,7 @@ def failing_schedules(reader: Reader, schedules: Sequence[Schedule]) -> Iterator
         yield from (each for each in found if each)
 
 
-def _failed_last(reader: Reader) -> Iterator[str]:
+def failed_last(reader: Reader) -> Iterator[str]:
     """Yield the names of schedules whose last outcome is a failure."""
     after = ""
     while True:

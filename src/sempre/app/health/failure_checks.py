@@ -26,8 +26,8 @@ def _of_failing(facts: Facts) -> Iterator[Problem]:
     if facts.failing:
         names = tuple(each.name for each in facts.failing)
         last = max(facts.failing, key=lambda each: each.since)
-        found = f"{counted(names, 'schedule')} failing: {listed(names)}"
-        message = f"{found}. {_in_words(last, facts)}"
+        found = f"{counted(names, 'schedule')} failing: {listed(names)}. "
+        message = f"{found if len(names) > 1 else ''}{_in_words(last, facts)}"
         yield Problem("S207", message, names=names, advice=f"sempre show {last.name}")
 
 

@@ -14,6 +14,7 @@ from sempre.cli.context import CommandContext, open_context
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import output_options, store_options
 from sempre.cli.output import Output, inform
+from sempre.cli.problems import problem_lines
 from sempre.cli.store_choice import Choice, choose_store, refuse_absent
 from sempre.engine.pass_report import PassReport
 from sempre.errors.schemas import OutdatedSchema
@@ -106,13 +107,9 @@ def _conclude(output: Output, problems: list[Problem], done: list[str]) -> None:
         output.json({"healthy": healthy, "fixed": done, "problems": found})
     else:
         output.lines(f"fixed {each}" for each in done)
-        output.lines(map(_line, problems))
+        for problem in problems:
+            output.lines(problem_lines(problem, advice=True))
         output.line("healthy" if healthy else "unhealthy")
         inform(f"{len(problems)} problem{'' if len(problems) == 1 else 's'} found.")
     if not healthy:
         raise click.exceptions.Exit(ExitCode.UNHEALTHY)
-
-
-def _line(problem: Problem) -> str:
-    remedy = f" Try: {problem.advice}." if problem.advice else ""
-    return f"{problem.severity} {problem.code}  {problem.message}{remedy}"

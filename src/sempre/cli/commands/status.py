@@ -12,6 +12,7 @@ from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
+from sempre.cli.problems import problem_lines
 from sempre.cli.times import format_duration
 
 __all__ = ["status"]
@@ -52,7 +53,7 @@ def _print(
         ]
     )
     for problem in problems:
-        output.line(f"{problem.severity} {problem.code}  {problem.message}")
+        output.lines(problem_lines(problem, advice=False))
         if problem.advice:
             inform(f"  try: {problem.advice}")
 
