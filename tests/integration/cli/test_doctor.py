@@ -20,6 +20,9 @@ from sempre.domain.schedule import Schedule
 from sempre.ports.messages import Birth, Session
 from tests.integration.cli.programs import clean_environment
 from tests.integration.cli.shop import Shop, lines
+from tests.integration.cli.test_every_store import free_port
+from tests.integration.redis.redis_server import redis_server
+from tests.unit.cli.commands import sempre
 
 FIELDS: dict[str, Any] = {
     "code": str,
@@ -234,3 +237,16 @@ def test_colour_is_for_terminals_only(fleet: Shop) -> None:
     assert "            try: sempre show doomed\r\n" in text
     assert max(map(len, text.splitlines())) <= 100
     assert "\x1b[" not in fleet.cli("doctor").stdout
+
+
+def test_a_redis_server_without_a_file_keeps_weaker_promises() -> None:
+    port = free_port()
+    with redis_server(port=port, appendonly="no"):
+        url = f"redis://127.0.0.1:{port}/0?allow_no_aof=1"
+        assert sempre("db", "upgrade", "--store", url).exit_code == 0
+
+        result = sempre("doctor", "--store", url, "--json")
+
+    [problem] = json.loads(result.stdout)["problems"]
+    assert (problem["code"], problem["severity"]) == ("S702", "warning")
+    assert result.exit_code == 0
