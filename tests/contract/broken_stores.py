@@ -211,6 +211,18 @@ class PurgesBySlot(MemoryStore):
         return super().purge(before=before, limit=limit)
 
 
+class JudgesBySlot(MemoryStore):
+    """Takes the newest slot for the last outcome, whichever run ended last."""
+
+    def outcomes(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        reading = super().outcomes(schedule_ids, limit=limit)
+        pairs = reading.value.items()
+        by_slot = {each: sorted(rows, key=lambda row: row.run_at)[::-1] for each, rows in pairs}
+        return replace(reading, value={each: tuple(rows) for each, rows in by_slot.items()})
+
+
 class RoundsToMilliseconds(MemoryStore):
     """Keeps instants as a database with a coarser column does."""
 

@@ -42,6 +42,7 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
     (broken_stores.TrustsItsClock, "test_a_schedule_that_gave_up_slots_in_the_future_is_astray"),
     (broken_stores.ChecksThenInserts, "test_a_batch_holds_each_key_once"),
     (broken_stores.PassesAlways, "test_of_many_passes_at_once_one_begins"),
+    (broken_stores.JudgesBySlot, "test_the_end_of_a_run_decides_not_its_slot"),
     (broken_stores.PurgesBySlot, "test_a_skipped_slot_that_is_to_come_outlives_a_purge"),
     (
         broken_stores.RoundsToMilliseconds,

@@ -50,7 +50,8 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
         INSERT INTO plans.sempre_executions
         SELECT lpad(n::text, 7, '0'), lpad((n % %s)::text, 7, '0'), 'name', 1, 'scheduled',
             CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'scheduled'
-                WHEN n % 200 = 2 THEN 'running' ELSE 'succeeded' END,
+                WHEN n % 200 = 2 THEN 'running' WHEN n % 200 = 3 THEN 'failed'
+                ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
             1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9), '',
             'key' || n, 'active', 0

@@ -46,6 +46,7 @@ class WorkOptions(TypedDict, total=False):
     retry: Retry | int
     timeout: Duration | None
     on_unknown: OnUnknown
+    alert_after: int
     tags: Sequence[str]
 
 

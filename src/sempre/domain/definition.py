@@ -47,6 +47,7 @@ class Definition:
         retry: what follows a failure.
         timeout: how long an execution may run.
         on_unknown: what follows a lease that expired.
+        alert_after: the number of failures in a row from which the schedule counts as failing.
         tags: words to find the schedule by.
         redact: names whose values are masked where arguments are shown.
         owner: the code base that declares the schedule.
@@ -71,6 +72,7 @@ class Definition:
     retry: Retry = Retry()  # noqa: RUF009 - an immutable value
     timeout: timedelta | None = None
     on_unknown: OnUnknown = "rerun"
+    alert_after: int = 1
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     owner: str | None = None
@@ -164,6 +166,7 @@ _READERS: dict[str, Any] = {
     "retry": _read_retry,
     "timeout": _positive,
     "on_unknown": lambda name, value: cast("OnUnknown", check_choice(name, value, OnUnknown)),
+    "alert_after": lambda name, value: check_count(name, value, least=1),
     "tags": _read_tags,
     "redact": lambda _, value: read_redact(value),
     "owner": check_word,

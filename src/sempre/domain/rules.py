@@ -48,7 +48,10 @@ UNSAID: dict[str, Any] = {
 
 NO_REST: Mapping[str, Any] = MappingProxyType({})
 
-LATER = {"redact": UNSAID["redact"]}
+# Fields of a definition that are newer than the first release: left out at their default.
+LATER: dict[str, Any] = {"redact": UNSAID["redact"], "alert_after": 1}
+
+_ABSENT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
@@ -157,7 +160,7 @@ def _is_stored_part(name: str, value: object) -> bool:
 
 
 def _rules(text: str, kind: type[Definition | Snapshot]) -> dict[str, Any]:
-    rules: dict[str, Any] = UNSAID | json.loads(text)
+    rules: dict[str, Any] = _ABSENT[kind] | json.loads(text)
     _check_known(rules, kind)
     for name in DURATIONS & rules.keys():
         if rules[name] is not None:

@@ -21,6 +21,7 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.ports.action_log import ActionLog
 from sempre.ports.capabilities import Capabilities
+from sempre.ports.health import Health
 from sempre.ports.history import History
 from sempre.ports.messages import (
     Birth,
@@ -48,7 +49,7 @@ from sempre.ports.switches import Switches
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, ActionLog, RunLogs, Switches, Protocol):
+class Store(History, Health, ActionLog, RunLogs, Switches, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities

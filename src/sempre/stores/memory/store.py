@@ -41,6 +41,7 @@ from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, sessions, switches, work
 from sempre.stores.memory.action_log import MemoryActionLog, record
+from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.run_logs import MemoryRunLogs
@@ -49,7 +50,7 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryActionLog, MemoryRunLogs):
+class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog, MemoryRunLogs):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)

@@ -1,6 +1,7 @@
 """The Redis store: every operation of the port is one Lua script on one Redis or Valkey server.
 
-store.py         the operations of the port; history.py the queries for people
+store.py         the operations of the port; history.py the queries for people;
+                 health.py the queries about failures and overdue work
 notifying.py     PUBLISH, which wakes idle workers
 server.py        connections, scripts by their SHA, and the meaning of errors
 probe.py         which servers are refused, and which promises are weaker on others
@@ -21,6 +22,7 @@ active:ID  finished:ID       live and running rows of a schedule; rows with a fi
 slots:KIND:ID                the rows that occupy slots: scheduled, and active backfill
 audit                        schedules that may be wrong, by the stamp of their next row
 history  history-of-schedule:ID  history-of-job:JOB  ended      rows by run_at, and by end
+failed                       rows that failed for good, by job and end
 attempts:ID  ranges:ID  ranges  rollups:ID  unique  cancellations  reports
 sessions  leases  switches  switch:NAME  pass
 

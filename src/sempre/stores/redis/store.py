@@ -11,6 +11,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD
 from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.errors import NOT_SET_UP, StoreGone, StoreRefused
+from sempre.errors.schemas import OutdatedSchema
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -44,6 +45,7 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.health import RedisHealth
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
@@ -59,7 +61,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisRunLogs):
+class RedisStore(RedisActionLog, RedisHealth, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -344,7 +346,4 @@ def _check_version(version: int) -> None:
             "pip install --upgrade sempre"
         )
     if version < VERSION:
-        raise StoreRefused(
-            f"the store has version {version} of the schema, and this is the code of version "
-            f"{VERSION}; run `sempre db upgrade`, when no older process is left."
-        )
+        raise OutdatedSchema(version, VERSION)

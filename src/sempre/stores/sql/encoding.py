@@ -39,6 +39,7 @@ __all__ = [
     "Lane",
     "claim_fields",
     "instant",
+    "is_one_off",
     "json_text",
     "key_text",
     "lane",
@@ -110,6 +111,11 @@ def lane(queue: str, which: Lane) -> str:
 def queue_of(lane: str) -> str:
     """Return the queue whose rows wait in a lane."""
     return lane.partition("/")[2]
+
+
+def is_one_off(lane: str) -> bool:
+    """Return whether one-off work waits in a lane."""
+    return lane.partition("/")[0] == "single"
 
 
 def _lane_of(row: Execution) -> str:

@@ -13,7 +13,15 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.records import read_pass
 
-__all__ = ["begin_pass", "finish_pass", "last_pass", "needing_repair", "purge", "suspect"]
+__all__ = [
+    "begin_pass",
+    "finish_pass",
+    "last_pass",
+    "needing_repair",
+    "purge",
+    "read_stretch",
+    "suspect",
+]
 
 
 def needing_repair(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
@@ -31,6 +39,11 @@ def suspect(transaction: Transaction, after: str, limit: int) -> Stretch:
     """Check a range of schedules in the database; return only the suspect ones."""
     asked = {"after": after, "limit": limit, "ahead": _ahead(transaction)}
     found = transaction.rows("schedules_doubtful", **asked)
+    return read_stretch(found)
+
+
+def read_stretch(found: Sequence[Sequence[Any]]) -> Stretch:
+    """Return the number of schedules, the last id, and the names of the schedules found."""
     [(count, last)] = [(row[0], row[1]) for row in found if row[2] is None]
     return Stretch(count, last or "", tuple(row[2] for row in found if row[2] is not None))
 

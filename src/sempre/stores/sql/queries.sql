@@ -40,6 +40,10 @@ CROSS JOIN
 -- Whether a waiting row {1} waits for its first start, and no operator has retried it.
 {1}.first_started_at IS NULL AND {1}.retried_at IS NULL
 
+-- name: failed_job
+-- The job of a row {1} that failed for good, as an expression to compare with a value.
+{1}.state = 'failed' AND {1}.job
+
 -- name: beyond
 -- Whether the pair {1}, {2} comes after ({3} is >) or before (<) the pair {4}, {5}.
 ({1}, {2}) {3} ({4}, {5})
@@ -935,6 +939,63 @@ WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
 -- The counts of a schedule's deleted executions.
 SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
 WHERE schedule_id = :schedule_id ORDER BY day, state
+
+-- Health
+
+-- name: is_outcome
+-- Whether a row {1} is an outcome: an execution that succeeded, or failed for good.
+{1}.finished_at IS NOT NULL AND {1}.state IN ('succeeded', 'failed')
+
+-- name: schedules_failing
+-- The number of schedules in a range of ids, the last id, and the schedules whose last outcome is
+-- a failure: one probe of the index each.
+WITH stretch AS (
+    SELECT id, name FROM {schedules} WHERE id > :after AND deleted = 0 ORDER BY id LIMIT :limit
+)
+SELECT count(*), max(id), NULL FROM stretch
+UNION ALL
+SELECT 0, one.id, one.name FROM stretch AS one
+WHERE (
+    SELECT x.state FROM {executions} AS x {by_index:executions_finished}
+    WHERE x.schedule_id = one.id AND {is_outcome:x} ORDER BY x.finished_at DESC LIMIT 1
+) = 'failed'
+
+-- name: outcome_rows
+-- The last outcomes of each of these schedules.
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = one.value AND {is_outcome:x} ORDER BY x.finished_at DESC LIMIT :limit
+)
+{row_joins}
+
+-- name: failed_job_after
+-- The next job with executions that failed for good.
+SELECT min(x.job) FROM {executions} AS x
+WHERE {failed_job:x} > :job
+
+-- name: failures_of_job
+-- The last executions of a job that failed for good.
+SELECT {row_columns} FROM {row_tables}
+WHERE {failed_job:e} = :job AND e.ended_at >= :since
+ORDER BY e.ended_at DESC, e.id DESC LIMIT :limit
+
+-- name: overdue_in_lane
+-- The overdue rows that wait in a lane with a priority, the oldest ones, by job.
+SELECT found.job, count(*), min(found.due_at) FROM (
+    SELECT x.job, x.due_at FROM {executions} AS x {by_index:executions_lane}
+    WHERE {waiting_lane:x} = :lane AND x.priority = :priority AND x.due_at <= :until
+    ORDER BY x.due_at, x.id LIMIT :limit
+) AS found
+GROUP BY found.job
+
+-- name: overdue_and_held
+-- The overdue rows that a switch holds, by lane and job.
+SELECT found.lane, found.job, count(*), min(found.due_at) FROM (
+    SELECT x.lane, x.job, x.due_at FROM {executions} AS x
+    WHERE x.held_by = :name AND x.held_by <> '' AND x.due_at <= :until LIMIT :limit
+) AS found
+GROUP BY found.lane, found.job
 
 -- The log of actions
 

@@ -5,7 +5,7 @@ history find these rows until the watchdog purges them, and a claim skips them a
 file itself is never purged: `TimeTravel.executions` reads the file.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -243,6 +243,12 @@ class TravelStore(MemoryStore):
             return Reading(
                 now, {each: self.executions(query).value.items for each, query in queries.items()}
             )
+
+    def _rows(self, tables: Tables, schedule_id: str | None = None) -> Iterable[Execution]:
+        """Return all executions, or those of a schedule, including rows that are filed away."""
+        filed = self._unpurged(ExecutionQuery(schedule_id=schedule_id))
+        rows = (*filed, *super()._rows(tables, schedule_id))
+        return {row.id: row for row in rows}.values()
 
     def purge(self, *, before: datetime, limit: int) -> int:
         """Delete rows that ended before an instant, including rows that are filed away."""

@@ -62,6 +62,10 @@ class Transaction(Protocol):
         """Return the newest executions of each of these schedules."""
         ...
 
+    def outcome_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Return the last outcomes of each of these schedules."""
+        ...
+
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed."""
         ...

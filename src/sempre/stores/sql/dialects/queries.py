@@ -39,3 +39,7 @@ class Queries(ABC):
     def latest_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
         """Return the newest executions of each of these schedules."""
         return self.rows("latest_rows", ids=ids, limit=limit)
+
+    def outcome_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Return the last outcomes of each of these schedules."""
+        return self.rows("outcome_rows", ids=ids, limit=limit)

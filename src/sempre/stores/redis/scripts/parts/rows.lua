@@ -90,6 +90,10 @@ local function memberships(row)
     if row.ended_at ~= "" then
         found[key("ended")] = row.ended_at .. row.id
     end
+    if row.state == "failed" then
+        -- A name of a job has no line break.
+        found[key("failed")] = row.job .. "\n" .. row.ended_at .. row.id
+    end
     if row.schedule_id == "" then
         return found
     end

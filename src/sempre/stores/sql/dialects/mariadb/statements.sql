@@ -62,6 +62,10 @@ STRAIGHT_JOIN
 -- The session of a row {1} that runs.
 {1}.running_session
 
+-- name: failed_job
+-- The job of a row {1} that failed for good.
+{1}.failed_job
+
 -- name: beyond
 -- Whether a pair comes after or before another: MariaDB uses no index range to compare pairs.
 {1} {3}= {4} AND ({1} {3} {4} OR ({1} = {4} AND {2} {3} {5}))
@@ -278,3 +282,12 @@ WHERE e.schedule_id = :schedule_id ORDER BY e.run_at DESC, e.id DESC LIMIT :limi
 SELECT {row_columns} FROM {row_tables}
 WHERE {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: outcome_rows
+-- The last outcomes of one schedule; several are joined by UNION.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.schedule_id = :schedule_id AND {is_outcome:e} ORDER BY e.finished_at DESC LIMIT :limit
+
+-- name: failed_job_after
+-- The next job with executions that failed for good.
+SELECT min(x.failed_job) FROM {executions} AS x WHERE x.failed_job > :job

@@ -76,9 +76,11 @@ class MariadbTransaction(Queries):
 
     def latest_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
         """Return the newest executions of schedules, by a SELECT for each of them in one UNION."""
-        wanted = [{"schedule_id": each, "limit": limit} for each in ids]
-        parts = self._bound_each("latest_rows", wanted)
-        return self._run(" UNION ALL ".join(f"({part})" for part in parts))[0]
+        return self._of_each("latest_rows", ids, limit)
+
+    def outcome_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Return the last outcomes of schedules, by a SELECT for each of them in one UNION."""
+        return self._of_each("outcome_rows", ids, limit)
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed; split documents by packets."""
@@ -122,6 +124,12 @@ class MariadbTransaction(Queries):
                 if cursor.description:
                     found = list(cursor.fetchall())
         return found, count
+
+    def _of_each(self, name: str, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
+        """Run a SELECT for each of these schedules, in one UNION."""
+        wanted = [{"schedule_id": each, "limit": limit} for each in ids]
+        parts = self._bound_each(name, wanted)
+        return self._run(" UNION ALL ".join(f"({part})" for part in parts))[0]
 
     def _in_lanes(
         self, name: str, parameters: Mapping[str, Any], *, by_age: bool

@@ -439,3 +439,12 @@ INSERT INTO {attempts} (
 SELECT execution_id, fence, session, started_at, finished_at, state, result, error, ending
 FROM json_populate_recordset(CAST(NULL AS {attempts}), CAST(:rows AS json))
 ON CONFLICT DO NOTHING
+
+-- name: outcome_rows
+-- The last outcomes of each of these schedules.
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = one.value AND {is_outcome:x} ORDER BY x.finished_at DESC LIMIT :limit
+) AS e
+{row_joins}

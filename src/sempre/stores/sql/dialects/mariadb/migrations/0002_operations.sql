@@ -12,6 +12,13 @@ ALTER TABLE {executions}
     ) STORED;
 CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limited_by);
 
+-- The failures of each job, newest last. failed_job is for the index: NULL unless the row failed.
+ALTER TABLE {executions}
+    ADD COLUMN IF NOT EXISTS failed_job varchar(255) AS (
+        CASE WHEN state = 'failed' THEN job END
+    ) STORED;
+CREATE INDEX IF NOT EXISTS {prefix}executions_failed ON {executions} (failed_job, ended_at, id);
+
 -- The retention of schedules that have one of their own.
 ALTER TABLE {schedules} ADD COLUMN IF NOT EXISTS retention bigint;
 CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (retention, id);

@@ -8,6 +8,10 @@ ALTER TABLE {executions} ADD COLUMN IF NOT EXISTS rate_key text COLLATE "C" NOT 
 CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limit_key)
     WHERE limit_key <> '' AND state = 'running';
 
+-- The failures of each job, newest last.
+CREATE INDEX IF NOT EXISTS {prefix}executions_failed ON {executions} (job, ended_at, id)
+    WHERE state = 'failed';
+
 -- The retention of schedules that have one of their own.
 ALTER TABLE {schedules} ADD COLUMN IF NOT EXISTS retention bigint;
 CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (id) WHERE retention IS NOT NULL;

@@ -8,6 +8,10 @@ ALTER TABLE {executions} ADD COLUMN rate_key TEXT NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limit_key)
     WHERE limit_key <> '' AND state = 'running';
 
+-- The failures of each job, newest last.
+CREATE INDEX IF NOT EXISTS {prefix}executions_failed ON {executions} (job, ended_at, id)
+    WHERE state = 'failed';
+
 -- The retention of schedules that have one of their own.
 ALTER TABLE {schedules} ADD COLUMN retention INTEGER;
 CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (id) WHERE retention IS NOT NULL;
