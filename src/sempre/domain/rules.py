@@ -28,7 +28,9 @@ __all__ = ["read_definition", "read_snapshot", "write_rules"]
 
 MICROSECOND = timedelta(microseconds=1)
 APART = frozenset({"args", "name", "revision"})
-DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
+DURATIONS = frozenset(
+    {"catch_up_within", "tolerance", "deadline", "jitter", "timeout", "retention"}
+)
 
 # The values of fields that a stored snapshot leaves out. They never change: stored rows outlive a
 # change of a default.
@@ -46,7 +48,9 @@ UNSAID: dict[str, Any] = {
     "redact": [],
 }
 
-LATER = {"redact": UNSAID["redact"]}
+# The values of newer fields that a stored definition leaves out, for good as well.
+LATER: dict[str, Any] = {"redact": UNSAID["redact"], "retention": None, "keep": 100}
+_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
@@ -110,7 +114,7 @@ def _plain(value: object, instant: Write) -> object:
 
 
 def _rules(text: str, kind: type[Definition | Snapshot]) -> dict[str, Any]:
-    rules: dict[str, Any] = UNSAID | json.loads(text)
+    rules: dict[str, Any] = _LEFT_OUT[kind] | json.loads(text)
     _check_known(rules, kind)
     for name in DURATIONS & rules.keys():
         if rules[name] is not None:

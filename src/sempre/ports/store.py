@@ -41,11 +41,12 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purges
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Protocol):
+class Store(History, Purges, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
@@ -319,15 +320,6 @@ class Store(History, Protocol):
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last finished one reported."""
-        ...
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant, in a small transaction; return how many.
-
-        Their counts go into the daily roll-ups in the same transaction. A skipped slot that is
-        still to come, and every row after a cursor, stays. Besides, at most `limit` of each: ranges
-        of slots, expired sessions and late results that ended before the instant.
-        """
         ...
 
     # Switches

@@ -58,6 +58,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purge
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
 
@@ -68,6 +69,7 @@ START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
+RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
 NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
@@ -101,6 +103,7 @@ class SideBySide:
         self.overtaken: list[Execution] = []
         self.enqueued: list[str] = []
         self.planned: dict[str, tuple[PlainStart, tuple[str, ...]]] = {}
+        self.places: dict[Any, str] = {}
         self.fences = Fences()
         self.sessions = ["worker 1", "worker 2", "nobody"]
         self.tzdata = "2026.1"
@@ -167,6 +170,8 @@ class SideBySide:
             "until": choose([None, None, now + timedelta(minutes=5)]),
             "on_unknown": choose(["rerun", "skip", "hold"]),
             "tags": choose([[], ["red"], ["red", "blue"]]),
+            "retention": choose([None, None, *RETENTIONS]),
+            "keep": choose([100, 0, 1, 3]),
         }
         definition = define(
             job=choose(JOBS),
@@ -391,9 +396,19 @@ class SideBySide:
         self.both(lambda store: store.switch(switch, off=off))
 
     def purge(self) -> None:
-        before = self.clock.now() - timedelta(seconds=self.random.choice([0, 60, 5000]))
-        limit = self.random.choice([2, 100])
-        self.both(lambda store: store.purge(before=before, limit=limit))
+        """Purge on from where the last one under this retention ended, or from the beginning."""
+        choose = self.random.choice
+        retention = choose(["setting", "setting", "any", *RETENTIONS])
+        asked = Purge(
+            before=self.clock.now() - timedelta(seconds=choose([0, 60, 5000])),
+            limit=choose([1, 2, 100]),
+            retention=retention,
+            after=choose(["", self.places.get(retention, "")]),
+            keep=choose([None, None, 0, 1]),
+            count_only=self.random.random() < 0.2,
+        )
+        self.places[retention] = self.both(lambda store: store.purge(asked)).after
+        self.both(lambda store: store.retentions())
 
     def register(self, session: str = "") -> None:
         one = session or self.random.choice(self.sessions[:2])

@@ -55,7 +55,7 @@ def _print(context: CommandContext, summary: Summary, slots: list[datetime]) -> 
     schedule, output = summary.schedule, context.output
     grid = schedule.definition.grid
     output.line(f"{LIGHTS[summary.state]} {schedule.name}: {state_text(summary, context)}")
-    output.facts(definition_lines(schedule, context.redact))
+    output.facts(definition_lines(schedule, context.app.settings.retention, context.redact))
     output.facts(("note", note) for note in grid.notes())
     texts = [f"{context.shown(slot, grid)} ({format_age(slot, context.now)})" for slot in slots]
     output.facts(("" if number else "next", text) for number, text in enumerate(texts))

@@ -35,9 +35,10 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
-from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory import history, purges, sessions, switches, work
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.tables import Tables
@@ -271,10 +272,16 @@ class MemoryStore(MemoryHistory):
         with self._at_once() as (tables, now):
             return Reading(now, history.maintenance(tables, now))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
+    def purge(self, purge: Purge) -> Purged:
+        """Examine ended executions, and delete those that are not kept."""
         with self._at_once() as (tables, now):
-            return history.purge(tables, before, limit, now)
+            return purges.purge(tables, purge, now)
+
+    def retentions(self) -> list[timedelta]:
+        """Return the retentions that schedules have of their own."""
+        with self._at_once() as (tables, _):
+            own = {each.definition.retention for each in tables.schedules.values()}
+            return sorted(each for each in own if each is not None)
 
     # Switches
 

@@ -47,6 +47,7 @@ from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
+from sempre.stores.sql.purges import SqlPurges
 from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
     ActiveSwitches,
@@ -59,7 +60,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory):
+class SqlStore(SqlHistory, SqlPurges):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -301,10 +302,6 @@ class SqlStore(SqlHistory):
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due, and the report of the last pass."""
         return self._read(maintenance.last_pass)
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant."""
-        return self._write(lambda transaction: maintenance.purge(transaction, before, limit))
 
     # Switches
 

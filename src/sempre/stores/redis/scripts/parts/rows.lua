@@ -174,10 +174,17 @@ local function put_schedule(id, values)
         table.insert(flat, name)
         table.insert(flat, value)
     end
+    local retained = values.name and redis.call("HGET", key("schedule", id), "retention")
     redis.call("HSET", key("schedule", id), unpack(flat))
     touched[id] = true
     if not values.name then
         return
+    end
+    if retained and retained ~= "" then
+        redis.call("ZREM", key("retained"), retained .. id)
+    end
+    if values.retention ~= "" then
+        redis.call("ZADD", key("retained"), 0, values.retention .. id)
     end
     if values.deleted == "0" then
         redis.call("HSET", key("names"), values.name, id)
