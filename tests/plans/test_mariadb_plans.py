@@ -19,7 +19,11 @@ LARGE = {"e", "x", "y", "c", "sempre_executions", "sempre_schedules"}
 WHOLE = {"ALL", "index"}
 FILL = (
     """
-    INSERT INTO plans.sempre_schedules
+    INSERT INTO plans.sempre_schedules (
+        id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at,
+        revision, starts, started, enabled, paused, paused_until, pause_note, pause_actor,
+        broken, ended, deleted, next_run_at, declared, audit_stamp
+    )
     SELECT lpad(seq, 7, '0'), concat('name', seq), concat('name', seq), concat('name', seq),
         concat('job', seq % 50), '', '{}', '{}', seq, seq, 1, 0, 1, 1, 0, NULL, '', '', '',
         0, 0, seq, '', CASE WHEN seq % 100 = 0 THEN '' ELSE 'v1' END
@@ -84,6 +88,7 @@ QUERIES: dict[str, Callable[[Transaction, dict[str, Any]], object]] = {
     "overdue_to_take": lambda transaction, asked: transaction.due_to_take(by_age=True, **asked),
     "view_rows": lambda transaction, asked: transaction.view_rows(**asked),
     "latest_rows": lambda transaction, asked: transaction.latest_rows(**asked),
+    "pushed_out": lambda transaction, asked: transaction.pushed_out(**asked),
 }
 
 

@@ -20,7 +20,7 @@ class RedisPurges(ABC):
     def purge(self, purge: Purge) -> Purged:
         """Examine ended executions, and delete those that are not kept."""
         own = purge.retention
-        asked = [
+        asked: list[str | int] = [
             stamp(purge.before),
             purge.limit,
             _member(purge.after),

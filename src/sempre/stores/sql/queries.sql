@@ -819,7 +819,7 @@ WHERE id IN {list:ids} AND ended_at IS NOT NULL ORDER BY id {lock}
 -- name: own_retentions
 -- The retentions that schedules have of their own: one probe of the index each.
 WITH RECURSIVE own (retention) AS (
-    SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention IS NOT NULL
+    SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > 0
     UNION ALL
     SELECT (SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > own.retention)
     FROM own WHERE own.retention IS NOT NULL
