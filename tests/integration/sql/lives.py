@@ -35,7 +35,6 @@ PATHS = {
     "work that is alike is inserted at once": _finds("insert_fresh"),
     "work is inserted row by row": _finds("insert_execution"),
     "executions are kept whatever their age": _finds("ended_page", "kept_since"),
-    "executions are pushed out by newer ones": _finds("pushed_out", "lock_ended"),
 }
 BY_ONE_STATEMENT = {
     "slots start by one statement": _finds("start_slots", without=["guarded_schedules"]),

@@ -6,6 +6,7 @@ The memory store says what is right. Where the port promises no order, none is c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
@@ -58,7 +59,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
-from sempre.ports.retention import Purge
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
 
@@ -171,7 +172,7 @@ class SideBySide:
             "on_unknown": choose(["rerun", "skip", "hold"]),
             "tags": choose([[], ["red"], ["red", "blue"]]),
             "retention": choose([None, None, *RETENTIONS]),
-            "keep": choose([100, 0, 1, 3]),
+            "keep": choose([100, 0, 1, 2, 3]),
         }
         definition = define(
             job=choose(JOBS),
@@ -396,18 +397,21 @@ class SideBySide:
         self.both(lambda store: store.switch(switch, off=off))
 
     def purge(self) -> None:
-        """Purge on from where the last one under this retention ended, or from the beginning."""
+        """Purge some pages, from where the last one under this retention ended, or all anew."""
         choose = self.random.choice
-        retention = choose(["setting", "setting", "any", *RETENTIONS])
-        asked = Purge(
-            before=self.clock.now() - timedelta(seconds=choose([0, 60, 5000])),
-            limit=choose([1, 2, 100]),
-            retention=retention,
-            after=choose(["", self.places.get(retention, "")]),
-            keep=choose([None, None, 0, 1]),
-            count_only=self.random.random() < 0.2,
-        )
-        self.places[retention] = self.both(lambda store: store.purge(asked)).after
+        retention = choose(["setting", "any", "any", *RETENTIONS])
+        before = self.clock.now() - timedelta(seconds=choose([0, 60, 5000]))
+        after = choose([self.places.get(retention, ""), ""])
+        for keep in choose([(None,), (None,), (2, 1), (100, None, 0)]):
+            asked = Purge(
+                before=before,
+                limit=choose([1, 2, 2, 100]),
+                retention=retention,
+                after=after,
+                keep=keep,
+                count_only=self.random.random() < 0.2,
+            )
+            after = self.places[retention] = self.both(partial(_purged, asked=asked)).after
         self.both(lambda store: store.retentions())
 
     def register(self, session: str = "") -> None:
@@ -556,3 +560,7 @@ class SideBySide:
         queues = self.random.choice([QUEUES, QUEUES[:1]])
         overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
         return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
+
+
+def _purged(store: Store, asked: Purge) -> Purged:
+    return store.purge(asked)

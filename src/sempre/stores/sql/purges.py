@@ -43,7 +43,7 @@ class SqlPurges(Database):
 
 
 class _Examined(NamedTuple):
-    """A row of `ended_page`."""
+    """A row of `ended_page`; `keep` is -1 if the schedule is deleted."""
 
     id: str
     schedule_id: str | None
@@ -126,9 +126,9 @@ def _floors(transaction: Transaction, mine: Sequence[_Examined], keep: int | Non
     floors = dict.fromkeys(numbers, LAST)
     ids_by_number: dict[int, list[str]] = defaultdict(list)
     for schedule_id, own in numbers.items():
-        ids_by_number[own and (own if keep is None else keep)].append(schedule_id)
+        ids_by_number[own if keep is None else min(own, 0) or keep].append(schedule_id)
     for number, ids in ids_by_number.items():
-        if number:
+        if number > 0:
             found = transaction.rows("kept_since", ids=sorted(ids), newer=number - 1)
             floors |= {row[0]: FIRST if row[1] is None else row[1] for row in found}
     return floors

@@ -774,7 +774,7 @@ SELECT due_at, holder, finished_at, report FROM {passes}
 -- The next executions that ended before an instant, oldest first, with what decides whether they
 -- are kept: whether their slot is to come, and the rules of their schedule.
 SELECT {purged_columns:e}, e.ended_at, CASE WHEN {is_past:e} THEN 0 ELSE 1 END, c.retention,
-    CASE WHEN c.deleted = 0 THEN c.keep ELSE 0 END
+    CASE WHEN c.deleted = 0 THEN c.keep ELSE -1 END
 FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
 WHERE e.ended_at IS NOT NULL AND e.ended_at < :before
     AND e.ended_at >= :at AND (e.ended_at > :at OR e.id > :id)
