@@ -89,6 +89,7 @@ QUERIES: dict[str, Callable[[Transaction, dict[str, Any]], object]] = {
     "view_rows": lambda transaction, asked: transaction.view_rows(**asked),
     "latest_rows": lambda transaction, asked: transaction.latest_rows(**asked),
     "outcome_rows": lambda transaction, asked: transaction.outcome_rows(**asked),
+    "pushed_out": lambda transaction, asked: transaction.pushed_out(**asked),
 }
 
 

@@ -82,6 +82,8 @@ class PolicyOptions(TypedDict, total=False):
     jitter: Duration
     until: datetime | str | None
     limit: int | None
+    retention: Duration | None
+    keep: int
     owner: str | None
     note: str
 

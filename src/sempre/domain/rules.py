@@ -28,7 +28,9 @@ __all__ = ["read_definition", "read_snapshot", "write_rules"]
 
 MICROSECOND = timedelta(microseconds=1)
 APART = frozenset({"args", "name", "revision"})
-DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
+DURATIONS = frozenset(
+    {"catch_up_within", "tolerance", "deadline", "jitter", "timeout", "retention"}
+)
 
 # The values of fields that a stored snapshot leaves out. They never change: stored rows outlive a
 # change of a default.
@@ -48,10 +50,14 @@ UNSAID: dict[str, Any] = {
 
 NO_REST: Mapping[str, Any] = MappingProxyType({})
 
-# Fields of a definition that are newer than the first release: left out at their default.
-LATER: dict[str, Any] = {"redact": UNSAID["redact"], "alert_after": 1}
-
-_ABSENT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
+# The values of newer fields that a stored definition leaves out, for good as well.
+LATER: dict[str, Any] = {
+    "redact": UNSAID["redact"],
+    "alert_after": 1,
+    "retention": None,
+    "keep": 100,
+}
+_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
@@ -160,7 +166,7 @@ def _is_stored_part(name: str, value: object) -> bool:
 
 
 def _rules(text: str, kind: type[Definition | Snapshot]) -> dict[str, Any]:
-    rules: dict[str, Any] = _ABSENT[kind] | json.loads(text)
+    rules: dict[str, Any] = _LEFT_OUT[kind] | json.loads(text)
     _check_known(rules, kind)
     for name in DURATIONS & rules.keys():
         if rules[name] is not None:

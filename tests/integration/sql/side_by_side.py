@@ -6,6 +6,7 @@ The memory store says what is right. Where the port promises no order, none is c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
@@ -66,6 +67,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
@@ -77,6 +79,7 @@ START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
+RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
 RETRY = Retry(3, base="5s", cap="1m", jitter="1s", only=OSError, never=TimeoutError)
@@ -115,6 +118,7 @@ class SideBySide:
         self.overtaken: list[Execution] = []
         self.enqueued: list[str] = []
         self.planned: dict[str, tuple[PlainStart, tuple[str, ...]]] = {}
+        self.places: dict[Any, str] = {}
         self.fences = Fences()
         self.sessions = ["worker 1", "worker 2", "nobody"]
         self.tzdata = "2026.1"
@@ -181,6 +185,8 @@ class SideBySide:
             "until": choose([None, None, now + timedelta(minutes=5)]),
             "on_unknown": choose(["rerun", "skip", "hold"]),
             "tags": choose([[], ["red"], ["red", "blue"]]),
+            "retention": choose([None, None, *RETENTIONS]),
+            "keep": choose([100, 0, 1, 2, 3]),
         }
         definition = define(
             job=choose(JOBS),
@@ -443,9 +449,22 @@ class SideBySide:
         self.both(lambda store: store.switch(switch, off=off))
 
     def purge(self) -> None:
-        before = self.clock.now() - timedelta(seconds=self.random.choice([0, 60, 5000]))
-        limit = self.random.choice([2, 100])
-        self.both(lambda store: store.purge(before=before, limit=limit))
+        """Purge some pages, from where the last one under this retention ended, or all anew."""
+        choose = self.random.choice
+        retention = choose(["setting", "any", "any", *RETENTIONS])
+        before = self.clock.now() - timedelta(seconds=choose([0, 60, 5000]))
+        after = choose([self.places.get(retention, ""), ""])
+        for keep in choose([(None,), (None,), (2, 1), (100, None, 0)]):
+            asked = Purge(
+                before=before,
+                limit=choose([1, 2, 2, 100]),
+                retention=retention,
+                after=after,
+                keep=keep,
+                count_only=self.random.random() < 0.2,
+            )
+            after = self.places[retention] = self.both(partial(_purged, asked=asked)).after
+        self.both(lambda store: store.retentions())
 
     def register(self, session: str = "") -> None:
         one = session or self.random.choice(self.sessions[:2])
@@ -609,3 +628,7 @@ class SideBySide:
         queues = self.random.choice([QUEUES, QUEUES[:1]])
         overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
         return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
+
+
+def _purged(store: Store, asked: Purge) -> Purged:
+    return store.purge(asked)

@@ -103,6 +103,17 @@ def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
     assert read_snapshot(write_rules(one_off)).tags == ("eu", "us")
 
 
+def test_what_is_kept_is_stored_where_it_is_not_the_default() -> None:
+    kept = define(job="bill", grid=Cron("@daily"), retention="90d", keep=3)
+    plain = define(job="bill", grid=Cron("@daily"))
+    written = write_rules(plain)
+
+    assert read_definition(write_rules(kept)) == kept
+    assert "retention" not in written
+    assert "keep" not in written
+    assert read_definition(written) == plain
+
+
 def test_names_to_redact_are_stored_where_there_are_any() -> None:
     masking = define(job="bill", grid=Cron("@daily"), redact=["iban"])
     plain = define(job="bill", grid=Cron("@daily"))

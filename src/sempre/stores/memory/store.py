@@ -37,9 +37,10 @@ from sempre.ports.messages import (
     Work,
     effective,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
-from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory import history, purges, sessions, switches, work
 from sempre.stores.memory.action_log import MemoryActionLog, record
 from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
@@ -143,6 +144,8 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog, MemoryRunLogs):
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
+            # This call frees rows held by switches whose time is over.
+            switches.active_switches(tables, now)
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
@@ -280,10 +283,16 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog, MemoryRunLogs):
         with self._at_once() as (tables, now):
             return Reading(now, history.maintenance(tables, now))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
+    def purge(self, purge: Purge) -> Purged:
+        """Examine ended executions, and delete those that are not kept."""
         with self._at_once() as (tables, now):
-            return history.purge(tables, before, limit, now)
+            return purges.purge(tables, purge, now)
+
+    def retentions(self) -> list[timedelta]:
+        """Return the retentions that schedules have of their own."""
+        with self._at_once() as (tables, _):
+            own = {each.definition.retention for each in tables.schedules.values()}
+            return sorted(each for each in own if each is not None)
 
     # Switches
 

@@ -50,6 +50,7 @@ from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
+from sempre.stores.redis.purges import RedisPurges
 from sempre.stores.redis.run_logs import RedisRunLogs
 from sempre.stores.redis.server import StoreServer
 
@@ -61,7 +62,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisHealth, RedisRunLogs):
+class RedisStore(RedisActionLog, RedisHealth, RedisPurges, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -305,10 +306,6 @@ class RedisStore(RedisActionLog, RedisHealth, RedisRunLogs):
         """Return when the next pass is due, and the report of the last pass."""
         now, found = self._run("last_pass")
         return Reading(instant(now), records.read_pass(found, instant(now)))
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
-        return int(self._run("purge", [stamp(before), limit]))
 
     # Switches
 

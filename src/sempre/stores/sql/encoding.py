@@ -164,7 +164,8 @@ _declared = Writer(
     _WRITTEN,
     (
         *("definition", "args", "paused", "paused_until", "pause_note", "pause_actor"),
-        *("live_name", "folded_name", "job", "tags", "enabled", "audit_stamp"),
+        *("live_name", "folded_name", "job", "tags", "enabled", "retention", "keep"),
+        "audit_stamp",
     ),
 )
 _moved = Writer(_changing(SCHEDULES.fields), _WRITTEN, ("audit_stamp",))
@@ -186,6 +187,8 @@ def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
         declared.job,
         _tags_text(declared.tags),
         int(declared.enabled),
+        declared.retention // MICROSECOND if declared.retention else None,
+        declared.keep,
         stamp,
     )
 

@@ -804,16 +804,61 @@ WHERE holder = :holder
 -- The row of the last pass.
 SELECT due_at, holder, finished_at, report FROM {passes}
 
--- name: rows_to_purge
--- Executions that ended before an instant, and that decide no slot that is still to come.
-SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at, e.revision
+-- name: ended_page
+-- The next executions that ended before an instant, oldest first, with what decides whether they
+-- are kept: whether their slot is to come, and the rules of their schedule.
+SELECT {purged_columns:e}, e.ended_at, CASE WHEN {is_past:e} THEN 0 ELSE 1 END, c.retention,
+    CASE WHEN c.deleted = 0 THEN c.keep ELSE -1 END
 FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
-WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
-    AND NOT (
-        c.id IS NOT NULL AND e.kind = 'scheduled' AND e.state <> 'superseded'
-        AND e.run_at > c.cursor_at
-    )
+WHERE e.ended_at IS NOT NULL AND e.ended_at < :before
+    AND e.ended_at >= :at AND (e.ended_at > :at OR e.id > :id)
 ORDER BY e.ended_at, e.id LIMIT :limit
+
+-- name: purged_columns
+-- What a purge needs of an execution {1} that it deletes.
+{1}.id, {1}.schedule_id, {1}.run_at, {1}.state, {1}.started_at, {1}.finished_at, {1}.revision
+
+-- name: is_past
+-- Whether the slot of a row {1} is in the past and before the cursor of its schedule c, if any.
+{1}.run_at <= :now AND (
+    c.id IS NULL OR {1}.kind <> 'scheduled' OR {1}.state = 'superseded' OR {1}.run_at <= c.cursor_at
+)
+
+-- name: kept_since
+-- For each schedule, when the oldest of its newest finished executions finished, :newer of which
+-- finished later; NULL if it has fewer.
+SELECT one.value, (
+    SELECT y.finished_at FROM {executions} AS y {by_index:executions_finished}
+    WHERE y.schedule_id = one.value AND y.finished_at IS NOT NULL
+    ORDER BY y.finished_at DESC LIMIT 1 OFFSET :newer
+)
+FROM {each:ids} AS one
+
+-- name: pushed_out
+-- Ended executions that finished before an instant of their schedule: pairs of schedule and instant.
+SELECT {purged_columns:e} FROM {pairs:bounds} AS one
+CROSS JOIN {schedules} AS c ON c.id = one.word
+CROSS JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = c.id AND x.finished_at < one.number
+        AND x.ended_at IS NOT NULL AND {is_past:x}
+    ORDER BY x.finished_at, x.id LIMIT :limit
+)
+
+-- name: lock_ended
+-- Lock executions that are still ended: an operator may have retried the others meanwhile.
+SELECT id FROM {executions} {by_id}
+WHERE id IN {list:ids} AND ended_at IS NOT NULL ORDER BY id {lock}
+
+-- name: own_retentions
+-- The retentions that schedules have of their own: one probe of the index each.
+WITH RECURSIVE own (retention) AS (
+    SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > 0
+    UNION ALL
+    SELECT (SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > own.retention)
+    FROM own WHERE own.retention IS NOT NULL
+)
+SELECT retention FROM own WHERE retention IS NOT NULL
 
 -- name: delete_executions
 -- Delete executions.
@@ -833,9 +878,17 @@ DELETE FROM {{1}} WHERE {2} IN (
     SELECT {2} FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 )
 
--- name: delete_ranges
--- Delete ranges of slots.
-{delete_before:ranges,number,last_at}
+-- name: old_ranges
+-- Ranges whose last slot lies in a period, of schedules with retention :own: 0 for none of their
+-- own, -1 for any.
+SELECT r.number FROM {ranges} AS r LEFT JOIN {schedules} AS c ON c.id = r.schedule_id
+WHERE r.last_at >= :since AND r.last_at < :until
+    AND (:own = -1 OR coalesce(c.retention, 0) = :own)
+ORDER BY r.last_at, r.number LIMIT :limit
+
+-- name: delete_range
+-- Delete a range of slots.
+DELETE FROM {ranges} WHERE number = :number
 
 -- name: delete_orphans
 -- Delete results of executions that were deleted earlier: no other row refers to these results.

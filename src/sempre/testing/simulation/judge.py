@@ -159,6 +159,18 @@ class Judge:
             ended = before.finished_at or before.run_at
             if before.state not in ENDS or ended > self.latest - retention:
                 raise Broken(f"{before.id} was purged though it is {before.state}")
+            self._judge_kept(before)
+
+    def _judge_kept(self, gone: Execution) -> None:
+        """Check that a purged execution was not among those that its schedule keeps."""
+        tables = self._store.tables
+        schedule = tables.schedules.get(gone.schedule_id or "")
+        if schedule is None or schedule.deleted or gone.finished_at is None:
+            return
+        ends = (row.finished_at for row in tables.rows_of(schedule.id))
+        later = sum(end is not None and end > gone.finished_at for end in ends)
+        if later < schedule.definition.keep:
+            raise Broken(f"{gone.id} was purged though only {later} finished after it")
 
     def _judge_start(
         self, operation: Operation, now: datetime, before: Execution, after: Execution

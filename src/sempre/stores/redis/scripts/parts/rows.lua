@@ -184,6 +184,7 @@ local function put_schedule(id, values)
         table.insert(flat, value)
     end
     local old = values.name and redis.call("HGET", key("schedule", id), "name")
+    local retained = values.name and redis.call("HGET", key("schedule", id), "retention")
     redis.call("HSET", key("schedule", id), unpack(flat))
     touched[id] = true
     if not values.name then
@@ -192,6 +193,12 @@ local function put_schedule(id, values)
     if old and old ~= values.name and redis.call("HGET", key("names"), old) == id then
         redis.call("HDEL", key("names"), old)
         redis.call("ZREM", key("listed"), old)
+    end
+    if retained and retained ~= "" then
+        redis.call("ZREM", key("retained"), retained .. id)
+    end
+    if values.retention ~= "" then
+        redis.call("ZADD", key("retained"), 0, values.retention .. id)
     end
     if values.deleted == "0" then
         redis.call("HSET", key("names"), values.name, id)

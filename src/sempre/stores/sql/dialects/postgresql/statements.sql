@@ -238,6 +238,17 @@ CROSS JOIN LATERAL (
 ) AS e
 {row_joins}
 
+-- name: pushed_out
+-- Ended executions that finished before an instant of their schedule: pairs of schedule and instant.
+SELECT {purged_columns:e} FROM {pairs:bounds} AS one
+JOIN {schedules} AS c ON c.id = one.word
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = c.id AND x.finished_at < one.number
+        AND x.ended_at IS NOT NULL AND {is_past:x}
+    ORDER BY x.finished_at, x.id LIMIT :limit
+) AS e
+
 -- name: occupied_slots
 -- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule and
 -- instant; one probe for each pair.
