@@ -42,11 +42,12 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.retention import Purges
+from sempre.ports.volume import Measures
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Purges, Protocol):
+class Store(History, Purges, Measures, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
