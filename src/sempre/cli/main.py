@@ -62,7 +62,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         ),
     ),
     "Set up": (
-        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade or check the store."),
+        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade, check or trim the store."),
         Entry(
             "trust",
             f"{COMMANDS}.trust:trust_folder",

@@ -17,7 +17,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 
-__all__ = ["Definition", "define", "read_fields"]
+__all__ = ["SHORTEST_RETENTION", "Definition", "define", "read_fields"]
 
 SECOND = timedelta(seconds=1)
 SHORTEST_RETENTION = timedelta(minutes=1)

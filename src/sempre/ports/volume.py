@@ -1,11 +1,13 @@
 """The part of a store's port that measures the store."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-__all__ = ["Measures", "Volume"]
+__all__ = ["MOST_COUNTED", "Measures", "Volume"]
+
+MOST_COUNTED = 1_000_000
+"""A store counts no further: this number means that there are so many rows, or more."""
 
 
 @dataclass(frozen=True)
@@ -13,17 +15,18 @@ class Volume:
     """How much a store holds.
 
     Attributes:
-        version: the version of the schema.
-        rows: the number of schedules, deleted ones included, and of executions; other tables of the
-            store as far as it counts them.
-        estimated: whether the numbers are the estimates of a database.
+        version: the version of the schema; 0 for a store without one.
+        schedules: the number of schedules that are not deleted.
+        executions: the number of executions in any state.
+        ranges: the number of ranges of slots that passed without an execution.
         first_end: when the first execution ended that is on record; None without any.
-        last_end: when the last one ended that is on record.
+        last_end: when the last one ended.
     """
 
     version: int
-    rows: Mapping[str, int]
-    estimated: bool
+    schedules: int
+    executions: int
+    ranges: int
     first_end: datetime | None
     last_end: datetime | None
 
@@ -32,5 +35,5 @@ class Measures(Protocol):
     """How a store tells its size."""
 
     def volume(self) -> Volume:
-        """Return how much the store holds, without reading every row."""
+        """Return how much the store holds; the cost is bounded, since counts end at a number."""
         ...

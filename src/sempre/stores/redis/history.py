@@ -16,6 +16,7 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
+from sempre.ports.volume import MOST_COUNTED, Volume
 from sempre.stores.redis import arguments, pages, records
 from sempre.stores.redis.decoding import LeftOut, decoded, told_as
 from sempre.stores.redis.encoding import instant
@@ -72,6 +73,13 @@ class RedisHistory(ABC):
             return decoded(found, records.read_report, _unreadable_report, left_out)
 
         return self._read_rows("reports", arguments.listed(sorted(set(ids))), read)
+
+    def volume(self) -> Volume:
+        """Return how much the store holds."""
+        version, *counts, first, last = self._run("volume")
+        numbers = (min(count, MOST_COUNTED) for count in counts)
+        ends = (records.read_instant(each[: records.WIDTH]) for each in (first, last))
+        return Volume(int(version), *numbers, *ends)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the counts and run times of purged executions, by day and state."""

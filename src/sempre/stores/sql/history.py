@@ -13,10 +13,12 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
+from sempre.ports.volume import MOST_COUNTED, Volume
 from sempre.stores.sql import reading, records
 from sempre.stores.sql.database import Database
 from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.encoding import instant
 
 __all__ = ["SqlHistory"]
 
@@ -66,6 +68,12 @@ class SqlHistory(Database):
             return decoded("reports", found, records.read_report, left_out)
 
         return self._read_rows(ask)
+
+    def volume(self) -> Volume:
+        """Return how much the store holds."""
+        [found] = self._read(lambda each: each.rows("volume", most=MOST_COUNTED)).value
+        version, schedules, executions, ranges, *ends = found
+        return Volume(version, schedules, executions, ranges, *map(instant, ends))
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the daily counts of purged rows."""

@@ -993,6 +993,7 @@ WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
 SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
 WHERE schedule_id = :schedule_id ORDER BY day, state
 
+<<<<<<< HEAD
 -- Health
 
 -- name: is_outcome
@@ -1080,3 +1081,14 @@ a.id < :after AND a.at >= :since AND a.at <= :until
 -- name: delete_actions
 -- Delete the oldest actions before an instant.
 {delete_before:actions,id,at}
+=======
+-- name: volume
+-- The version of the schema, counts of rows up to a number, and the ends of history.
+SELECT version,
+    (SELECT count(*) FROM (SELECT 1 FROM {schedules} WHERE deleted = 0 LIMIT :most) AS known),
+    (SELECT count(*) FROM (SELECT 1 FROM {executions} LIMIT :most) AS known),
+    (SELECT count(*) FROM (SELECT 1 FROM {ranges} LIMIT :most) AS known),
+    (SELECT min(ended_at) FROM {executions} WHERE ended_at IS NOT NULL),
+    (SELECT max(ended_at) FROM {executions} WHERE ended_at IS NOT NULL)
+FROM {meta}
+>>>>>>> data
