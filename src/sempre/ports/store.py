@@ -44,21 +44,14 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.ports.retention import Purges
-<<<<<<< HEAD
 from sempre.ports.run_logs import RunLogs
 from sempre.ports.switches import Switches
-=======
 from sempre.ports.volume import Measures
->>>>>>> data
 
 __all__ = ["Capabilities", "Store"]
 
 
-<<<<<<< HEAD
-class Store(History, Health, ActionLog, Purges, RunLogs, Switches, Protocol):
-=======
-class Store(History, Purges, Measures, Protocol):
->>>>>>> data
+class Store(History, Health, ActionLog, Purges, Measures, RunLogs, Switches, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities

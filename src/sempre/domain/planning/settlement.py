@@ -226,7 +226,7 @@ def _and_hold(
     rows: Iterable[Execution],
     moment: PlanningTime,
 ) -> Plan:
-    # The row that failed decides its slot: after a jump of the clock it may lie ahead of the cursor.
+    # The failed row decides its slot: after a jump of the clock it may lie ahead of the cursor.
     ended = [change.after for change in failed.changes]
     others = [other for other in rows if other.id != row.id] + ended
     note = f"execution {row.id} of {written_instant(row.run_at)} has an unknown outcome"

@@ -993,7 +993,6 @@ WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
 SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
 WHERE schedule_id = :schedule_id ORDER BY day, state
 
-<<<<<<< HEAD
 -- Health
 
 -- name: is_outcome
@@ -1081,7 +1080,7 @@ a.id < :after AND a.at >= :since AND a.at <= :until
 -- name: delete_actions
 -- Delete the oldest actions before an instant.
 {delete_before:actions,id,at}
-=======
+
 -- name: volume
 -- The version of the schema, counts of rows up to a number, and the ends of history.
 SELECT version,
@@ -1091,4 +1090,3 @@ SELECT version,
     (SELECT min(ended_at) FROM {executions} WHERE ended_at IS NOT NULL),
     (SELECT max(ended_at) FROM {executions} WHERE ended_at IS NOT NULL)
 FROM {meta}
->>>>>>> data
