@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.cli.context import CommandContext
@@ -21,6 +21,7 @@ __all__ = [
     "RANGE",
     "NumberedAttempt",
     "RangeOf",
+    "happened_at",
     "has_ended",
     "run_time",
     "shown_args",
@@ -45,6 +46,13 @@ class RangeOf(NamedTuple):
 def has_ended(row: Execution) -> bool:
     """Return whether the state of an execution is final."""
     return row.state not in LIVE and row.state is not State.RUNNING
+
+
+def happened_at(row: Execution) -> datetime:
+    """Return when something last happened to an execution: its end, its start or its due time."""
+    if has_ended(row):
+        return row.ended_at or row.run_at
+    return row.started_at or row.due_at
 
 
 def run_time(row: Execution) -> timedelta | None:
@@ -86,9 +94,9 @@ def _outcome(each: NumberedAttempt, context: CommandContext) -> str:
 
 
 EXECUTION = Fields[Execution](
-    Field("id", lambda row: row.id, column="ID", label="id", below=True),
+    Field("id", lambda row: row.id, column="ID", label="id", is_id=True),
     Field("schedule", lambda row: row.snapshot.name if row.schedule_id else None),
-    Field("", lambda row: row.snapshot.name, column="NAME"),
+    Field("", lambda row: row.snapshot.name, column="NAME", flexible=14),
     Field("job", lambda row: row.snapshot.job, label="job"),
     Field("kind", lambda row: row.kind),
     Field("run_at", lambda row: row.run_at, column="SLOT", label="slot"),
@@ -129,7 +137,7 @@ ATTEMPT = Fields[NumberedAttempt](
 )
 
 RANGE = Fields[RangeOf](
-    Field("schedule", lambda each: each.schedule.name, column="NAME"),
+    Field("schedule", lambda each: each.schedule.name, column="NAME", flexible=14),
     Field("first", lambda each: each.slots.first, column="FROM"),
     Field("last", lambda each: each.slots.last, column="TO"),
     Field("count", lambda each: each.slots.count, column="SLOTS"),

@@ -243,6 +243,7 @@ class Session:
     Attributes:
         id: random and never used again, unlike a host and pid.
         leased_until: set by the store at every heartbeat; after it other workers rescue its work.
+        draining: whether an operator asked the worker to finish its runs and to stop.
     """
 
     id: str
@@ -254,6 +255,7 @@ class Session:
     release: int = 0
     started_at: datetime | None = None
     leased_until: datetime | None = None
+    draining: bool = False
 
     def is_leased_beyond(self, instant: datetime) -> bool:
         """Whether the lease ends after an instant."""
@@ -279,6 +281,7 @@ class Tick:
         has_expired: whether anything, of any session, runs though its session is gone or expired.
         store: the identity of the store that tells so; another one has taken its place if it is
             not the one that was.
+        drain: whether an operator asked the worker to finish its runs and to stop.
     """
 
     alive: bool
@@ -288,6 +291,7 @@ class Tick:
     held: frozenset[int] = frozenset()
     has_expired: bool = False
     store: str = ""
+    drain: bool = False
 
 
 # Of two workers that ask at once, the one that waited may have an older now.

@@ -19,6 +19,7 @@ from typing import Protocol
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.ports.capabilities import Capabilities
+from sempre.ports.fleet import Fleet
 from sempre.ports.history import History
 from sempre.ports.messages import (
     Birth,
@@ -45,7 +46,7 @@ from sempre.ports.messages import (
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Protocol):
+class Store(History, Fleet, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities

@@ -2,6 +2,7 @@
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options
 from sempre.cli.schedule_verbs import report_slot
@@ -13,7 +14,7 @@ __all__ = ["skip", "unskip"]
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--at", metavar="T", help="Instant of the slot; default the next slot.")
 @context_options
 def skip(context: CommandContext, *, name: str, at: str | None) -> None:
@@ -23,7 +24,7 @@ def skip(context: CommandContext, *, name: str, at: str | None) -> None:
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--at", metavar="T", help="Instant of the slot; default the first skipped slot.")
 @context_options
 def unskip(context: CommandContext, *, name: str, at: str | None) -> None:

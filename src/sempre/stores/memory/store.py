@@ -38,6 +38,7 @@ from sempre.ports.messages import (
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory.fleet import MemoryFleet
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.tables import Tables
@@ -45,7 +46,7 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory):
+class MemoryStore(MemoryHistory, MemoryFleet):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)

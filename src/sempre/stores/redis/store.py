@@ -42,6 +42,7 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.fleet import RedisFleet
 from sempre.stores.redis.history import RedisHistory
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
@@ -57,7 +58,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisHistory):
+class RedisStore(RedisHistory, RedisFleet):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:

@@ -83,5 +83,6 @@ table.sort(lost, precedes)
 for place = 1, math.min(#lost, limit) do
     redis.call("HDEL", key("sessions"), id_in(lost[place]))
     redis.call("HDEL", key("leases"), id_in(lost[place]))
+    redis.call("SREM", key("draining"), id_in(lost[place]))
 end
 return count

@@ -1,0 +1,200 @@
+"""The live screen, drawn with rich: a frame as lines that fit the width of the terminal."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sempre.cli.commands.queues import shown_count
+from sempre.cli.output import printable
+from sempre.cli.times import format_age, format_duration, format_instant
+from sempre.cli.top.frame import Frame, Run
+from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted_text
+from sempre.errors.wording import counted
+
+__all__ = ["Screen"]
+
+BAR = 10
+LONG_RUN = timedelta(hours=1)
+WIDE = 120
+
+
+class Screen:
+    """Draws frames.
+
+    Args:
+        zone: the time zone of all times.
+        redact: names whose values are masked in errors.
+        rows: the most rows of each part.
+    """
+
+    def __init__(self, zone: str, redact: Sequence[str], *, rows: int = 5) -> None:
+        """Draw times in one zone."""
+        self._zone = zone
+        self._redact = redact
+        self._rows = rows
+
+    def draw(self, frame: Frame, width: int) -> RenderableType:
+        """Return a frame for a terminal of this width; wide ones get two columns."""
+        left = [*self._running(frame), *self._failures(frame)]
+        right = [*self._upcoming(frame), *self._queues(frame), *self._workers(frame)]
+        head = [*self._health(frame, width)]
+        if width < WIDE:
+            return Group(*head, *self._running(frame), *self._upcoming(frame), *self._rest(frame))
+        grid = Table.grid(expand=True, padding=(0, 2))
+        grid.add_column(ratio=1)
+        grid.add_column(ratio=1)
+        grid.add_row(Group(*left), Group(*right))
+        return Group(*head, grid)
+
+    def _rest(self, frame: Frame) -> Iterator[RenderableType]:
+        yield from self._failures(frame)
+        yield from self._queues(frame)
+        yield from self._workers(frame)
+
+    def _health(self, frame: Frame, width: int) -> Iterator[RenderableType]:
+        alive = sum(each.state != "expired" for each in frame.workers)
+        line = Text("healthy" if frame.healthy else "unhealthy", style=_health_style(frame))
+        line.append(
+            f"  {counted(frame.schedules, 'schedule')}, {counted(alive, 'worker')}, "
+            f"{len(frame.runs)} running",
+            style="",
+        )
+        clock = format_instant(frame.now.replace(microsecond=0), self._zone, now=frame.now)
+        line.append(" " * max(2, width - line.cell_len - len(clock)) + clock, style="dim")
+        yield line
+        for each in frame.problems[:3]:
+            style = "red" if each.severity == "error" else "yellow"
+            text = Text(f"  {each.code} {printable(each.message)}", style=style)
+            text.truncate(width, overflow="ellipsis")
+            yield text
+
+    def _running(self, frame: Frame) -> Iterator[RenderableType]:
+        rows = [self._run(run, frame.now) for run in frame.runs[: self._rows]]
+        more = len(frame.runs) - len(rows)
+        yield from _part("RUNNING", ["NAME", "ELAPSED", "PROGRESS", "WORKER"], rows, more)
+
+    def _run(self, run: Run, now: datetime) -> list[Text]:
+        row = run.execution
+        elapsed = now - (row.started_at or now)
+        style = "yellow" if elapsed > LONG_RUN else ""
+        place = f"{run.worker.session.host} {run.worker.session.pid}"
+        return [
+            _name(row),
+            Text(format_duration(elapsed), style=style),
+            Text(_progress(run)),
+            Text(printable(place), style="dim"),
+        ]
+
+    def _upcoming(self, frame: Frame) -> Iterator[RenderableType]:
+        rows = [
+            [_name(row), Text(self._at(row.due_at, frame.now)), Text(_left(row, frame.now))]
+            for row in frame.upcoming[: self._rows]
+        ]
+        yield from _part("NEXT", ["NAME", "DUE", "LEFT"], rows)
+
+    def _failures(self, frame: Frame) -> Iterator[RenderableType]:
+        rows = [
+            [
+                _name(row, "red"),
+                Text(format_age(row.finished_at or row.run_at, frame.now)),
+                Text(self._error(row)),
+            ]
+            for row in frame.failures[: self._rows]
+        ]
+        yield from _part("FAILED WITHIN A DAY", ["NAME", "WHEN", "ERROR"], rows)
+
+    def _queues(self, frame: Frame) -> Iterator[RenderableType]:
+        rows = []
+        for each in frame.queues[: self._rows]:
+            oldest = format_duration(frame.now - each.oldest_at) if each.oldest_at else ""
+            style = "red" if each.is_unserved else "magenta" if each.stopped_by else ""
+            counts = (each.due, each.upcoming, each.held, each.running, each.workers)
+            texts = [shown_count(each.due), oldest, *map(shown_count, counts[1:])]
+            rows.append([Text(printable(each.name), style=style), *map(Text, texts)])
+        columns = ["NAME", "DUE", "OLDEST", "FUTURE", "HELD", "RUNNING", "WORKERS"]
+        yield from _part("QUEUES", columns, rows, len(frame.queues) - len(rows))
+
+    def _workers(self, frame: Frame) -> Iterator[RenderableType]:
+        styles = {"alive": "green", "draining": "magenta", "expired": "red"}
+        rows = [
+            [
+                Text(printable(f"{each.session.host} {each.session.pid}")),
+                Text(each.state, style=styles[each.state]),
+                Text(str(len(each.runs))),
+                Text(format_age(each.session.started_at or frame.now, frame.now)),
+                Text(printable(", ".join(each.session.queues)), style="dim"),
+            ]
+            for each in frame.workers[: self._rows]
+        ]
+        columns = ["NAME", "STATE", "RUNS", "STARTED", "QUEUES"]
+        yield from _part("WORKERS", columns, rows, len(frame.workers) - len(rows))
+
+    def _at(self, instant: datetime, now: datetime) -> str:
+        text = format_instant(instant.replace(microsecond=0), self._zone, now=now, labelled=False)
+        today = format_instant(now, self._zone, now=now, labelled=False).rsplit(" ", 1)[0]
+        day, _, clock = text.rpartition(" ")
+        return clock if day == today else text
+
+    def _error(self, row: Execution) -> str:
+        text = redacted_text(row.reason, (*self._redact, *row.snapshot.redact))
+        return printable(text.removeprefix("error: ")).replace("\n", " ")
+
+
+def _part(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Text]], more: int = 0
+) -> Iterator[RenderableType]:
+    """Yield a titled table whose first column is wide, and whose last column is shortened."""
+    rows = list(rows)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for place, column in enumerate(columns):
+        is_text = place in (0, len(columns) - 1)
+        heading = title if not place else column
+        table.add_column(
+            Text(heading, style="bold" if not place else "dim"),
+            no_wrap=True,
+            overflow="ellipsis",
+            min_width=22 if not place else None,
+            max_width=30 if not place else None,
+            justify="left" if is_text or column in ("PROGRESS", "STATE", "QUEUES") else "right",
+        )
+    for row in rows:
+        table.add_row(*row)
+    yield Text("")
+    yield table
+    if not rows:
+        yield Text("none", style="dim")
+    if more > 0:
+        yield Text(f"and {more:,} more", style="dim")
+
+
+def _health_style(frame: Frame) -> str:
+    if not frame.healthy:
+        return "bold red"
+    return "bold yellow" if frame.problems else "bold green"
+
+
+def _name(row: Execution, style: str = "") -> Text:
+    return Text(printable(row.snapshot.name), style=style)
+
+
+def _left(row: Execution, now: datetime) -> str:
+    if row.due_at > now:
+        return format_duration(row.due_at - now)
+    return f"due {format_duration(now - row.due_at)}"
+
+
+def _progress(run: Run) -> str:
+    """Return a bar and a percentage, or the amount if the total is unknown; then the note."""
+    report = run.report
+    if report is None:
+        return ""
+    note = printable(report.note).replace("\n", " ")
+    if not report.total:
+        return f"{report.done:g} {note}".strip()
+    part = min(1.0, max(0.0, report.done / report.total))
+    full = round(part * BAR)
+    return f"[{'#' * full}{'.' * (BAR - full)}] {part:4.0%} {note}".rstrip()
