@@ -105,12 +105,13 @@ class CommandContext:
     def choose_zone(self, grids: Iterable[Grid]) -> None:
         """Choose the one zone of all tables of this command, unless it was chosen before.
 
-        It is UTC with --utc, the `timezone` of the application, the only zone of these grids, or
-        UTC. A line at the end of the command names the zone.
+        It is UTC with --utc, the `timezone` of the application, the only zone of these grids
+        besides UTC, or UTC. A line at the end of the command names the zone.
         """
         if self.output.table_zone:
             return
-        zones = {zone_of(grid) for grid in grids}
+        # UTC is the zone of grids without one, such as `every 10 seconds`.
+        zones = {zone_of(grid) for grid in grids} - {"UTC"}
         only = zones.pop() if len(zones) == 1 else "UTC"
         self.output.table_zone = self.output.zone(self.app.settings.timezone or only)
 

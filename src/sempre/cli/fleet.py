@@ -90,11 +90,10 @@ class _Queues:
 def read_workers(context: CommandContext) -> list[WorkerState]:
     """Return all workers with their runs: by host, then process."""
     reading = context.store.sessions()
-    sessions = sorted(context.read(reading), key=lambda each: (each.host, each.pid, each.id))
-    return [
-        WorkerState(each, context.read(context.store.running(each.id)), reading.now)
-        for each in sessions
-    ]
+    sessions = context.read(reading)
+    runs = {each.id: context.read(context.store.running(each.id)) for each in sessions}
+    found = [WorkerState(each, runs[each.id], reading.now) for each in sessions]
+    return sorted(found, key=lambda each: (each.session.host, each.session.pid, each.session.id))
 
 
 def read_queues(context: CommandContext, workers: Iterable[WorkerState]) -> list[QueueBacklog]:

@@ -92,7 +92,8 @@ def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iter
             rows, now = latest[schedule.id], context.now
             history = [row for row in rows if _is_past(row, now)]
             switch = _switch_that_stops(schedule, switches, now)
-            waits_for = next((row.held_by for row in rows if row.is_live and row.held_by), "")
+            held = (row.held_by for row in rows if row.is_live and row.occupies_slot)
+            waits_for = next(filter(None, held), "")
             late_after = settings.sweep + settings.grace
             yield Summary(schedule, history, now, late_after, switch, waits_for)
 

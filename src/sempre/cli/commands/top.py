@@ -48,7 +48,10 @@ def top(context: CommandContext, *, once: bool) -> None:
     if once or not context.output.is_terminal:
         width = context.output.width or PIPE_WIDTH
         console = Console(width=width, highlight=False)
-        console.print(_screen(context).draw(reader.read(), width))
+        with console.capture() as captured:
+            console.print(_screen(context).draw(reader.read(), width))
+        for line in captured.get().splitlines():
+            click.echo(line.rstrip())
         return
     _watch(context, reader, Console(highlight=False))
 

@@ -1,6 +1,6 @@
 """The live screen, drawn with rich: a frame as lines that fit the width of the terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from rich.console import Group, RenderableType
@@ -19,7 +19,16 @@ __all__ = ["Screen"]
 
 BAR = 10
 LONG_RUN = timedelta(hours=1)
-WIDE = 120
+WIDE = 130
+RUNNING = {"NAME": "text", "ELAPSED": "number", "PROGRESS": "text", "WORKER": "text"}
+NEXT = {"NAME": "text", "DUE": "number", "LEFT": "number"}
+FAILED = {"NAME": "text", "WHEN": "number", "ERROR": "text"}
+QUEUES = {
+    "NAME": "text",
+    **dict.fromkeys(("DUE", "OLDEST", "FUTURE", "HELD", "RUNNING", "WORKERS"), "number"),
+}
+WORKERS = {"NAME": "text", "STATE": "word", "RUNS": "number", "STARTED": "number", "QUEUES": "text"}
+"""The columns of each part, with the kind of each."""
 
 
 class Screen:
@@ -75,7 +84,7 @@ class Screen:
     def _running(self, frame: Frame) -> Iterator[RenderableType]:
         rows = [self._run(run, frame.now) for run in frame.runs[: self._rows]]
         more = len(frame.runs) - len(rows)
-        yield from _part("RUNNING", ["NAME", "ELAPSED", "PROGRESS", "WORKER"], rows, more)
+        yield from _part("RUNNING", RUNNING, rows, more)
 
     def _run(self, run: Run, now: datetime) -> list[Text]:
         row = run.execution
@@ -94,7 +103,7 @@ class Screen:
             [_name(row), Text(self._at(row.due_at, frame.now)), Text(_left(row, frame.now))]
             for row in frame.upcoming[: self._rows]
         ]
-        yield from _part("NEXT", ["NAME", "DUE", "LEFT"], rows)
+        yield from _part("NEXT", NEXT, rows)
 
     def _failures(self, frame: Frame) -> Iterator[RenderableType]:
         rows = [
@@ -105,7 +114,7 @@ class Screen:
             ]
             for row in frame.failures[: self._rows]
         ]
-        yield from _part("FAILED WITHIN A DAY", ["NAME", "WHEN", "ERROR"], rows)
+        yield from _part("FAILED WITHIN A DAY", FAILED, rows)
 
     def _queues(self, frame: Frame) -> Iterator[RenderableType]:
         rows = []
@@ -115,8 +124,7 @@ class Screen:
             counts = (each.due, each.upcoming, each.held, each.running, each.workers)
             texts = [shown_count(each.due), oldest, *map(shown_count, counts[1:])]
             rows.append([Text(printable(each.name), style=style), *map(Text, texts)])
-        columns = ["NAME", "DUE", "OLDEST", "FUTURE", "HELD", "RUNNING", "WORKERS"]
-        yield from _part("QUEUES", columns, rows, len(frame.queues) - len(rows))
+        yield from _part("QUEUES", QUEUES, rows, len(frame.queues) - len(rows))
 
     def _workers(self, frame: Frame) -> Iterator[RenderableType]:
         styles = {"alive": "green", "draining": "magenta", "expired": "red"}
@@ -130,8 +138,7 @@ class Screen:
             ]
             for each in frame.workers[: self._rows]
         ]
-        columns = ["NAME", "STATE", "RUNS", "STARTED", "QUEUES"]
-        yield from _part("WORKERS", columns, rows, len(frame.workers) - len(rows))
+        yield from _part("WORKERS", WORKERS, rows, len(frame.workers) - len(rows))
 
     def _at(self, instant: datetime, now: datetime) -> str:
         text = format_instant(instant.replace(microsecond=0), self._zone, now=now, labelled=False)
@@ -145,21 +152,22 @@ class Screen:
 
 
 def _part(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[Text]], more: int = 0
+    title: str, columns: Mapping[str, str], rows: Iterable[Sequence[Text]], more: int = 0
 ) -> Iterator[RenderableType]:
-    """Yield a titled table whose first column is wide, and whose last column is shortened."""
+    """Yield a titled table over the whole width.
+
+    A column is "text", which shares the width that is left, "word", or "number".
+    """
     rows = list(rows)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for place, column in enumerate(columns):
-        is_text = place in (0, len(columns) - 1)
-        heading = title if not place else column
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
+    for place, (column, kind) in enumerate(columns.items()):
+        heading = Text(column, style="dim") if place else Text(title, style="bold")
         table.add_column(
-            Text(heading, style="bold" if not place else "dim"),
+            heading,
             no_wrap=True,
             overflow="ellipsis",
-            min_width=22 if not place else None,
-            max_width=30 if not place else None,
-            justify="left" if is_text or column in ("PROGRESS", "STATE", "QUEUES") else "right",
+            ratio=1 if kind == "text" else None,
+            justify="right" if kind == "number" else "left",
         )
     for row in rows:
         table.add_row(*row)

@@ -125,7 +125,7 @@ def write_session(session: Session) -> str:
     return json_text(data)
 
 
-def read_session(found: Sequence[str]) -> Session:
+def read_session(found: Sequence[Any]) -> Session:
     """Return a session from its id, its start and description, its lease and its draining."""
     identity, text, lease, draining = found
     host, pid, queues, jobs, tzdata, release = json.loads(text[WIDTH:])
