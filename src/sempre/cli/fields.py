@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from sempre.cli.context import CommandContext
-from sempre.cli.layout import unique_size
+from sempre.cli.layout import Column, unique_size
 from sempre.cli.output import Output
 from sempre.cli.times import format_duration, json_instant
 from sempre.grids.grid import Grid
@@ -30,6 +30,7 @@ class Field(Generic[T]):
         text: returns the text for people; by default the value in words, nothing for None and 0.
         below: whether it moves to a second line in a narrow terminal.
         flexible: the width to which it is shortened in a narrow terminal; 0 if it is not.
+        optional: whether it is left out in a narrow terminal.
         is_id: whether a terminal shows the shortest prefix that is unique in its table.
     """
 
@@ -42,6 +43,7 @@ class Field(Generic[T]):
     text: Callable[[T, CommandContext], str] | None = None
     below: bool = False
     flexible: int = 0
+    optional: bool = False
     is_id: bool = False
 
     def masked(self, thing: T, redact: Sequence[str]) -> object:
@@ -105,11 +107,11 @@ class Fields(Generic[T]):
         rows += [[*row, *[""] * (len(shown) - len(row))] for row in further]
         if context.output.width is not None:
             rows = _with_short_ids(rows, [each.is_id for each in shown.values()], context.output)
-        below = [column for column, each in shown.items() if each.below]
-        flexible = {column: each.flexible for column, each in shown.items() if each.flexible}
-        context.output.table(
-            list(shown), rows, below=below, flexible=flexible, is_continued=is_continued
-        )
+        columns = [
+            Column(column, each.flexible, each.below, each.optional, each.is_id)
+            for column, each in shown.items()
+        ]
+        context.output.table(columns, rows, is_continued=is_continued)
 
     def _text(self, field: Field[T], thing: T, context: CommandContext) -> str:
         if field.text is not None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,9 +17,10 @@ import click
 from sempre.cli.layout import (
     GAP,
     LEAST,
+    Column,
+    arranged,
     fitted_widths,
     natural_widths,
-    row_width,
     shortened,
     text_width,
 )
@@ -33,7 +34,6 @@ VERSION = 2
 
 INDENT = "   "
 LABEL_WIDTH = 12
-NOTHING: Mapping[str, int] = {}
 COLOURS: Mapping[str, Mapping[str, Any]] = {
     word: style
     for words, style in (
@@ -128,55 +128,40 @@ class Output:
 
     def table(
         self,
-        columns: Sequence[str],
+        columns: Sequence[str | Column],
         rows: Sequence[Sequence[str]],
         *,
-        below: Collection[str] = (),
-        flexible: Mapping[str, int] = NOTHING,
         is_continued: bool = False,
     ) -> None:
         """Print rows under their headings; without rows, the headings alone.
 
-        Where the table is wider than the terminal, the `flexible` columns are shortened to no less
-        than these widths. If that is not enough, the columns of the headings in `below` move to a
-        second line of each row. A table that is continued has no headings, and columns at least as
-        wide as before.
+        A table that is continued has no headings, and columns at least as wide as before.
         """
         cleaned = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
+        known = [Column(each) if isinstance(each, str) else each for each in columns]
         least = self._widths if is_continued else ()
-        self._widths = natural_widths(columns, cleaned, least)
-        lines = table_lines(
-            columns, cleaned, below=below, flexible=flexible, width=self.width, least=least
-        )
+        self._widths = natural_widths([each.heading for each in known], cleaned, least)
+        lines = table_lines(known, cleaned, width=self.width, least=least)
         for line in islice(lines, int(is_continued), None):
             _echo(line)
 
 
 def table_lines(
-    columns: Sequence[str],
+    columns: Sequence[Column],
     rows: Sequence[Sequence[str]],
     *,
-    below: Collection[str] = (),
-    flexible: Mapping[str, int] = NOTHING,
     width: int | None = None,
     least: Sequence[int] = (),
 ) -> Iterator[str]:
     """Yield rows as lines of columns, two spaces apart, without trailing blanks."""
-    sizes = natural_widths(columns, rows, least)
-    moved: set[int] = set()
-    if width is not None and row_width(sizes) > width:
-        narrow = [flexible.get(column, size) for column, size in zip(columns, sizes, strict=True)]
-        if row_width(list(map(min, narrow, sizes))) > width:
-            moved = {place for place, column in enumerate(columns) if column in below}
-            narrow = [max(LEAST, len(column)) for column in columns]
-        kept = [place for place in range(len(columns)) if place not in moved]
-        fitted = fitted_widths([sizes[at] for at in kept], [narrow[at] for at in kept], width)
-        sizes = [dict(zip(kept, fitted, strict=True)).get(at, 0) for at in range(len(columns))]
-    for row in (columns, *rows):
-        cells = [(cell, sizes[at]) for at, cell in enumerate(row) if at not in moved]
-        yield GAP.join(_padded(cell, size) for cell, size in cells).rstrip()
-        second = [cell for at, cell in enumerate(row) if at in moved and cell]
-        if second and row is not columns:
+    headings = [each.heading for each in columns]
+    natural = natural_widths(headings, rows, least)
+    widths, below = arranged(columns, natural, width)
+    for row in (headings, *rows):
+        cells = (_padded(row[place], size) for place, size in widths.items())
+        yield GAP.join(cells).rstrip()
+        second = [row[place] for place in below if row[place]]
+        if second and row is not headings:
             yield INDENT + _second_line(second, width)
 
 

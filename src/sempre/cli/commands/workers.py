@@ -123,8 +123,8 @@ WORKER = Fields[WorkerState](
     Field("running", lambda each: [row.id for row in each.runs], column="RUNS", text=_runs),
     Field("started_at", lambda each: each.session.started_at, column="SINCE"),
     Field("leased_until", lambda each: each.session.leased_until, column="LEASE", text=_lease),
-    Field("release", lambda each: each.session.release, column="RELEASE"),
-    Field("tzdata", lambda each: each.session.tzdata, column="TZDATA", below=True),
+    Field("release", lambda each: each.session.release, column="RELEASE", optional=True),
+    Field("tzdata", lambda each: each.session.tzdata, column="TZDATA", optional=True),
     Field(
         "", lambda each: ", ".join(each.session.queues), column="QUEUES", flexible=12, below=True
     ),
