@@ -110,7 +110,10 @@ class ListingGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `list` where no command is named."""
         is_option = bool(args) and args[0].startswith("-") and args[0] not in ctx.help_option_names
-        return super().parse_args(ctx, ["list", *args] if not args or is_option else args)
+        # A shell that completes a line parses it before its command is typed.
+        if not ctx.resilient_parsing and (not args or is_option):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
 
 
 def _refuse_other_bytes(words: Sequence[str]) -> None:

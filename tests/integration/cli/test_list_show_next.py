@@ -278,3 +278,22 @@ def test_a_list_asks_for_the_history_of_all_its_schedules_at_once(
     shop.answer("list")
 
     assert asked == [3]
+
+
+@pytest.mark.parametrize("target", ["all", "job:leap", "tag:yearly"])
+def test_a_schedule_that_a_switch_stops_is_not_shown_as_ok(shop: Shop, target: str) -> None:
+    shop.run("leap")
+    shop.cli("switch", "off", target, "-m", "incident")
+
+    result = shop.cli("list", "leap")
+    [stopped] = shop.answer("list", "leap", "--stopped")["schedules"]
+
+    [line] = [each for each in result.stdout.splitlines() if " leap " in each]
+    assert line.startswith("#  leap")
+    assert f"stopped by the switch {target} (" in line
+    assert line.rstrip().endswith(".")
+    assert result.stderr.startswith("1 schedule, 1 stopped.\n")
+    assert (stopped["state"], stopped["stopped_by"]) == ("stopped", target)
+    assert shop.cli("show", "leap").stdout.startswith("# leap: stopped by the switch ")
+    shop.cli("switch", "on", target)
+    assert shop.answer("list", "leap")["schedules"][0]["state"] == "ok"
