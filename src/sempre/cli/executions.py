@@ -12,7 +12,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.results import result_in_words, shown_result
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import LIVE, State
+from sempre.domain.states import LIVE, Kind, State
 from sempre.ports.messages import Attempt
 
 __all__ = [
@@ -83,6 +83,13 @@ def _why(row: Execution, context: CommandContext) -> str:
     return redacted_text(why, (*context.redact, *row.snapshot.redact))
 
 
+def _why_in_table(row: Execution, context: CommandContext) -> str:
+    """Return why an execution is as it is; of a plain slot, only the reason of its state."""
+    if row.kind is not Kind.SCHEDULED:
+        return _why(row, context)
+    return redacted_text(row.reason, (*context.redact, *row.snapshot.redact))
+
+
 def _args(row: Execution, context: CommandContext) -> str:
     return shown_args(row.snapshot.args, (*context.redact, *row.snapshot.redact))
 
@@ -115,7 +122,8 @@ EXECUTION = Fields[Execution](
     Field("held_by", lambda row: row.held_by or None, label="held by"),
     Field("actor", lambda row: row.actor),
     Field("reason", lambda row: row.reason, mask=redacted_text),
-    Field("", lambda row: row.reason, column="WHY", label="why", text=_why, below=True),
+    Field("", lambda row: row.reason, column="WHY", text=_why_in_table, below=True, flexible=20),
+    Field("", lambda row: row.reason, label="why", text=_why),
     Field("args", lambda row: dict(row.snapshot.args), mask=redacted, label="args", text=_args),
     Field("", lambda row: row.key, label="key"),
     grid=lambda row: row.snapshot.grid,

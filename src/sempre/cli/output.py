@@ -111,6 +111,13 @@ class Output:
         for text in texts:
             _echo(_coloured(printable(text)))
 
+    def paragraph(self, text: str, *, indent: int) -> None:
+        """Print a text; on a terminal, its further lines are indented."""
+        width = self.width or len(text) + 1
+        colour = text.split(maxsplit=1)[0] if text.strip() else ""
+        for part in textwrap.wrap(text, width, subsequent_indent=" " * indent):
+            _echo(_coloured(printable(part), colour))
+
     def facts(self, facts: Iterable[tuple[str, str]]) -> None:
         """Print names and values in two columns; facts without a value are left out."""
         for name, text in facts:
@@ -157,22 +164,22 @@ def table_lines(
     headings = [each.heading for each in columns]
     natural = natural_widths(headings, rows, least)
     widths, below = arranged(columns, natural, width)
+    second = _second_widths([natural[place] for place in below], width)
     for row in (headings, *rows):
-        cells = (_padded(row[place], size) for place, size in widths.items())
-        yield GAP.join(cells).rstrip()
-        second = [row[place] for place in below if row[place]]
-        if second and row is not headings:
-            yield INDENT + _second_line(second, width)
+        yield _line(row, widths)
+        if row is not headings and any(row[place] for place in below):
+            yield INDENT + _line(row, dict(zip(below, second, strict=True)))
 
 
-def _second_line(cells: Sequence[str], width: int | None) -> str:
-    """Return cells side by side; the longest are shortened to fit the width."""
-    sizes = list(map(text_width, cells))
-    if width is not None:
-        sizes = fitted_widths(sizes, [LEAST] * len(cells), width - len(INDENT))
-    return GAP.join(
-        _coloured(shortened(cell, size)) for cell, size in zip(cells, sizes, strict=True)
-    )
+def _second_widths(widths: Sequence[int], width: int | None) -> Sequence[int]:
+    """Return the widths of the columns of second lines; the widest are shortened to fit."""
+    if width is None:
+        return widths
+    return fitted_widths(widths, [LEAST] * len(widths), width - len(INDENT))
+
+
+def _line(row: Sequence[str], widths: Mapping[int, int]) -> str:
+    return GAP.join(_padded(row[place], size) for place, size in widths.items()).rstrip()
 
 
 def _padded(cell: str, size: int) -> str:
@@ -180,8 +187,9 @@ def _padded(cell: str, size: int) -> str:
     return _coloured(text) + " " * (size - text_width(text))
 
 
-def _coloured(text: str) -> str:
-    words = text.split(maxsplit=1)
+def _coloured(text: str, like: str = "") -> str:
+    """Return a text in the colour of its first word, or of another word."""
+    words = (like or text).split(maxsplit=1)
     colour = COLOURS.get(words[0].rstrip(":,")) if words and _has_colour() else None
     return click.style(text, **colour) if colour else text
 

@@ -49,7 +49,8 @@ def _print(
         ]
     )
     for problem in problems:
-        output.line(f"{problem.severity} {problem.code}  {problem.message}")
+        head = f"{problem.severity} {problem.code}  "
+        output.paragraph(f"{head}{problem.message}", indent=len(head))
         if problem.advice:
             inform(f"  try: {problem.advice}")
 

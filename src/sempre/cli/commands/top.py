@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["top"]
 
 REST = 1.0
+MOST_GRIDS = 1_000
 PIPE_WIDTH = 120
 ROWS_AT_LEAST = 3
 # Lines besides the rows of the five parts: titles, blank lines and health.
@@ -39,6 +41,7 @@ def top(context: CommandContext, *, once: bool) -> None:
     The screen is renewed each second; `q` or Ctrl-C ends it. A pipe gets one plain frame.
     """
     reader = FrameReader(context)
+    context.choose_zone(each.definition.grid for each in islice(context.app.schedules, MOST_GRIDS))
     if context.output.as_json:
         context.output.json(_frame_json(context, reader.read()))
         return
@@ -79,8 +82,7 @@ def _watch(context: CommandContext, reader: FrameReader, console: "Console") -> 
 def _screen(context: CommandContext, rows: int = 5) -> "Screen":
     from sempre.cli.top.screen import Screen  # noqa: PLC0415 - as above
 
-    zone = context.output.zone(context.app.settings.timezone or "UTC")
-    return Screen(zone, context.redact, rows=rows)
+    return Screen(context.output.table_zone, context.redact, rows=rows)
 
 
 @contextmanager

@@ -11,13 +11,13 @@ from sempre.cli.status.checks import Problem, problems_of
 from sempre.cli.status.facts import read_facts
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
-from sempre.ports.messages import ExecutionQuery, Report
+from sempre.ports.messages import ExecutionQuery, Report, Waiting
 
 __all__ = ["Frame", "FrameReader", "Run"]
 
 SLOW = 10.0
 """Seconds between two readings of what changes slowly: health, failures and queues."""
-NEXT, SCANNED = 10, 1_000
+NEXT, PAGE, PAGES = 10, 1_000, 3
 AHEAD, RECENTLY = timedelta(hours=24), timedelta(hours=24)
 FAILURES = 10
 
@@ -40,7 +40,7 @@ class Frame:
         healthy: whether no problem is an error.
         problems: what `sempre status` reports.
         runs: running executions, the longest run first.
-        upcoming: waiting executions, the next one first.
+        upcoming: executions in the future, the next one first.
         failures: executions that failed within a day, the latest first.
     """
 
@@ -109,10 +109,17 @@ class FrameReader:
         return sorted(runs, key=lambda run: run.execution.started_at or run.execution.due_at)
 
     def _upcoming(self) -> list[Execution]:
-        """Return the next executions, of the first thousand that wait."""
-        context = self._context
-        page = context.read(context.store.waiting(None, horizon=AHEAD, after="", limit=SCANNED))
-        first = nsmallest(NEXT, page.items, key=lambda each: (each.due_at, each.id))
+        """Return the next executions in the future, of the first thousands that wait."""
+        context, after = self._context, ""
+        future: list[Waiting] = []
+        for _ in range(PAGES):
+            reading = context.store.waiting(None, horizon=AHEAD, after=after, limit=PAGE)
+            page = context.read(reading)
+            future += [each for each in page.items if each.due_at > reading.now]
+            after = page.after
+            if not after:
+                break
+        first = nsmallest(NEXT, future, key=lambda each: (each.due_at, each.id))
         found = context.read(context.store.candidates([each.id for each in first]))
         rows = [each.execution for each in found if each.execution.is_live]
         return sorted(rows, key=lambda row: (row.due_at, row.id))

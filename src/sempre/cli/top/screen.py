@@ -20,7 +20,7 @@ __all__ = ["Screen"]
 BAR = 10
 LONG_RUN = timedelta(hours=1)
 WIDE = 130
-RUNNING = {"NAME": "text", "ELAPSED": "number", "PROGRESS": "text", "WORKER": "text"}
+RUNNING = {"NAME": "text", "ELAPSED": "number", "PROGRESS": "text", "WORKER": "word"}
 NEXT = {"NAME": "text", "DUE": "number", "LEFT": "number"}
 FAILED = {"NAME": "text", "WHEN": "number", "ERROR": "text"}
 QUEUES = {
@@ -47,30 +47,26 @@ class Screen:
         self._rows = rows
 
     def draw(self, frame: Frame, width: int) -> RenderableType:
-        """Return a frame for a terminal of this width; wide ones get two columns."""
-        left = [*self._running(frame), *self._failures(frame)]
-        right = [*self._upcoming(frame), *self._queues(frame), *self._workers(frame)]
-        head = [*self._health(frame, width)]
+        """Return a frame for a terminal of this width; a wide one gets parts side by side."""
+        head = [*self._health(frame, width), *self._running(frame)]
+        left = [*self._upcoming(frame), *self._queues(frame)]
+        right = [*self._failures(frame), *self._workers(frame)]
         if width < WIDE:
-            return Group(*head, *self._running(frame), *self._upcoming(frame), *self._rest(frame))
-        grid = Table.grid(expand=True, padding=(0, 2))
+            rest = (self._upcoming, self._failures, self._queues, self._workers)
+            return Group(*head, *(each for part in rest for each in part(frame)))
+        grid = Table.grid(expand=True, padding=(0, 4, 0, 0), pad_edge=False)
         grid.add_column(ratio=1)
         grid.add_column(ratio=1)
         grid.add_row(Group(*left), Group(*right))
         return Group(*head, grid)
 
-    def _rest(self, frame: Frame) -> Iterator[RenderableType]:
-        yield from self._failures(frame)
-        yield from self._queues(frame)
-        yield from self._workers(frame)
-
     def _health(self, frame: Frame, width: int) -> Iterator[RenderableType]:
         alive = sum(each.state != "expired" for each in frame.workers)
-        line = Text("healthy" if frame.healthy else "unhealthy", style=_health_style(frame))
+        line = Text()
+        line.append("healthy" if frame.healthy else "unhealthy", style=_health_style(frame))
         line.append(
             f"  {counted(frame.schedules, 'schedule')}, {counted(alive, 'worker')}, "
-            f"{len(frame.runs)} running",
-            style="",
+            f"{len(frame.runs)} running"
         )
         clock = format_instant(frame.now.replace(microsecond=0), self._zone, now=frame.now)
         line.append(" " * max(2, width - line.cell_len - len(clock)) + clock, style="dim")

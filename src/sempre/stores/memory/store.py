@@ -139,6 +139,8 @@ class MemoryStore(MemoryHistory, MemoryFleet):
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
+            # Also for a session without a lease: every claim frees rows of switches that are over.
+            switches.active_switches(tables, now)
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
