@@ -229,7 +229,7 @@ def _printed(words: list[str], width: int, folder: Path) -> str:
 def _svg(title: str, text: str, width: int) -> str:
     """Return a text with colours as a picture; its fonts are those of the reader."""
     console = Console(record=True, width=width, file=StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(text.replace("\r\n", "\n").rstrip("\n")), overflow="ignore")
+    console.print(Text.from_ansi(text.replace("\r\n", "\n").rstrip("\n") + "\n"), overflow="ignore")
     form = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     return console.export_svg(title=title, code_format=form)
 

@@ -20,7 +20,7 @@ Mark = tuple[str, int, int, str]
 
 
 @dataclass
-class Changes:
+class _Changes:
     """Executions of a query whose state differs from the one seen before."""
 
     context: CommandContext
@@ -55,7 +55,7 @@ def follow(
 
     Each is a line of the table, or one object per line with --json.
     """
-    changes, never = Changes(context, query), Event()
+    changes, never = _Changes(context, query), Event()
     rows, is_first = changes.next()[-limit:], True
     while True:
         if context.output.as_json:

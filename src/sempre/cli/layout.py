@@ -51,8 +51,8 @@ class Arrangement(NamedTuple):
 def arranged(columns: Sequence[Column], widths: Sequence[int], width: int | None) -> Arrangement:
     """Fit columns of these widths into a line: each step is taken if the one before is too wide.
 
-    Flexible columns are shortened; columns move to the second line; flexible columns are shortened
-    to 8 characters; optional columns are left out; all other columns are shortened.
+    Flexible columns are shortened; columns move to the second line; optional columns are left out;
+    flexible columns are shortened to 8 characters; all other columns are shortened.
     """
     places = range(len(columns))
     first = [place for place in places if not columns[place].below]
@@ -60,7 +60,7 @@ def arranged(columns: Sequence[Column], widths: Sequence[int], width: int | None
     flexible = [each.flexible or size for each, size in zip(columns, widths, strict=True)]
     short = [LEAST if each.flexible else size for each, size in zip(columns, widths, strict=True)]
     shortest = [size if each.is_id else LEAST for each, size in zip(columns, widths, strict=True)]
-    for kept, least in ((places, flexible), (first, flexible), (first, short), (needed, short)):
+    for kept, least in ((places, flexible), (first, flexible), (needed, flexible), (needed, short)):
         found = _fitted(kept, widths, least, width)
         if width is None or _row_width(list(found.values())) <= width:
             return Arrangement(found, [place for place in places if place not in {*first, *kept}])
@@ -123,7 +123,7 @@ def text_width(text: str) -> int:
 def unique_size(ids: Iterable[str], *, least: int = LEAST) -> int:
     """Return the least length at which no two of these ids begin alike."""
     known = sorted(set(ids))
-    common = (_common(one, other) for one, other in pairwise(known))
+    common = (_shared_length(one, other) for one, other in pairwise(known))
     return max(least, *(size + 1 for size in common), 0)
 
 
@@ -131,7 +131,7 @@ def _row_width(widths: Sequence[int]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
-def _common(one: str, other: str) -> int:
+def _shared_length(one: str, other: str) -> int:
     """Return how many characters two texts have in common at their beginning."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,11 +1,13 @@
 """`sempre top`: a live screen on a terminal, one plain frame elsewhere."""
 
+import fcntl
 import os
 import re
 import select
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -68,7 +70,7 @@ def test_a_terminal_gets_a_live_screen_until_a_key_ends_it(
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
-        preexec_fn=lambda: os.set_blocking(0, True) or _make_controlling(0),  # noqa: PLW1509
+        preexec_fn=_make_controlling,  # noqa: PLW1509 - this test has no threads
     )
     os.close(theirs)
     try:
@@ -87,10 +89,7 @@ def test_a_terminal_gets_a_live_screen_until_a_key_ends_it(
     assert b"\x1b[?1049h" in screen
 
 
-def _make_controlling(terminal: int) -> None:
-    """Let Ctrl-C on a terminal send SIGINT to this process."""
-    import fcntl  # noqa: PLC0415 - in the child only
-    import termios  # noqa: PLC0415 - as above
-
-    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+def _make_controlling() -> None:
+    """Let Ctrl-C on the terminal of this process send it SIGINT."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration
 
-__all__ = ["QUEUE", "queues"]
+__all__ = ["QUEUE", "queues", "shown_count"]
 
 
 @click.command
