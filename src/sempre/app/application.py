@@ -6,13 +6,14 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overload
 
-from sempre.app.composition import Composition, current_user
+from sempre.app.composition import Composition
 from sempre.app.declarations import Declarations
 from sempre.app.enqueue.enqueuer import Enqueuer
 from sempre.app.enqueue.receipt import Receipt
 from sempre.app.event_listeners import add_listener
 from sempre.app.jobs import AsyncJob, Call, Job
 from sempre.app.middleware import AroundEnqueue, AroundPerform, Gate, Middleware
+from sempre.app.operator import Operator
 from sempre.app.options import (
     DeclarationOptions,
     Duration,
@@ -26,16 +27,12 @@ from sempre.app.process.embedded_worker import Embedded
 from sempre.app.process.worker_processes import start_processes
 from sempre.app.process.worker_threads import Running
 from sempre.app.registry import Decorator, Registry
-from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.deploy import Synced
 from sempre.app.schedules.stored_schedule import StoredSchedule
-from sempre.app.switches import StoredSwitch, target_of
 from sempre.app.transactions.transaction_block import transaction
 from sempre.clock import Clock, SystemClock
 from sempre.config import Settings, read_settings
-from sempre.engine.core import Engine
 from sempre.engine.events import Events, Happened, Listener
-from sempre.engine.watchdog import Watchdog
 from sempre.errors.wording import counted
 from sempre.grids.grid import Grid
 from sempre.ports.broker import Broker
@@ -53,7 +50,7 @@ R = TypeVar("R")
 _PLACES = ("store", "broker")
 
 
-class Sempre:
+class Sempre(Operator):
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")
@@ -87,14 +84,14 @@ class Sempre:
         self.settings = read_settings(given)
         self.events = Events(clock)
         self.middleware = Middleware()
-        self.declarations = Declarations()
-        self.composition = Composition(
+        composition = Composition(
             self.settings,
             store=None if isinstance(store, str) else store,
             broker=None if isinstance(broker, str) else broker,
             clock=clock or SystemClock(),
             events=self.events,
         )
+        super().__init__(composition, Declarations())
         self._registry = Registry(self)
         self._narrated = False
 
@@ -231,44 +228,6 @@ class Sempre:
 
     # Operating
 
-    @property
-    def engine(self) -> Engine:
-        """The engine of this process, made and set up when it is first needed."""
-        return self.composition.engine
-
-    @property
-    def clock(self) -> Clock:
-        """The clock of this process; on virtual time, the virtual one."""
-        return self.composition.clock
-
-    @property
-    def schedules(self) -> Schedules:
-        """All schedules of the store."""
-        return Schedules(self.engine, actor=current_user(), tasks=self.declarations.tasks)
-
-    @property
-    def watchdog(self) -> Watchdog:
-        """The watchdog: its message on the broker and its pass."""
-        return Watchdog(self.engine)
-
-    def schedule(self, name: str) -> StoredSchedule:
-        """Return one schedule of the store, to be read or operated."""
-        return self.schedules[name]
-
-    def switch(self, named: str | Job[..., Any]) -> StoredSwitch:
-        """Return a switch: `app.switch("provisioning").off("incident 42", until="2h")`.
-
-        Args:
-            named: a job, the name of a declared job or tag, or `job:NAME`, `queue:NAME`,
-                `tag:NAME`, `pair:JOB` or `all`.
-
-        Raises:
-            NamingError: no declared job or tag has that name.
-        """
-        name = f"job:{named.name}" if isinstance(named, Job) else named
-        target = target_of(name, jobs=self.declarations.tasks, tags=self.declarations.tags)
-        return StoredSwitch(lambda: self.engine, target, actor=current_user())
-
     def create_schedules(
         self,
         wanted: Iterable[tuple[str, Grid, Call[Any] | Job[..., Any]]],
@@ -276,6 +235,21 @@ class Sempre:
     ) -> list[bool]:
         """Create schedules in bulk, each with its first execution; False where a name is taken."""
         return self.schedules.create_many(self._registry.declared_alike(wanted, options))
+
+    def put_schedule(
+        self,
+        name: str,
+        grid: Grid,
+        call: Call[Any] | Job[..., Any],
+        **options: Unpack[ScheduleOptions],
+    ) -> StoredSchedule:
+        """Create a schedule, or change the one of that name to this definition; return it.
+
+        Raises:
+            Refused: the schedule of that name belongs to another owner.
+        """
+        [wanted] = self._registry.declared_alike([(name, grid, call)], options)
+        return self.schedules.put(wanted)
 
     def sync(self) -> Synced:
         """Bring the store to what this code declares; workers do it when they start.

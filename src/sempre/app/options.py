@@ -1,9 +1,10 @@
 """The options of jobs, schedules and settings, typed: a type checker finds a misspelt one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Required, TypedDict
 
+from sempre.domain.arguments import Json
 from sempre.domain.policies import OnUnknown, Overlap, Retry
 from sempre.domain.unique import Unique
 from sempre.ports.executor import Isolation
@@ -12,6 +13,7 @@ __all__ = [
     "CronPairOptions",
     "DeclarationOptions",
     "Duration",
+    "EditOptions",
     "EnqueueOptions",
     "EveryPairOptions",
     "FunctionOptions",
@@ -44,6 +46,7 @@ class WorkOptions(TypedDict, total=False):
     retry: Retry | int
     timeout: Duration | None
     on_unknown: OnUnknown
+    alert_after: int
     tags: Sequence[str]
 
 
@@ -79,6 +82,8 @@ class PolicyOptions(TypedDict, total=False):
     jitter: Duration
     until: datetime | str | None
     limit: int | None
+    retention: Duration | None
+    keep: int
     owner: str | None
     note: str
 
@@ -89,6 +94,25 @@ class JobOptions(WorkOptions, FunctionOptions, total=False):
 
 class ScheduleOptions(WorkOptions, PolicyOptions, total=False):
     """What `app.create_schedules` takes besides names, grids and calls."""
+
+
+class EditOptions(ScheduleOptions, total=False):
+    """What `schedule.edit` takes: the fields to change; all other fields stay.
+
+    cron, every: another rule; the zone, gap and fold stay unless they are given too.
+    anchor: the first instant of an interval.
+    args: the arguments of the job, all of them; checked against the signature of the job.
+    why: the reason, for the log of actions.
+    """
+
+    cron: str
+    every: Duration
+    anchor: datetime | str
+    timezone: str
+    gap: str
+    fold: str
+    args: Mapping[str, Json]
+    why: str
 
 
 class DeclarationOptions(ScheduleOptions, total=False):
@@ -178,9 +202,12 @@ class SettingOptions(TypedDict, total=False):
     watchdog_priority: int
     horizon: Duration
     retention: Duration
+    action_retention: Duration
     timeout: Duration
     drain: Duration
     result_limit: int
+    log_level: str
+    log_size: int
     redact: Sequence[str]
     release: int
     owner: str | None

@@ -5,12 +5,16 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from sempre.app.options import Duration
+from sempre.domain.action import Action
+from sempre.domain.arguments import Json
 from sempre.domain.names import check_name, check_note
 from sempre.domain.policies import check_choice
 from sempre.domain.switch import Switch
 from sempre.engine.core import Engine
+from sempre.engine.ids import new_id
 from sempre.engine.rings import ring_all, ring_orphans
 from sempre.errors import NamingError, nearest
+from sempre.errors.wording import written_instant
 from sempre.grids.relative_instants import read_point
 
 __all__ = ["Mode", "StoredSwitch", "target_of"]
@@ -54,17 +58,32 @@ class StoredSwitch:
             self._actor,
             self._end(until),
         )
-        self._engine().store.switch(switch, off=True)
+        after: dict[str, Json] = {"mode": switch.mode, "reason": switch.reason}
+        after["until"] = written_instant(switch.until) if switch.until else None
+        self._switch(switch, off=True, after=after)
 
-    def on(self) -> None:
+    def on(self, *, why: str = "") -> None:
         """Switch the target on, and ring for held work at once. Does nothing if it is on."""
         engine = self._engine()
-        engine.store.switch(Switch(self.target, self.target), off=False)
+        self._switch(Switch(self.target, self.target, reason=why), off=False)
         if engine.bell.carries:
             # Tickets that came while the switch was off are gone.
             ring_all(engine, None, within=timedelta(0), most=MOST_RUNG)
         ring_orphans(engine)
         engine.bell.wake_workers()
+
+    def _switch(self, switch: Switch, *, off: bool, after: Json = None) -> None:
+        """Turn the switch, and log who did it and why."""
+        engine, verb = self._engine(), "switch off" if off else "switch on"
+        action = Action(
+            id=new_id(engine.time.now()),
+            verb=verb,
+            target=f"switch:{self.target}",
+            actor=self._actor,
+            note=switch.reason,
+            after=after,
+        )
+        engine.store.switch(switch, off=off, action=action)
 
     @property
     def state(self) -> Switch | None:

@@ -16,6 +16,11 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     ),
     "Inspect": (
         Entry("status", f"{COMMANDS}.status:status", "Check health; exit 1 if unhealthy."),
+        Entry(
+            "doctor",
+            f"{COMMANDS}.doctor:doctor",
+            "Check the whole set-up; exit 1 if something is wrong.",
+        ),
         Entry("list", f"{COMMANDS}.list:list_schedules", "List schedules."),
         Entry(
             "show", f"{COMMANDS}.show:show", "Show one schedule, its next slots and its history."
@@ -23,6 +28,9 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
+        Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
+        Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
         Entry("workers", f"{COMMANDS}.workers:workers", "List workers, or drain them."),
         Entry("queues", f"{COMMANDS}.queues:queues", "List queues: backlog, age, workers."),
         Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),
@@ -36,6 +44,13 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     ),
     "Operate": (
         Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),
+        Entry("enqueue", f"{COMMANDS}.enqueue:enqueue", "Enqueue one run of a job."),
+        Entry("retry", f"{COMMANDS}.retry:retry", "Run ended executions again."),
+        Entry("cancel", f"{COMMANDS}.retry:cancel", "Cancel waiting and running executions."),
+        Entry("discard", f"{COMMANDS}.retry:discard", "Discard failed executions."),
+        Entry("edit", f"{COMMANDS}.edit:edit", "Change a schedule."),
+        Entry("rename", f"{COMMANDS}.delete:rename", "Give a schedule another name."),
+        Entry("delete", f"{COMMANDS}.delete:delete", "Delete schedules."),
         Entry("pause", f"{COMMANDS}.pause:pause", "Pause schedules."),
         Entry("resume", f"{COMMANDS}.pause:resume", "Resume paused schedules."),
         Entry("skip", f"{COMMANDS}.skip:skip", "Skip one future slot."),

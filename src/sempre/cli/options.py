@@ -8,7 +8,7 @@ import click
 
 from sempre.cli.output import Output
 
-__all__ = ["context_options", "count_option", "output_options", "store_options"]
+__all__ = ["context_options", "count_option", "output_options", "store_options", "why_option"]
 
 Function = Callable[..., Any]
 
@@ -19,6 +19,12 @@ def count_option(
     """Give a command an option that is a number from `least` to `most`."""
     kind, text = click.IntRange(least, most), f"{what}; default {default}."
     return click.option(*names, type=kind, metavar="N", default=default, help=text)
+
+
+def why_option(function: Function) -> Function:
+    """Give a command -m, the reason for the log of actions."""
+    text = "Reason, for the log of actions."
+    return click.option("-m", "--why", default="", help=text)(function)
 
 
 def output_options(function: Function) -> Function:

@@ -111,12 +111,10 @@ class Output:
         for text in texts:
             _echo(_coloured(printable(text)))
 
-    def paragraph(self, text: str, *, indent: int) -> None:
-        """Print a text; on a terminal, its further lines are indented."""
-        width = self.width or len(text) + 1
-        colour = text.split(maxsplit=1)[0] if text.strip() else ""
-        for part in textwrap.wrap(text, width, subsequent_indent=" " * indent):
-            _echo(_coloured(printable(part), colour))
+    def plain(self, texts: Iterable[str]) -> None:
+        """Print lines that a job wrote, without colour."""
+        for text in texts:
+            click.echo(printable(text))
 
     def facts(self, facts: Iterable[tuple[str, str]]) -> None:
         """Print names and values in two columns; facts without a value are left out."""
@@ -187,9 +185,8 @@ def _padded(cell: str, size: int) -> str:
     return _coloured(text) + " " * (size - text_width(text))
 
 
-def _coloured(text: str, like: str = "") -> str:
-    """Return a text in the colour of its first word, or of another word."""
-    words = (like or text).split(maxsplit=1)
+def _coloured(text: str) -> str:
+    words = text.split(maxsplit=1)
     colour = COLOURS.get(words[0].rstrip(":,")) if words and _has_colour() else None
     return click.style(text, **colour) if colour else text
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from sempre.app import StoredSchedule
 from sempre.cli.context import CommandContext
 from sempre.cli.times import json_instant
+from sempre.domain.schedule import Schedule
 
-__all__ = ["apply_to_schedules", "report_slot"]
+__all__ = ["apply_to_schedules", "next_text", "report_slot"]
 
 Verb = Callable[[StoredSchedule], bool]
 
@@ -23,7 +24,7 @@ def apply_to_schedules(
         answers.append({"name": schedule.name, "done": is_done, "next_run_at": next_run_at})
         if not context.output.as_json:
             word = done if is_done else f"already {done}"
-            context.output.line(f"{word} {schedule.name}{_next_text(context, schedule)}")
+            context.output.line(f"{word} {schedule.name}{next_text(context, schedule.row)}")
     if context.output.as_json:
         context.output.json({"schedules": answers})
 
@@ -38,11 +39,11 @@ def report_slot(
         context.output.json({"name": row.name, **instants})
         return
     shown = context.shown(slot, row.definition.grid)
-    context.output.line(f"{done} {row.name} {shown}{_next_text(context, schedule)}")
+    context.output.line(f"{done} {row.name} {shown}{next_text(context, row)}")
 
 
-def _next_text(context: CommandContext, schedule: StoredSchedule) -> str:
-    row = schedule.row
+def next_text(context: CommandContext, row: Schedule) -> str:
+    """Return the end of a line about a schedule: its next slot."""
     if row.next_run_at is None:
         return ", no next slot"
     return f", next {context.shown(row.next_run_at, row.definition.grid)}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
+from sempre.app.health.failures import failing
 from sempre.cli.context import CommandContext
 from sempre.cli.executions import EXECUTION, run_time
 from sempre.cli.fields import Field, Fields
@@ -42,6 +43,7 @@ class Summary:
     Attributes:
         history: executions that ran, run, wait for a retry, or were decided not to run.
         late_after: how long after its slot a waiting execution counts as late.
+        outcomes: the last executions that succeeded or failed, the newest end first.
         stopped_by: the switch that stops the schedule, if any.
         waits_for: the limit that holds an execution of the schedule back; empty without one.
     """
@@ -50,6 +52,7 @@ class Summary:
     history: Sequence[Execution]
     now: datetime
     late_after: timedelta
+    outcomes: Sequence[Execution] = ()
     stopped_by: Switch | None = None
     waits_for: str = ""
 
@@ -69,8 +72,8 @@ class Summary:
             "paused": schedule.pause is not None and schedule.pause.holds(now),
             "stopped": self.stopped_by is not None,
             "waiting": bool(self.waits_for),
+            "failing": failing(schedule, self.outcomes, now) is not None,
             "late": waiting is not None and waiting + self.allowance < now,
-            "failing": self.last is not None and _is_failure(self.last),
             "ended": schedule.ended,
             "never ran": self.last is None,
         }
@@ -87,15 +90,22 @@ def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iter
     settings, left = context.app.settings, iter(schedules)
     switches = context.read(context.store.switches())
     while some := list(islice(left, AT_ONCE)):
-        latest = context.read(context.store.latest([each.id for each in some], limit=RUNS))
+        ids, late_after = [each.id for each in some], settings.sweep + settings.grace
+        latest = context.read(context.store.latest(ids, limit=RUNS))
+        outcomes = context.read(context.store.outcomes(ids, limit=_outcomes_of(some)))
         for schedule in some:
             rows, now = latest[schedule.id], context.now
             history = [row for row in rows if _is_past(row, now)]
-            switch = _switch_that_stops(schedule, switches, now)
             held = (row.held_by for row in rows if row.is_live and row.occupies_slot)
-            waits_for = next(filter(None, held), "")
-            late_after = settings.sweep + settings.grace
-            yield Summary(schedule, history, now, late_after, switch, waits_for)
+            yield Summary(
+                schedule,
+                history,
+                now,
+                late_after,
+                outcomes.get(schedule.id, ()),
+                stopped_by=_switch_that_stops(schedule, switches, now),
+                waits_for=next(filter(None, held), ""),
+            )
 
 
 def _switch_that_stops(
@@ -111,6 +121,11 @@ def _switch_that_stops(
         schedule_id=schedule.id,
     )
     return stopping(switches, row, schedule.definition.tags)
+
+
+def _outcomes_of(schedules: Sequence[Schedule]) -> int:
+    """Return how many outcomes decide whether any of these schedules is failing."""
+    return max(each.definition.alert_after for each in schedules)
 
 
 def history_bar(history: Sequence[Execution]) -> str:

@@ -26,6 +26,8 @@ Table = Literal[
     "switches",
     "passes",
     "rollups",
+    "actions",
+    "run_logs",
 ]
 """The kind of a row, by one word on every store."""
 

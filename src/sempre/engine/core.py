@@ -7,8 +7,11 @@ from typing import NamedTuple, TypeVar
 
 from sempre.clock import Clock
 from sempre.config import Settings
+from sempre.domain.action import Act, action_of
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning import Plan, PlanningTime
+from sempre.domain.planning.plan import Change
+from sempre.domain.planning.unique_conflict import is_revival
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
@@ -21,7 +24,7 @@ from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
 
-__all__ = ["ClockReading", "Engine", "StoreTime", "born_by"]
+__all__ = ["ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
@@ -116,14 +119,16 @@ class Engine:
         """Return the store's now and the time zone data, for planning."""
         return PlanningTime(self.time.now(), self.tzdata)
 
-    def order(self, plan: Plan) -> Order:
+    def order(self, plan: Plan, act: Act | None = None) -> Order:
         """Return a plan as an order, with ids for the executions that the plan creates."""
-        if not plan.creates:
+        if not plan.creates and act is None:
             return Order(plan)
         if not self.bell.carries:
-            plan = copy_with(plan, creates=self.mark_scheduled(plan.creates))
+            creates, changes = self.mark_scheduled(plan.creates), map(_announced, plan.changes)
+            plan = copy_with(plan, creates=creates, changes=tuple(changes))
         now = self.time.now()
-        return Order(plan, tuple([new_id(now) for _ in plan.creates]))
+        action = None if act is None else action_of(act, plan, new_id(now))
+        return Order(plan, tuple([new_id(now) for _ in plan.creates]), action)
 
     def mark_scheduled(self, drafts: Iterable[Draft]) -> tuple[Draft, ...]:
         """Mark pending drafts as scheduled if the broker carries no messages."""
@@ -135,8 +140,12 @@ class Engine:
         ]
         return tuple(marked)
 
-    def carry_out(self, plan_again: Callable[[], Plan | None], *, tries: int = 5) -> Order | None:
+    def carry_out(
+        self, plan_again: Callable[[], Plan | None], *, act: Act | None = None, tries: int = 5
+    ) -> Order | None:
         """Apply a plan and ring the executions it created; plan again while the plan is refused.
+
+        An act of an operator is logged in the same commit.
 
         Returns:
             The order that was carried out; None if the plan was empty.
@@ -148,9 +157,9 @@ class Engine:
             plan = plan_again()
             if plan is None or plan.is_empty:
                 return None
-            order = self.order(plan)
+            order = self.order(plan, act)
             if self.store.apply([order])[0]:
-                self.bell.ring(born_by(order, self.time.now()), self.time.now())
+                self.bell.ring(woken_by(order, self.time.now()), self.time.now())
                 self.report_grid(plan)
                 return order
         raise Contended("others changed the schedule at the same time; try again.")
@@ -166,6 +175,19 @@ class Engine:
         else:
             mended = {"schedule": after.name, "next_run_at": after.next_run_at}
             self.events.emit(Happened.SCHEDULE_MENDED, **mended)
+
+
+def woken_by(order: Order, now: datetime) -> list[Execution]:
+    """Return the executions that wait after an order and did not before: created or retried."""
+    retried = [change.after for change in order.plan.changes if is_revival(change)]
+    return born_by(order, now) + retried
+
+
+def _announced(change: Change) -> Change:
+    """Return a change with a retried execution marked as scheduled: the broker needs no message."""
+    if not is_revival(change):
+        return change
+    return Change(change.before, copy_with(change.after, state=State.SCHEDULED))
 
 
 def born_by(order: Order, now: datetime) -> list[Execution]:

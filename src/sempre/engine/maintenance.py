@@ -7,6 +7,7 @@ from sempre.engine.pass_turn import PassTurn
 from sempre.engine.progress_reports import ProgressReporter
 from sempre.engine.rescuer import Rescuer
 from sempre.engine.rings import ring_orphans
+from sempre.engine.run_logs import RunLogWriter
 from sempre.engine.watchdog import Watchdog
 from sempre.ports.executor import Executor
 
@@ -21,6 +22,7 @@ class Maintenance:
     Attributes:
         watchdog: runs passes.
         rescuer: ends the claims of workers that are gone.
+        logs: stores the logs of runs.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Maintenance:
         self.watchdog = Watchdog(engine, queues=queues)
         self.rescuer = Rescuer(engine)
         self._reports = ProgressReporter(engine, capacity, executor)
+        self.logs = RunLogWriter(engine, capacity, executor)
         self._turn = PassTurn(engine)
         self._is_called = False
 
@@ -53,4 +56,5 @@ class Maintenance:
         if self._engine.bell.has_unrung:
             ring_orphans(self._engine)
         self._reports.report(heartbeat.session)
+        self.logs.write_running()
         return rescued

@@ -52,7 +52,7 @@ class Worker:
         self.fetcher = Fetcher(engine, spec=spec, begin=self._begin, called=self._call_watchdog)
         engine.bell.subscribe(self.fetcher.expect)
         self._claims = ClaimsInHand(engine)
-        self._ends = Ends(engine)
+        self._ends = Ends(engine, self.maintenance.logs)
         self._loops = Loops(self._failed)
         self.exhausted = Event()
         # Called with the reason why this process should be replaced; None if embedded.
@@ -181,6 +181,7 @@ class Worker:
         for run in self.capacity.overstayed(everything=True):
             self._ends.release(run)
         self.capacity.wait_until_idle(longest)
+        self._write_logs_of_rest()
         # First of all: an execution that is recorded as cut off may begin elsewhere at once.
         self.executor.stop()
         self._cut_off()
@@ -189,6 +190,13 @@ class Worker:
         self._loops.join(seconds=REST_AFTER_ERROR * 2)
         self.engine.bell.unsubscribe(self.fetcher.expect)
         self._settle_last()
+
+    def _write_logs_of_rest(self) -> None:
+        """Store the logs of runs that will be cut off."""
+        try:
+            self.maintenance.logs.write_running()
+        except SempreError as error:
+            self.engine.outage.failed(error)
 
     def _cut_off(self) -> None:
         """Record runs that the executor has dropped; runs that ended by themselves are recorded."""

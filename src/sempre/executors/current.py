@@ -12,33 +12,48 @@ A test of a job needs no worker:
 """
 
 import logging
+import os
 from collections.abc import Mapping, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import isfinite
+from threading import RLock
 from typing import Any
 
 from sempre.clock import Clock, SystemClock
 from sempre.domain.arguments import Json
 from sempre.domain.execution import key_of
 from sempre.domain.redaction import kept_text
+from sempre.domain.run_log import LogRule, LogText
 from sempre.domain.states import Kind
 from sempre.errors import InvalidInput, NotInJob, RunCancelled, StoreLocked
 from sempre.executors.effects import Opener, RunEffects
 from sempre.ports.executor import Progress, Run
 
-__all__ = ["LONGEST_NOTE", "Current", "Link", "amount", "current", "running"]
+__all__ = [
+    "JOB_LOGGER",
+    "LONGEST_NOTE",
+    "Current",
+    "Link",
+    "amount",
+    "current",
+    "running",
+    "running_now",
+]
 
+JOB_LOGGER = "sempre.job"
 LONGEST_NOTE = 200
 # Above this limit a float loses the last digit, and some stores cannot hold the whole number.
 LARGEST_EXACT = 2**53
 _logger = logging.getLogger("sempre")
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
+# One lock for the logs of all runs. A signal handler may log while its own thread holds the lock.
+_LOGGING = RLock()
 
 
 class Link:
-    """Carries progress from a run to its executor, and a request to end the other way.
+    """Carries progress and log of a run to its executor, and a request to end the other way.
 
     Attributes:
         progress: the progress that the run has reported last.
@@ -47,10 +62,34 @@ class Link:
     def __init__(self) -> None:
         self.progress: Progress | None = None
         self._reason: str | None = None
+        self._log: LogText | None = None
+        self._process = os.getpid()
 
     def report_progress(self, progress: Progress) -> None:
         """Keep the progress of the run for the executor."""
         self.progress = progress
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process is a fork of the process of the run."""
+        return os.getpid() != self._process
+
+    def write_log(self, entry: str, size: int) -> None:
+        """Add an entry to the log of the run; processes that the job forks add none."""
+        if self.is_inherited:
+            return
+        with _LOGGING:
+            if self._log is None:
+                self._log = LogText(size)
+            self._log.add(entry)
+
+    @property
+    def log(self) -> str:
+        """The log of the run; empty if the run has logged nothing."""
+        if self._log is None:
+            return ""
+        with _LOGGING:
+            return self._log.text
 
     def cancel(self, reason: str) -> None:
         """Ask the run to end; the first reason is kept."""
@@ -83,7 +122,8 @@ class Current:
         link: to the executor, or to the test that made this object.
         opener: begins the transaction of the run; None in a test.
         effects: the transaction of the run, once the job has asked for `tx`.
-        redact: names whose values are masked in notes of progress.
+        redact: names whose values are masked in notes of progress and in the log.
+        log_rule: which records of the run are captured.
     """
 
     name: str = "example"
@@ -100,6 +140,7 @@ class Current:
     link: Link = field(default_factory=Link, repr=False)
     opener: Opener | None = field(default=None, repr=False)
     redact: tuple[str, ...] = field(default=(), repr=False)
+    log_rule: LogRule = field(default=LogRule(), repr=False)
     effects: RunEffects = field(init=False, repr=False)
     _times_out: float | None = field(init=False, repr=False)
 
@@ -135,6 +176,7 @@ class Current:
             "link": link,
             "opener": opener,
             "redact": run.task.redact,
+            "log_rule": run.task.log_rule,
             "effects": RunEffects(opener, execution.id, execution.fence),
             "_times_out": None if timeout is None else began + timeout.total_seconds(),
         }
@@ -227,7 +269,7 @@ class Current:
             "execution": self.id,
             "attempt": self.attempt,
         }
-        return _JobLogger(logging.getLogger("sempre.job"), extra)
+        return _JobLogger(logging.getLogger(JOB_LOGGER), extra)
 
 
 def current() -> Current:
@@ -243,6 +285,11 @@ def current() -> Current:
             "current() was called outside of a running job; in a thread of the job's own, pass "
             "the job's current() to it; in a test, use: with running(Current(name=...)): ..."
         ) from None
+
+
+def running_now() -> Current | None:
+    """Return the run that this code belongs to; None outside of a run."""
+    return _RUNNING.get(None)
 
 
 class running:  # noqa: N801 - reads as a word after `with`

@@ -88,6 +88,10 @@ class AsyncExecutor:
         """Return the progress of each run that has reported some, by execution id."""
         return self._flights.progress()
 
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        return self._flights.logs()
+
     @property
     def stuck(self) -> int:
         """How many tasks have a reported outcome and have not ended."""

@@ -85,6 +85,10 @@ class ThreadExecutor:
         """Return the progress of each run that has reported some, by execution id."""
         return self._flights.progress()
 
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        return self._flights.logs()
+
     @property
     def stuck(self) -> int:
         """How many threads are occupied by runs that have timed out."""

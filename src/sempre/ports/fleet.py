@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from sempre.domain.action import Action
 from sempre.ports.messages import Reading, Waiting
 
 __all__ = ["Fleet"]
@@ -11,8 +12,10 @@ __all__ = ["Fleet"]
 class Fleet(Protocol):
     """The operations of every store on the fleet of workers and its backlog."""
 
-    def drain(self, session_ids: Sequence[str]) -> list[bool]:
+    def drain(self, session_ids: Sequence[str], *, actions: Sequence[Action] = ()) -> list[bool]:
         """Ask workers to finish their runs and to stop; True for each session that exists.
+
+        Of `actions`, one for each session, those of existing sessions are added to the log.
 
         The worker learns it from its next tick, as `Tick.drain`, and from every tick after that.
         The request ends with the session: a session that is registered again is not draining.

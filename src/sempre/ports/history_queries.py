@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.states import Kind, State
 
-__all__ = ["Attempt", "ExecutionQuery", "Page", "Report", "Rollup", "ScheduleQuery"]
+__all__ = ["ActionQuery", "Attempt", "ExecutionQuery", "Page", "Report", "Rollup", "ScheduleQuery"]
 
 T = TypeVar("T")
 
@@ -24,6 +25,34 @@ class ExecutionQuery:
     until: datetime | None = None
     limit: int = 50
     after: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionQuery:
+    """Which actions to list, newest first.
+
+    Attributes:
+        target: the exact target, such as `schedule:bill`.
+    """
+
+    target: str | None = None
+    verb: str | None = None
+    actor: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    limit: int = 50
+    after: str = ""
+
+    def matches(self, action: Action) -> bool:
+        """Return whether an action fits the query, apart from its page."""
+        at = action.at
+        return (
+            self.target in (None, action.target)
+            and self.verb in (None, action.verb)
+            and self.actor in (None, action.actor)
+            and (self.since is None or (at is not None and at >= self.since))
+            and (self.until is None or (at is not None and at <= self.until))
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

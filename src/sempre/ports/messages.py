@@ -1,13 +1,14 @@
 """Messages of the store port: questions, orders and answers, as plain values."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Plan, PlanningTime
@@ -17,6 +18,7 @@ from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.domain.unreadable import Unreadable
 from sempre.ports.history_queries import (
+    ActionQuery,
     Attempt,
     ExecutionQuery,
     Page,
@@ -27,6 +29,7 @@ from sempre.ports.history_queries import (
 from sempre.ports.work import Alike, Backoff, Enqueued, UniqueKey, Work
 
 __all__ = [
+    "ActionQuery",
     "Alike",
     "Attempt",
     "Backoff",
@@ -54,6 +57,7 @@ __all__ = [
     "Waiting",
     "Wanted",
     "Work",
+    "effective",
     "report_of_pass",
 ]
 
@@ -134,10 +138,15 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Birth:
-    """A schedule to create, and its rows: normally the first next row."""
+    """A schedule to create, and its rows: normally the first next row.
+
+    Attributes:
+        action: the entry for the log of actions, if an operator creates the schedule.
+    """
 
     schedule: Schedule
     rows: tuple[Execution, ...] = ()
+    action: Action | None = None
 
 
 @dataclass(frozen=True)
@@ -145,10 +154,14 @@ class Order:
     """A plan to carry out, with an id for each execution that the plan creates.
 
     The ids make it safe to repeat an order whose reply was lost: the store finds the order done.
+
+    Attributes:
+        action: the entry for the log of actions, written with the plan.
     """
 
     plan: Plan
     ids: tuple[str, ...] = ()
+    action: Action | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError unless every execution has an id."""
@@ -236,6 +249,12 @@ class Cancelled(StrEnum):
     """Refused: the execution is the next row, which a schedule must have. Skip the slot instead."""
 
 
+def effective(actions: Sequence[Action], answers: Sequence[Cancelled]) -> list[Action]:
+    """Return the actions of cancellations that had an effect."""
+    pairs = zip(actions, answers, strict=False)
+    return [each for each, answer in pairs if answer in (Cancelled.ENDED, Cancelled.ASKED)]
+
+
 @dataclass(frozen=True)
 class Session:
     """One worker process, which holds the leases of the executions that it runs.
@@ -273,14 +292,12 @@ class Tick:
     Attributes:
         alive: whether the session was known, and holds its leases now; if not, it must stop what
             it runs.
-        next_due_at: when the next live row that it could run is due, stopped by a switch or not:
-            a worker that looks once in a beat for what is stopped loses little.
+        next_due_at: when the next live row that it could run is due, stopped by a switch or not.
         pass_due_at: when the next maintenance pass is due.
         cancelled: which of the executions it runs somebody wants to end, in this very attempt.
         held: the fences of what the session runs; no two claims ever have the same one.
         has_expired: whether anything, of any session, runs though its session is gone or expired.
-        store: the identity of the store that tells so; another one has taken its place if it is
-            not the one that was.
+        store: the identity of the store that answers; it changes if the store is replaced.
         drain: whether an operator asked the worker to finish its runs and to stop.
     """
 

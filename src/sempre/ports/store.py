@@ -16,10 +16,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
+from sempre.ports.action_log import ActionLog
 from sempre.ports.capabilities import Capabilities
 from sempre.ports.fleet import Fleet
+from sempre.ports.health import Health
 from sempre.ports.history import History
 from sempre.ports.messages import (
     Birth,
@@ -35,18 +38,20 @@ from sempre.ports.messages import (
     Settled,
     Settlement,
     Stretch,
-    Switch,
     Tick,
     View,
     Waiting,
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purges
+from sempre.ports.run_logs import RunLogs
+from sempre.ports.switches import Switches
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Fleet, Protocol):
+class Store(History, Health, ActionLog, Fleet, Purges, RunLogs, Switches, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
@@ -204,11 +209,14 @@ class Store(History, Fleet, Protocol):
         """
         ...
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """End live executions, and ask the workers of running ones to cancel them.
 
         The next row of a schedule is left alone: only a plan can put another one in its place. The
-        request is for the attempt under way, and ends with that attempt.
+        request is for the attempt under way, and ends with that attempt. Of `actions`, one for each
+        id, those are logged whose execution was ended or asked to end.
         """
         ...
 
@@ -320,31 +328,4 @@ class Store(History, Fleet, Protocol):
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last finished one reported."""
-        ...
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant, in a small transaction; return how many.
-
-        Their counts go into the daily roll-ups in the same transaction. A skipped slot that is
-        still to come, and every row after a cursor, stays. Besides, at most `limit` of each: ranges
-        of slots, expired sessions and late results that ended before the instant.
-        """
-        ...
-
-    # Switches
-
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
-        """Turn a switch off, so that it stops its target, or on again; return those that are off.
-
-        After the return no claim of a stopped row commits, except of kind manual. A switch that is
-        turned on frees the rows that it held; where its time is over, the next tick of any session
-        does. Switches come by name.
-        """
-        ...
-
-    def switches(self) -> Reading[list[Switch]]:
-        """Return the switches that are off, by name, with how much each has rejected.
-
-        A switch whose time is over is left out, though its held rows may wait for the next tick.
-        """
         ...

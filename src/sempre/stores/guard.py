@@ -4,12 +4,13 @@ The rules of the memory store and the SQL stores, as pure functions of the store
 these rules in a script, where comparing and writing must be one step.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from sempre.domain.execution import Draft, Execution
+from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Plan
+from sempre.domain.planning.unique_conflict import is_revival
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind
 from sempre.ports.messages import Order
@@ -21,8 +22,8 @@ __all__ = [
     "Slot",
     "fits",
     "is_done",
-    "slots_of",
     "slots_stay_unique",
+    "slots_taken",
 ]
 
 Slot = tuple[str, datetime, Kind]
@@ -67,6 +68,10 @@ class Facts(Protocol):
         """Return the progress of an execution that exists."""
         ...
 
+    def named_id(self, name: str) -> str | None:
+        """Return the id of the schedule of a name, unless it is deleted."""
+        ...
+
     def holders_of(self, slot: Slot) -> Collection[str]:
         """Return the ids of the rows that hold a slot."""
         ...
@@ -86,12 +91,19 @@ def fits(order: Order, facts: Facts) -> bool:
         return False
     if any(facts.progress_of(each.before.id) != Progress.of(each.before) for each in plan.changes):
         return False
-    return slots_stay_unique(plan, facts)
+    return _name_is_free(plan, facts) and slots_stay_unique(plan, facts)
+
+
+def _name_is_free(plan: Plan, facts: Facts) -> bool:
+    """Return whether a plan leaves the name of its schedule, or takes a free one."""
+    if plan.base is None or plan.schedule is None or not plan.renames:
+        return True
+    return facts.named_id(plan.schedule.name) in (None, plan.base.id)
 
 
 def slots_stay_unique(plan: Plan, facts: Facts) -> bool:
     """Return whether each slot still has one row of kind scheduled and one active backfill."""
-    wanted = list(slots_of(plan.creates))
+    wanted = list(slots_taken(plan))
     if len(set(wanted)) < len(wanted):
         return False
     holders = {each for slot in wanted for each in facts.holders_of(slot)}
@@ -99,9 +111,11 @@ def slots_stay_unique(plan: Plan, facts: Facts) -> bool:
     return holders <= freed
 
 
-def slots_of(drafts: Iterable[Draft]) -> Iterator[Slot]:
-    """Yield the slots that new rows will hold."""
-    for draft in drafts:
+def slots_taken(plan: Plan) -> Iterator[Slot]:
+    """Yield the slots that rows hold only after a plan: new rows, and retried backfills."""
+    changes = plan.changes
+    revived = (each.after for each in changes if is_revival(each) and not each.before.holds_slot)
+    for draft in (*plan.creates, *revived):
         if draft.schedule_id is not None and draft.kind in (Kind.SCHEDULED, Kind.BACKFILL):
             yield draft.schedule_id, draft.run_at, draft.kind
 

@@ -29,9 +29,11 @@ WAYS = {
     ("running", "skipped"),
     ("skipped", "superseded"),
     ("missed", "superseded"),
+    ("failed", "cancelled"),
+    *product(("failed", "missed", "skipped", "cancelled"), ("pending", "scheduled")),
 }
 PAIRS = [(one, other) for one, other in product(State, State)]
-FINAL = ["succeeded", "failed", "superseded", "cancelled"]
+FINAL = ["succeeded", "superseded"]
 
 
 @pytest.mark.parametrize(("before", "after"), PAIRS)
@@ -61,8 +63,8 @@ def test_a_final_state_leads_nowhere_and_says_so(name: str) -> None:
     assert isinstance(caught.value, SempreError)
 
 
-def test_skipped_is_final_but_for_being_taken_back() -> None:
-    assert TRANSITIONS[State.SKIPPED] == {State.SUPERSEDED}
+def test_skipped_is_final_but_for_an_operator_who_takes_it_back_or_retries_it() -> None:
+    assert TRANSITIONS[State.SKIPPED] == {State.SUPERSEDED, *LIVE}
 
 
 def test_no_state_leads_to_itself() -> None:

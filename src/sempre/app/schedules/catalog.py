@@ -8,6 +8,7 @@ from sempre.app.schedules.stored_schedule import UNKNOWN, StoredSchedule
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
 from sempre.engine.core import Engine
+from sempre.errors import Contended, NotFound, Refused
 from sempre.grids.intervals import read_duration
 from sempre.ports.executor import Task
 from sempre.ports.messages import ScheduleQuery
@@ -15,6 +16,7 @@ from sempre.ports.messages import ScheduleQuery
 __all__ = ["Schedules"]
 
 PAGE = 500
+TRIES = 5
 
 
 class Schedules:
@@ -67,6 +69,28 @@ class Schedules:
             audited_at = audits.last(schedule) or schedule.created_at
             if schedule.definition.enabled and audited_at < limit:
                 yield schedule
+
+    def put(self, wanted: Declared, *, why: str = "") -> StoredSchedule:
+        """Create a schedule, or change the one of that name to this definition; return it.
+
+        Raises:
+            Refused: the schedule of that name belongs to another owner.
+        """
+        schedule, owner = self[wanted.name], wanted.definition.owner
+        creator = Creator(self._engine, actor=self._actor, release=None)
+        for _ in range(TRIES):
+            if creator.create_many([wanted]) == [True]:
+                return schedule
+            try:
+                known = schedule.definition
+            except NotFound:
+                continue  # deleted in the meantime
+            if known.owner not in (None, owner):
+                message = f"{wanted.name} belongs to the owner {known.owner}"
+                raise Refused(f"{message}; pass owner={known.owner!r}, or choose another name.")
+            schedule.redefine(wanted.definition, why=why)
+            return schedule
+        raise Contended("others create and delete the schedule at the same time; try again.")
 
     def create_many(self, wanted: Iterable[Declared], *, release: int | None = None) -> list[bool]:
         """Create schedules with their first executions, a thousand in one commit.

@@ -1,9 +1,12 @@
 """Creation of schedules: each with its first execution, a thousand in one commit."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 
+from sempre.domain.action import Action
+from sempre.domain.arguments import Json
 from sempre.domain.declaration import declaration_of
 from sempre.domain.definition import Definition
 from sempre.domain.names import check_name
@@ -70,7 +73,9 @@ class Creator:
         reading = self._engine.store.last_pass()
         self._engine.read(reading)
         births = self._births(some, PlanningTime(reading.now, self._engine.tzdata))
+        births = self._logged(births, reading.now)
         answers = self._engine.store.create(births)
+        self._log_many(births, answers, reading.now)
         rows = [
             row for birth, made in zip(births, answers, strict=True) if made for row in birth.rows
         ]
@@ -107,3 +112,24 @@ class Creator:
         now, plan = moment.now, plan_start(schedule, (), moment, actor=self._actor)
         rows = [draft.born(new_id(now), now) for draft in self._engine.mark_scheduled(plan.creates)]
         return Birth(plan.schedule or schedule, tuple(rows))
+
+    def _logged(self, births: list[Birth], now: datetime) -> list[Birth]:
+        """Return a single birth with its entry in the log of actions."""
+        if self._release is not None or len(births) != 1:
+            return births
+        [birth] = births
+        declared = birth.schedule.definition
+        after: dict[str, Json] = {"job": declared.job, "when": declared.grid.explain()}
+        action = self._action(f"schedule:{birth.schedule.name}", after, now)
+        return [replace(birth, action=action)]
+
+    def _log_many(self, births: Sequence[Birth], answers: Sequence[bool], now: datetime) -> None:
+        """Log a bulk of creations as one action; what code declares at its start is not logged."""
+        if self._release is not None or len(births) == 1 or not any(answers):
+            return
+        names = [each.schedule.name for each, made in zip(births, answers, strict=True) if made]
+        after: dict[str, Json] = {"count": len(names), "first": names[0], "last": names[-1]}
+        self._engine.store.record([self._action("schedules", after, now)])
+
+    def _action(self, target: str, after: Json, now: datetime) -> Action:
+        return Action(id=new_id(now), verb="create", target=target, actor=self._actor, after=after)

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
-from typing import Unpack
+from typing import Any, Unpack
 
-from sempre.app.options import Duration, ScheduleOptions
-from sempre.app.schedules.overlap import check_overlap
-from sempre.app.schedules.time_zone import placed, with_instants
+from sempre.app.executions.catalog import past_rows
+from sempre.app.options import Duration, EditOptions
+from sempre.app.schedules.edits import edited_definition
+from sempre.domain.action import Act
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
+from sempre.domain.names import check_note
 from sempre.domain.planning import (
     Plan,
     PlanningTime,
@@ -19,6 +22,7 @@ from sempre.domain.planning import (
     plan_edit,
     plan_enable,
     plan_pause,
+    plan_rename,
     plan_resume,
     plan_skip,
     plan_start,
@@ -31,7 +35,7 @@ from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
 from sempre.engine.core import Engine, born_by
 from sempre.engine.repair_plan import plan_repair
-from sempre.errors import NotFound, nearest
+from sempre.errors import Contended, NotFound, Refused, nearest
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
 from sempre.grids.grid import Grid
@@ -142,43 +146,50 @@ class StoredSchedule:
         """Bring the schedule to its invariants; False if it already met them."""
         return self._perform(self._reconciled) is not None
 
-    def enable(self) -> bool:
+    def enable(self, *, why: str = "") -> bool:
         """Let the schedule run, from its next slot on; False if it was enabled."""
-        return self._perform(plan_enable) is not None
+        return self._act("enable", plan_enable, why=why) is not None
 
-    def disable(self) -> bool:
+    def disable(self, *, why: str = "") -> bool:
         """Stop the schedule: from now on only triggered runs start; False if it was disabled."""
-        return self._perform(plan_disable) is not None
+        return self._act("disable", plan_disable, why=why) is not None
 
     def pause(self, *, until: datetime | str | Duration | None = None, note: str = "") -> bool:
         """Stop the schedule until an instant, for a length of time, or until `resume`.
 
         Slots of the pause are not caught up. False if the same pause is in force.
         """
-        return self._perform(plan_pause, until=self._until(until), note=note) is not None
+        end = self._until(until)
+        return self._act("pause", plan_pause, why=note, until=end, note=note) is not None
 
-    def resume(self) -> bool:
+    def resume(self, *, why: str = "") -> bool:
         """End a pause; False if none is in force."""
-        return self._perform(plan_resume) is not None
+        return self._act("resume", plan_resume, why=why) is not None
 
-    def skip(self, run_at: datetime | str | None = None) -> datetime:
+    def skip(self, run_at: datetime | str | None = None, *, why: str = "") -> datetime:
         """Skip one future slot, by default the next; return the slot."""
         slot = self._slot(run_at)
-        self._perform(plan_skip, run_at=slot)
+        self._act("skip", plan_skip, why=why, run_at=slot)
         return slot
 
-    def unskip(self, run_at: datetime | str) -> bool:
+    def unskip(self, run_at: datetime | str, *, why: str = "") -> bool:
         """Take back the skip of a future slot; False if the slot is not skipped."""
-        return self._perform(plan_unskip, run_at=self._read("run_at", run_at)) is not None
+        slot = self._read("run_at", run_at)
+        return self._act("unskip", plan_unskip, why=why, run_at=slot) is not None
 
-    def trigger(self) -> Execution:
+    def trigger(self, *, why: str = "") -> Execution:
         """Run the job now, besides its slots, also if the schedule is disabled or paused."""
-        created = self._first(self._perform(_trigger))
+        created = self._first(self._act("run", _trigger, why=why))
         assert created is not None  # noqa: S101 - a trigger always creates one
         return created
 
     def backfill(
-        self, start: datetime | str, end: datetime | str, *, assume_not_run: bool = False
+        self,
+        start: datetime | str,
+        end: datetime | str,
+        *,
+        assume_not_run: bool = False,
+        why: str = "",
     ) -> list[Execution]:
         """Run past slots from start to end that did not succeed; return the new executions.
 
@@ -188,23 +199,49 @@ class StoredSchedule:
         """
         stretch = {"start": self._read("start", start), "end": self._read("end", end)}
         retention = self._engine.settings.retention
-        rows = self._past_rows(stretch["start"])
+        rows = past_rows(self._engine, self.row.id, stretch["start"])
         ranges = self._engine.read(self._engine.store.ranges(self.row.id, limit=RANGES))
         known = {"ranges": ranges, "retention": retention, "assume_not_run": assume_not_run}
-        order = self._perform(plan_backfill, more=rows, **known, **stretch)
+        order = self._act("backfill", plan_backfill, why=why, more=rows, **known, **stretch)
         return born_by(order, self._engine.time.now()) if order else []
 
-    def edit(self, **options: Unpack[ScheduleOptions]) -> None:
-        """Change the definition; due executions keep their snapshot."""
-        self._edit(with_instants(options, self._engine.settings))
+    def edit(self, **options: Unpack[EditOptions]) -> bool:
+        """Change fields of the definition; due executions keep their snapshot.
 
-    def move_to(self, grid: Grid) -> None:
-        """Put the schedule on another grid, from now on."""
-        self._edit({"grid": placed(grid, self._engine.settings)})
+            schedule.edit(cron="30 2 * * *", timezone="Europe/Rome", args={"region": "eu"})
 
-    def delete(self) -> None:
-        """Delete the schedule; due executions still run."""
-        self._perform(plan_delete)
+        Arguments are checked against the signature of the job, if this process knows the job.
+        False if nothing changes.
+        """
+        changes: dict[str, Any] = dict(options)
+        return self._edit(changes, why=changes.pop("why", ""))
+
+    def move_to(self, grid: Grid, *, why: str = "") -> bool:
+        """Put the schedule on another grid, from now on; False if it is on that grid."""
+        return self._edit({"grid": grid}, why=why)
+
+    def redefine(self, definition: Definition, *, why: str = "") -> bool:
+        """Replace the whole definition; False if it is equal."""
+        plan = partial(plan_edit, to=definition, decides=True)
+        return self._act("edit", plan, why=why) is not None
+
+    def rename(self, to: str, *, why: str = "") -> "StoredSchedule":
+        """Give the schedule another name; return it under that name.
+
+        Raises:
+            Refused: the name is taken, or code declares the schedule.
+        """
+        try:
+            self._act("rename", plan_rename, why=why, to=to)
+        except Contended:
+            if self._engine.read(self._engine.store.views([to])):
+                raise Refused(f'there is a schedule "{to}" already; choose another name.') from None
+            raise
+        return StoredSchedule(self._engine, to, actor=self._actor, tasks=self._tasks)
+
+    def delete(self, *, why: str = "") -> None:
+        """Delete the schedule; due executions still run. Code that declares it creates it again."""
+        self._act("delete", plan_delete, why=why)
 
     # How
 
@@ -213,20 +250,37 @@ class StoredSchedule:
     ) -> Plan:
         return plan_repair(self._engine, schedule, rows, moment, actor=actor)
 
-    def _edit(self, options: Mapping[str, object]) -> None:
+    def _edit(self, options: Mapping[str, object], *, why: str) -> bool:
         def plan(
             schedule: Schedule, rows: Iterable[Execution], moment: PlanningTime, *, actor: str
         ) -> Plan:
-            to = schedule.definition.edited(**options)
-            if "overlap" in options:
-                check_overlap(schedule.name, to, self._tasks.get(to.job))
+            task = self._tasks.get(schedule.definition.job)
+            to = edited_definition(schedule, options, self._engine.settings, task)
             decides = "enabled" in options
             return plan_edit(schedule, rows, moment, to=to, decides=decides, actor=actor)
 
-        self._perform(plan)
+        return self._act("edit", plan, why=why) is not None
+
+    def _act(
+        self,
+        name: str,
+        verb: Callable[..., Plan],
+        *,
+        why: str = "",
+        more: Iterable[Execution] = (),
+        **options: object,
+    ) -> Order | None:
+        """Carry out a verb of an operator, and log it in the same commit."""
+        act = Act(name, f"schedule:{self.name}", self._actor, check_note("why", why))
+        return self._perform(verb, act=act, more=more, **options)
 
     def _perform(
-        self, verb: Callable[..., Plan], *, more: Iterable[Execution] = (), **options: object
+        self,
+        verb: Callable[..., Plan],
+        *,
+        act: Act | None = None,
+        more: Iterable[Execution] = (),
+        **options: object,
     ) -> Order | None:
         extra = tuple(more)
 
@@ -236,7 +290,7 @@ class StoredSchedule:
             moment = self._engine.moment()
             return verb(view.schedule, rows, moment, actor=self._actor, **options)
 
-        return self._engine.carry_out(plan)
+        return self._engine.carry_out(plan, act=act)
 
     def _view(self) -> View:
         view = self._engine.read_one(self._engine.store.views([self.name]))
@@ -253,25 +307,6 @@ class StoredSchedule:
     def _first(self, order: Order | None) -> Execution | None:
         born = born_by(order, self._engine.time.now()) if order else []
         return born[0] if born else None
-
-    def _past_rows(self, start: datetime) -> list[Execution]:
-        """Return the rows of past slots, which the view of a schedule leaves out.
-
-        Raises:
-            UnreadableRow: this process cannot read a row, so its slot might run twice.
-        """
-        rows: list[Execution] = []
-        after = ""
-        while True:
-            query = ExecutionQuery(schedule_id=self.row.id, since=start, limit=PAGE, after=after)
-            reading = self._engine.store.executions(query)
-            page = self._engine.read(reading)
-            if reading.unreadable:
-                raise reading.unreadable[0].error
-            rows += page.items
-            after = page.after
-            if not after:
-                return rows
 
     def _instant(self, instant: datetime | str | None) -> datetime:
         return self._engine.time.now() if instant is None else self._read("after", instant)

@@ -6,7 +6,7 @@ import click
 
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, why_option
 from sempre.cli.schedule_verbs import apply_to_schedules
 
 __all__ = ["pause", "resume"]
@@ -28,10 +28,11 @@ def pause(context: CommandContext, *, names: Sequence[str], until: str | None, n
 
 @click.command
 @click.argument("names", type=SCHEDULE_NAME, metavar="NAME...", nargs=-1, required=True)
+@why_option
 @context_options
-def resume(context: CommandContext, *, names: Sequence[str]) -> None:
+def resume(context: CommandContext, *, names: Sequence[str], why: str) -> None:
     """Resume paused schedules.
 
     Slots that passed during the pause do not run; see `sempre backfill`.
     """
-    apply_to_schedules(context, names, lambda each: each.resume(), "resumed")
+    apply_to_schedules(context, names, lambda each: each.resume(why=why), "resumed")

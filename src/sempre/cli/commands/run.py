@@ -10,7 +10,7 @@ from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.executions import EXECUTION, has_ended, run_time
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration
 from sempre.domain.execution import Execution
@@ -33,15 +33,16 @@ GROWTH = 1.5
 @click.argument("name", type=SCHEDULE_NAME)
 @click.option("--wait", is_flag=True, help="Wait until the run ends; exit 1 unless it succeeded.")
 @click.option("--timeout", metavar="D", help="Longest wait, such as 10m; the run goes on.")
+@why_option
 @context_options
-def run(context: CommandContext, *, name: str, wait: bool, timeout: str | None) -> None:
+def run(context: CommandContext, *, name: str, wait: bool, timeout: str | None, why: str) -> None:
     """Run a schedule now, in addition to its slots.
 
     The run has the arguments of the schedule. Disabled and paused schedules run too.
     """
     longest = read_duration("timeout", timeout) if timeout is not None else None
     [schedule] = context.schedules([name])
-    row = schedule.trigger()
+    row = schedule.trigger(why=why)
     _warn_without_workers(context)
     if not wait:
         _report_triggered(context, row)

@@ -7,7 +7,7 @@ import click
 from sempre.app.switches import StoredSwitch, target_of
 from sempre.cli.context import CommandContext
 from sempre.cli.fields import Field, Fields
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
 from sempre.cli.times import format_age
 from sempre.domain.switch import Switch
@@ -42,12 +42,13 @@ def off(
 
 @switch.command
 @click.argument("name")
+@why_option
 @context_options
-def on(context: CommandContext, *, name: str) -> None:
+def on(context: CommandContext, *, name: str, why: str) -> None:
     """Switch work on again; held work starts at once."""
     stored = _stored_switch(context, name)
     was_off = stored.is_off
-    stored.on()
+    stored.on(why=why)
     _report(context, stored, "switched on" if was_off else "already on")
 
 

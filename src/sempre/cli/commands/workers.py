@@ -9,9 +9,12 @@ from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.fields import Field, Fields
 from sempre.cli.fleet import WorkerState, read_workers
 from sempre.cli.group import ListingGroup
-from sempre.cli.options import context_options
+from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration
+from sempre.domain.action import Action
+from sempre.domain.names import check_note
+from sempre.engine.ids import new_id
 from sempre.errors import NotFound
 from sempre.errors.wording import counted
 
@@ -46,9 +49,10 @@ def list_workers(context: CommandContext) -> None:
 @click.argument("ids", metavar="ID...", nargs=-1)
 @click.option("--host", help="All workers of this host.")
 @click.option("--all", "everything", is_flag=True, help="All workers.")
+@why_option
 @context_options
 def drain(
-    context: CommandContext, *, ids: Sequence[str], host: str | None, everything: bool
+    context: CommandContext, *, ids: Sequence[str], host: str | None, everything: bool, why: str
 ) -> None:
     """Ask workers to finish their runs and to stop, as SIGTERM does.
 
@@ -65,7 +69,8 @@ def drain(
         if not chosen:
             raise NotFound("worker on host", host)
     names = list(dict.fromkeys(each.session.id for each in chosen))
-    answers = dict(zip(names, context.store.drain(names), strict=True))
+    actions = [_action(context, each, why) for each in names]
+    answers = dict(zip(names, context.store.drain(names, actions=actions), strict=True))
     _report(context, chosen, answers)
 
 
@@ -82,6 +87,17 @@ def _chosen(found: Sequence[WorkerState], text: str) -> WorkerState:
             details="\n".join(f"{each.session.id}  {_place(each)}" for each in matching),
         )
     return matching[0]
+
+
+def _action(context: CommandContext, identity: str, why: str) -> Action:
+    """Return the entry of a drain in the log of actions."""
+    return Action(
+        id=new_id(context.now),
+        verb="drain",
+        target=f"worker:{identity}",
+        actor=context.app.actor,
+        note=check_note("why", why),
+    )
 
 
 def _report(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import nsmallest
 
+from sempre.app.health.checks import problems_of
+from sempre.app.health.problems import Problem
+from sempre.app.health.reading import read_facts
 from sempre.cli.context import CommandContext
 from sempre.cli.fleet import QueueBacklog, WorkerState, read_queues, read_workers
-from sempre.cli.status.checks import Problem, problems_of
-from sempre.cli.status.facts import read_facts
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.ports.messages import ExecutionQuery, Report, Waiting
@@ -88,7 +89,7 @@ class FrameReader:
         now = self._context.app.clock.elapsed()
         if self._read_at is None or now - self._read_at >= SLOW:
             self._read_at = now
-            facts = read_facts(self._context)
+            facts = read_facts(self._context.app.engine)
             queues = read_queues(self._context, workers)
             self._slow = facts.total, problems_of(facts), self._failures(), queues
         return self._slow

@@ -5,15 +5,18 @@ that belong together; the store carries out all of them or none.
 """
 
 from sempre.domain.planning.claim import Claim, Verdict, plan_claim
+from sempre.domain.planning.execution_verbs import plan_discard, plan_retry
 from sempre.domain.planning.plan import Change, Plan, PlanningTime
 from sempre.domain.planning.reconciliation import plan_reconcile
 from sempre.domain.planning.settlement import (
     plan_cancelled,
     plan_crash,
     plan_failure,
+    plan_given_up,
     plan_interruption,
     plan_release,
     plan_rescue,
+    plan_retry_later,
     plan_skipped,
     plan_success,
 )
@@ -31,6 +34,7 @@ from sempre.domain.planning.verbs import (
     plan_edit,
     plan_enable,
     plan_pause,
+    plan_rename,
     plan_resume,
     plan_start,
 )
@@ -49,15 +53,20 @@ __all__ = [
     "plan_crash",
     "plan_delete",
     "plan_disable",
+    "plan_discard",
     "plan_edit",
     "plan_enable",
     "plan_failure",
+    "plan_given_up",
     "plan_interruption",
     "plan_pause",
     "plan_reconcile",
     "plan_release",
+    "plan_rename",
     "plan_rescue",
     "plan_resume",
+    "plan_retry",
+    "plan_retry_later",
     "plan_skip",
     "plan_skipped",
     "plan_start",

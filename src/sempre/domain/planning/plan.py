@@ -104,10 +104,17 @@ class Plan:
             return False
         return (
             after.definition is not before.definition
+            or after.name != before.name
             or after.pause != before.pause
             or after.deleted != before.deleted
             or after.declared != before.declared
         )
+
+    @property
+    def renames(self) -> bool:
+        """Whether it gives its schedule another name."""
+        before, after = self.base, self.schedule
+        return before is not None and after is not None and after.name != before.name
 
     def is_overtaken(self, now: datetime) -> bool:
         """Whether the plan moves a cursor back from an instant that is no longer in the future.
@@ -165,6 +172,10 @@ class PlanBuilder:
     def update(self, **changes: Unpack[ScheduleChanges]) -> None:
         """Set fields of the schedule."""
         self.schedule = copy_with(self.schedule, **changes)
+
+    def rename(self, to: str) -> None:
+        """Give the schedule another name."""
+        self.schedule = copy_with(self.schedule, name=to)
 
     def move(self, row: Execution, state: State, reason: str) -> None:
         """End an execution, with a reason, the actor and the time."""

@@ -5,14 +5,22 @@ replaces the planned retry by a failure that names the other execution.
 """
 
 from sempre.domain.planning.plan import Change
-from sempre.domain.states import Reason, State
+from sempre.domain.states import ENDS, Reason, State
 
-__all__ = ["coalesce", "is_next_try"]
+__all__ = ["coalesce", "is_next_try", "is_revival"]
 
 
 def is_next_try(change: Change) -> bool:
     """Whether a change makes a running execution wait again: a retry, a rerun or a release."""
     return change.before.state is State.RUNNING and change.after.is_live
+
+
+def is_revival(change: Change) -> bool:
+    """Whether a change makes an ended execution wait again: an operator retries it.
+
+    A store refuses the change if another execution holds the unique key.
+    """
+    return change.before.state in ENDS and change.after.is_live
 
 
 def coalesce(change: Change, into: str) -> Change:

@@ -10,7 +10,7 @@ from datetime import datetime
 from sempre.domain.declaration_marks import unpruned
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
-from sempre.domain.names import check_note
+from sempre.domain.names import check_name, check_note
 from sempre.domain.planning.fast_path import plan_plain_birth
 from sempre.domain.planning.plan import Plan, PlanBuilder, PlanningTime
 from sempre.domain.planning.reconciliation import reconcile
@@ -26,6 +26,7 @@ __all__ = [
     "plan_edit",
     "plan_enable",
     "plan_pause",
+    "plan_rename",
     "plan_resume",
     "plan_start",
     "plan_start_general",
@@ -142,6 +143,29 @@ def plan_resume(schedule: Schedule, rows: Rows, moment: PlanningTime, *, actor: 
         advance(builder, builder.now)
         builder.update(pause=None, revision=schedule.revision + 1)
         reconcile(builder)
+    return builder.plan()
+
+
+def plan_rename(
+    schedule: Schedule, rows: Rows, moment: PlanningTime, *, to: str, actor: str = ""
+) -> Plan:
+    """Give a schedule another name; its history, slots and policies stay.
+
+    A store refuses the plan if the name is taken.
+
+    Raises:
+        NamingError: the name is not valid.
+        Refused: code declares the schedule, and would create it again under its old name.
+    """
+    builder = PlanBuilder(schedule, rows, moment, actor=actor)
+    if check_name("schedule", to) == schedule.name or schedule.deleted:
+        return builder.plan()
+    if schedule.declared:
+        message = f"{schedule.name} is declared by code; rename it there, start the code"
+        raise Refused(f"{message}, then run: sempre delete {schedule.name}.")
+    builder.rename(to)
+    builder.update(revision=schedule.revision + 1)
+    reconcile(builder)
     return builder.plan()
 
 

@@ -109,7 +109,7 @@ class ChildMain:
             except LookupError:
                 outcome = Outcome(Ended.FAILED, error=_unknown_job(current.job))
             else:
-                current.redact = task.redact
+                current.redact, current.log_rule = task.redact, task.log_rule
                 outcome = _call_within_memory(task, current)
                 _flush_output()
             link.report_outcome(outcome)

@@ -115,6 +115,10 @@ class ProcessExecutor:
         """Return the progress of each run that has reported some, by execution id."""
         return self._runs.progress()
 
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        return self._runs.logs()
+
     @property
     def stuck(self) -> int:
         """Number of children that did not end after SIGKILL."""

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Change
-from sempre.domain.planning.unique_conflict import coalesce, is_next_try
+from sempre.domain.planning.unique_conflict import coalesce, is_next_try, is_revival
 from sempre.ports.messages import Order, UniqueKey
 from sempre.stores.memory.tables import Tables
 from sempre.stores.unique_keys import KeyHolder, KeyHolders
 
-__all__ = ["coalesced", "forget_key", "hold_key", "holders_of"]
+__all__ = ["coalesced", "forget_key", "hold_key", "holders_of", "is_key_taken", "keep_key"]
 
 
 def holders_of(tables: Tables, key: str) -> KeyHolders:
@@ -47,6 +47,21 @@ def forget_key(tables: Tables, identity: str) -> None:
     if tables.unique.get(unique.key) == identity:
         del tables.unique[unique.key]
         tables.streaks.pop(unique.key, None)
+
+
+def is_key_taken(tables: Tables, change: Change, now: datetime) -> bool:
+    """Return whether a change retries an ended execution whose key another execution holds."""
+    unique = tables.unique_of.get(change.before.id)
+    if unique is None or not is_revival(change):
+        return False
+    return bool(holders_of(tables, unique.key).in_the_way(unique, now, besides=change.before.id))
+
+
+def keep_key(tables: Tables, change: Change) -> None:
+    """Note that an ended execution waits again, and so holds its key."""
+    unique = tables.unique_of.get(change.before.id)
+    if unique is not None and is_revival(change):
+        tables.keyed[unique.key].add(change.before.id)
 
 
 def coalesced(tables: Tables, order: Order, now: datetime) -> Order:

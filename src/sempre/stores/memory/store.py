@@ -10,6 +10,7 @@ from functools import partial
 from uuid import uuid4
 
 from sempre.clock import Clock, SystemClock
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
@@ -34,19 +35,24 @@ from sempre.ports.messages import (
     Waiting,
     Wanted,
     Work,
+    effective,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
-from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory import history, purges, sessions, switches, work
+from sempre.stores.memory.action_log import MemoryActionLog, record
 from sempre.stores.memory.fleet import MemoryFleet
+from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
+from sempre.stores.memory.run_logs import MemoryRunLogs
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryFleet):
+class MemoryStore(MemoryHistory, MemoryHealth, MemoryFleet, MemoryActionLog, MemoryRunLogs):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
@@ -77,8 +83,8 @@ class MemoryStore(MemoryHistory, MemoryFleet):
 
     def create(self, births: Sequence[Birth]) -> list[bool]:
         """Create schedules with their first rows, each as a whole."""
-        with self._at_once() as (tables, _):
-            return [work.create(tables, birth) for birth in births]
+        with self._at_once() as (tables, now):
+            return [work.create(tables, birth, now) for birth in births]
 
     def views(self, names: Sequence[str]) -> Reading[list[View]]:
         """Return the schedules of these names that exist, with the rows that planning needs."""
@@ -139,7 +145,7 @@ class MemoryStore(MemoryHistory, MemoryFleet):
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
-            # Also for a session without a lease: every claim frees rows of switches that are over.
+            # This call frees rows held by switches whose time is over.
             switches.active_switches(tables, now)
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
@@ -158,10 +164,14 @@ class MemoryStore(MemoryHistory, MemoryFleet):
         with self._at_once() as (tables, now):
             return [work.enqueue(tables, each, now) for each in works]
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """End live executions, and ask the workers of running ones to cancel them."""
         with self._at_once() as (tables, now):
-            return [work.cancel(tables, each, actor, now) for each in ids]
+            answers = [work.cancel(tables, each, actor, now) for each in ids]
+            record(tables, effective(actions, answers), now)
+            return answers
 
     # Sessions
 
@@ -274,17 +284,26 @@ class MemoryStore(MemoryHistory, MemoryFleet):
         with self._at_once() as (tables, now):
             return Reading(now, history.maintenance(tables, now))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
+    def purge(self, purge: Purge) -> Purged:
+        """Examine ended executions, and delete those that are not kept."""
         with self._at_once() as (tables, now):
-            return history.purge(tables, before, limit, now)
+            return purges.purge(tables, purge, now)
+
+    def retentions(self) -> list[timedelta]:
+        """Return the retentions that schedules have of their own."""
+        with self._at_once() as (tables, _):
+            own = {each.definition.retention for each in tables.schedules.values()}
+            return sorted(each for each in own if each is not None)
 
     # Switches
 
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+    def switch(
+        self, switch: Switch, *, off: bool, action: Action | None = None
+    ) -> Reading[list[Switch]]:
         """Turn a switch off or on again; return the switches that are off."""
         with self._at_once() as (tables, now):
             switches.turn(tables, switch, now, off=off)
+            record(tables, [action], now)
             return Reading(now, list(switches.active_switches(tables, now)))
 
     def switches(self) -> Reading[list[Switch]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from sempre.domain.action import Action
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
@@ -25,6 +26,7 @@ from sempre.ports.messages import (
     UniqueKey,
     View,
 )
+from sempre.ports.run_logs import RunLog
 from sempre.stores.guard import Position, Progress, Slot
 
 __all__ = ["Tables"]
@@ -51,6 +53,8 @@ class Tables:
     keyed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cancelled: dict[str, int] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
+    run_logs: dict[str, dict[int, RunLog]] = field(default_factory=dict)
+    actions: dict[str, Action] = field(default_factory=dict)
     fence: int = 0
     maintenance: Pass | None = None
 
@@ -102,6 +106,11 @@ class Tables:
         """Return the progress of an execution, by which guards detect other writes."""
         row = self.executions.get(execution_id)
         return Progress.of(row) if row else None
+
+    def named_id(self, name: str) -> str | None:
+        """Return the id of the schedule of a name, unless it is deleted."""
+        schedule = self.named(name)
+        return schedule.id if schedule else None
 
     def holders_of(self, slot: Slot) -> list[str]:
         """Return the ids of rows that hold a slot."""

@@ -21,7 +21,8 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.stores.guard import fits, is_done
-from sempre.stores.memory.keys import coalesced, hold_key, holders_of
+from sempre.stores.memory.action_log import record
+from sempre.stores.memory.keys import coalesced, hold_key, holders_of, is_key_taken, keep_key
 from sempre.stores.memory.switches import decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 
-def create(tables: Tables, birth: Birth) -> bool:
+def create(tables: Tables, birth: Birth, now: datetime) -> bool:
     """Create one schedule; True also if a schedule of its id exists."""
     schedule = birth.schedule
     if schedule.id in tables.schedules:
@@ -52,6 +53,7 @@ def create(tables: Tables, birth: Birth) -> bool:
     tables.schedules[schedule.id] = schedule
     for row in birth.rows:
         tables.put(row)
+    record(tables, [birth.action], now)
     return True
 
 
@@ -64,9 +66,10 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
         return False
     if any(each.is_rescue and is_held(tables, each.before, now) for each in plan.changes):
         return False
-    if plan.is_overtaken(now):
+    if plan.is_overtaken(now) or any(is_key_taken(tables, each, now) for each in plan.changes):
         return False
     _carry_out(tables, order, now)
+    record(tables, [order.action], now)
     return True
 
 
@@ -234,6 +237,7 @@ def _carry_out(tables: Tables, order: Order, now: datetime) -> None:
     fitting = coalesced(tables, order, now)
     tables.write(fitting, now)
     for change in fitting.plan.changes:
+        keep_key(tables, change)
         if change.loss:
             lost = Settlement(change.before, order.plan, error=change.loss)
             _note_attempt(tables, lost, change.after.state, now, lost=True)

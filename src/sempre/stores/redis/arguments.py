@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
+from sempre.domain.action import Action
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning.plan import Change, Plan
+from sempre.domain.planning.unique_conflict import is_revival
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
@@ -13,6 +15,8 @@ from sempre.stores.redis import encoding
 from sempre.stores.redis.records import write_attempt, write_loss, write_report
 
 __all__ = [
+    "action",
+    "actions",
     "births",
     "claims",
     "listed",
@@ -54,6 +58,23 @@ def births(given: Sequence[Birth]) -> Arguments:
         for row in birth.rows:
             yield row.id
             yield from pairs(encoding.write_execution(row))
+        yield from action(birth.action)
+
+
+def action(given: Action | None) -> Arguments:
+    """Yield an entry for the log of actions; empty texts for an operation without an action."""
+    if given is None:
+        yield from ("", "", "")
+        return
+    values = given.verb, given.actor, given.note, given.before, given.after
+    yield from (given.id, given.target, encoding.json_text(values))
+
+
+def actions(given: Sequence[Action]) -> Arguments:
+    """Yield entries for the log of actions."""
+    yield len(given)
+    for each in given:
+        yield from action(each)
 
 
 def orders(given: Sequence[Order]) -> Arguments:
@@ -61,6 +82,7 @@ def orders(given: Sequence[Order]) -> Arguments:
     yield len(given)
     for order in given:
         yield from _order(order)
+        yield from action(order.action)
 
 
 def claims(given: Sequence[Order]) -> Arguments:
@@ -168,6 +190,8 @@ def _change(change: Change) -> Arguments:
     yield write_loss(change)
     yield int(change.is_rescue)
     yield int(not change.after.holds_slot)
+    takes = is_revival(change) and change.after.holds_slot and not before.holds_slot
+    yield from (before.schedule_id or "", encoding.stamp(before.run_at)) if takes else ("", "")
     yield from pairs(encoding.write_changed_execution(change.after))
 
 

@@ -4,8 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sempre.domain.action import Action
 from sempre.ports.messages import Reading, Waiting
-from sempre.stores.redis.arguments import listed
+from sempre.stores.redis import arguments
 from sempre.stores.redis.encoding import instant
 from sempre.stores.redis.pages import read_waiting
 
@@ -15,9 +16,10 @@ __all__ = ["RedisFleet"]
 class RedisFleet(ABC):
     """The operations of the port that operators use for workers and queues."""
 
-    def drain(self, session_ids: Sequence[str]) -> list[bool]:
+    def drain(self, session_ids: Sequence[str], *, actions: Sequence[Action] = ()) -> list[bool]:
         """Ask workers to finish their runs and to stop; True for each session that exists."""
-        return [found == 1 for found in self._run("drain", listed(session_ids))]
+        values = [*arguments.listed(session_ids), *arguments.actions(actions)]
+        return [found == 1 for found in self._run("drain", values)]
 
     def held(self, *, limit: int) -> Reading[list[Waiting]]:
         """Return live executions that are held back."""

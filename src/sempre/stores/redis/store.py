@@ -5,11 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD
 from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.errors import NOT_SET_UP, StoreGone, StoreRefused
+from sempre.errors.schemas import OutdatedSchema
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -35,6 +37,7 @@ from sempre.ports.store import Capabilities
 from sempre.redis_server import PREFIX_FORM, is_prefix
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.redis import arguments, decoding, pages, records
+from sempre.stores.redis.action_log import RedisActionLog
 from sempre.stores.redis.encoding import (
     MICROSECOND,
     instant,
@@ -43,11 +46,13 @@ from sempre.stores.redis.encoding import (
     stamp,
 )
 from sempre.stores.redis.fleet import RedisFleet
-from sempre.stores.redis.history import RedisHistory
+from sempre.stores.redis.health import RedisHealth
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
+from sempre.stores.redis.purges import RedisPurges
+from sempre.stores.redis.run_logs import RedisRunLogs
 from sempre.stores.redis.server import StoreServer
 
 __all__ = ["RedisStore"]
@@ -58,7 +63,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisHistory, RedisFleet):
+class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisPurges, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -211,9 +216,12 @@ class RedisStore(RedisHistory, RedisFleet):
         found = self._run("enqueue", arguments.works(works))
         return list(map(records.read_receipt, found))
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """End live executions, and ask the workers of running ones to cancel them."""
-        return list(map(Cancelled, self._run("cancel", [actor, *arguments.listed(ids)])))
+        values = [actor, *arguments.listed(ids), *arguments.actions(actions)]
+        return list(map(Cancelled, self._run("cancel", values)))
 
     # Sessions
 
@@ -300,15 +308,14 @@ class RedisStore(RedisHistory, RedisFleet):
         now, found = self._run("last_pass")
         return Reading(instant(now), records.read_pass(found, instant(now)))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
-        return int(self._run("purge", [stamp(before), limit]))
-
     # Switches
 
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+    def switch(
+        self, switch: Switch, *, off: bool, action: Action | None = None
+    ) -> Reading[list[Switch]]:
         """Turn a switch off or on again; return the switches that are off."""
-        values = [switch.name, int(off), *arguments.pairs(records.write_switch(switch))]
+        fields = arguments.pairs(records.write_switch(switch))
+        values = [switch.name, int(off), *fields, *arguments.action(action)]
         return self._read_each("switch", values, records.read_switch)
 
     def switches(self) -> Reading[list[Switch]]:
@@ -337,7 +344,4 @@ def _check_version(version: int) -> None:
             "pip install --upgrade sempre"
         )
     if version < VERSION:
-        raise StoreRefused(
-            f"the store has version {version} of the schema, and this is the code of version "
-            f"{VERSION}; run `sempre db upgrade`, when no older process is left."
-        )
+        raise OutdatedSchema(version, VERSION)

@@ -1,10 +1,13 @@
 """Operations of SQL stores on workers and held executions."""
 
 from collections.abc import Sequence
+from itertools import compress
 
+from sempre.domain.action import Action
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of
 from sempre.ports.messages import Reading, Waiting
+from sempre.stores.sql.action_log import record
 from sempre.stores.sql.database import Database
 from sempre.stores.sql.dialects import Transaction
 
@@ -14,14 +17,16 @@ __all__ = ["SqlFleet"]
 class SqlFleet(Database):
     """The operations of the port that operators use for workers and queues."""
 
-    def drain(self, session_ids: Sequence[str]) -> list[bool]:
+    def drain(self, session_ids: Sequence[str], *, actions: Sequence[Action] = ()) -> list[bool]:
         """Ask workers to finish their runs and to stop; True for each session that exists."""
 
         def ask(transaction: Transaction) -> list[bool]:
             ids = sorted(set(session_ids))
             transaction.run("drain_sessions", ids=ids)
             known = {row[0] for row in transaction.rows("known_sessions", ids=ids)}
-            return [each in known for each in session_ids]
+            answers = [each in known for each in session_ids]
+            record(transaction, compress(actions, answers))
+            return answers
 
         return self._write(ask)
 

@@ -11,13 +11,13 @@ from typing import Literal, NamedTuple
 
 from sempre.domain.execution import Draft, Execution, SlotRange
 from sempre.domain.planning.plan import Change, Plan
-from sempre.domain.planning.unique_conflict import coalesce, is_next_try
+from sempre.domain.planning.unique_conflict import coalesce, is_next_try, is_revival
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.domain.values import copy_with
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Attempt, Order, UniqueKey
-from sempre.stores.guard import Position, Progress, Slot, slots_of
+from sempre.stores.guard import Position, Progress, Slot, slots_taken
 from sempre.stores.sql import encoding
 from sempre.stores.sql.audit_stamps import audit_stamp
 from sempre.stores.sql.dialects import Transaction
@@ -87,11 +87,14 @@ class GuardedBatch:
         }
         found = transaction.rows("guarded_executions", ids=ids) if ids else []
         self.executions = {row[0]: Guard(*row[1:]) for row in found}
-        tries = (each for plan in plans for each in plan.changes if is_next_try(each))
+        tries = (each for plan in plans for each in plan.changes if _needs_key(each))
         wanted = (self.executions.get(each.before.id) for each in tries)
         self._keys = Keys(
             transaction, [each.unique_key for each in wanted if each and each.unique_key]
         )
+        names = sorted({plan.schedule.name for plan in plans if plan.schedule and plan.renames})
+        named = transaction.rows("schedules_named", names=names) if names else []
+        self._named: dict[str, str] = dict(named)  # type: ignore[arg-type]
         self._slots: dict[Slot, dict[str, Holder]] = {}
         slots = sorted({slot for plan in plans for slot in _slots_to_know(plan)})
         occupied = transaction.rows("occupied_slots", slots=slots) if slots else []
@@ -118,6 +121,19 @@ class GuardedBatch:
         """Return the progress of an execution after the plans of the batch."""
         guard = self.executions.get(execution_id)
         return guard.progress if guard else None
+
+    def named_id(self, name: str) -> str | None:
+        """Return the id of the schedule that has a name after the plans of the batch."""
+        return self._named.get(name)
+
+    def is_key_taken(self, order: Order, transaction: Transaction) -> bool:
+        """Return whether an order retries an execution whose unique key another one holds."""
+        for change in filter(is_revival, order.plan.changes):
+            guard, identity = self.executions.get(change.before.id), change.before.id
+            unique = guard.unique if guard else None
+            if unique and self._keys.in_the_way(unique.key, unique, transaction.now, identity):
+                return True
+        return False
 
     def holders_of(self, slot: Slot) -> Collection[str]:
         """Return the rows that hold a slot after the plans of the batch."""
@@ -256,6 +272,7 @@ class GuardedBatch:
         else:
             self._moved[after.id] = after, stamp
         self._positions[after.id] = Position.of(after)
+        self._named[after.name] = after.id
 
     def _audit_stamp(self, schedule: Schedule) -> str | None:
         """Return the audit stamp of a schedule after the plans of the batch."""
@@ -275,9 +292,14 @@ def is_mere_start(change: Change) -> bool:
     return vars(before) | times | begun | {"started_at": after.started_at} == vars(after)
 
 
+def _needs_key(change: Change) -> bool:
+    """Return whether a change makes an execution wait again, and so needs its unique key."""
+    return is_next_try(change) or is_revival(change)
+
+
 def _slots_to_know(plan: Plan) -> Iterable[tuple[str, int]]:
     """Yield the slots that a plan depends on: of new rows, and of a next row that stays."""
-    for schedule_id, run_at, _ in slots_of(plan.creates):
+    for schedule_id, run_at, _ in slots_taken(plan):
         yield schedule_id, microseconds_of(run_at)
     schedule = plan.schedule
     if schedule is None or schedule.next_run_at is None:

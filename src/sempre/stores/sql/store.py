@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.tzdata_order import sortable_tzdata
@@ -38,16 +39,20 @@ from sempre.stores.sql import (
     records,
     writes,
 )
+from sempre.stores.sql.action_log import SqlActionLog, record
 from sempre.stores.sql.callers_transaction import enqueue_within
 from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueued_work import enqueue
 from sempre.stores.sql.fleet import SqlFleet
+from sempre.stores.sql.health import SqlHealth
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
+from sempre.stores.sql.purges import SqlPurges
+from sempre.stores.sql.run_logs import SqlRunLogs
 from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
     ActiveSwitches,
@@ -60,7 +65,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlFleet):
+class SqlStore(SqlHistory, SqlHealth, SqlFleet, SqlActionLog, SqlPurges, SqlRunLogs):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -183,9 +188,11 @@ class SqlStore(SqlHistory, SqlFleet):
         """Return a new connection to the database."""
         return self._dialect.callers.connect()
 
-    def cancel(self, ids: Sequence[str], *, actor: str = "") -> list[Cancelled]:
+    def cancel(
+        self, ids: Sequence[str], *, actor: str = "", actions: Sequence[Action] = ()
+    ) -> list[Cancelled]:
         """Cancel waiting executions, and ask the sessions of running ones to end them."""
-        return self._write(lambda transaction: writes.cancel(transaction, ids, actor))
+        return self._write(lambda transaction: writes.cancel(transaction, ids, actor, actions))
 
     # Sessions
 
@@ -303,15 +310,18 @@ class SqlStore(SqlHistory, SqlFleet):
         """Return when the next pass is due, and the report of the last pass."""
         return self._read(maintenance.last_pass)
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant."""
-        return self._write(lambda transaction: maintenance.purge(transaction, before, limit))
-
     # Switches
 
-    def switch(self, switch: Switch, *, off: bool) -> Reading[list[Switch]]:
+    def switch(
+        self, switch: Switch, *, off: bool, action: Action | None = None
+    ) -> Reading[list[Switch]]:
         """Turn a switch off, or on again; return the switches that are off."""
-        self._write(lambda transaction: turn(transaction, switch, off=off))
+
+        def turn_and_record(transaction: Transaction) -> None:
+            turn(transaction, switch, off=off)
+            record(transaction, [action])
+
+        self._write(turn_and_record)
 
         def ask(transaction: Transaction) -> list[Switch]:
             return list(switches_off(transaction, lock=False).switches)

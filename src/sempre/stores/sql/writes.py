@@ -6,6 +6,7 @@ Each operation is one transaction for a whole batch, and is safe to repeat.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from sempre.domain.action import Action
 from sempre.domain.execution import Execution
 from sempre.domain.planning.plan import Change
 from sempre.domain.states import State
@@ -17,10 +18,12 @@ from sempre.ports.messages import (
     Order,
     Reading,
     Report,
+    effective,
 )
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.guard import fits, is_done
 from sempre.stores.sql import encoding
+from sempre.stores.sql.action_log import record
 from sempre.stores.sql.audit_stamps import stamp_of_birth
 from sempre.stores.sql.decoding import LeftOut, executions_of
 from sempre.stores.sql.dialects import Transaction
@@ -61,6 +64,7 @@ def create(transaction: Transaction, births: Sequence[Birth]) -> list[bool]:
     if created:
         stamps = [stamp_of_birth(birth.schedule, birth.rows) for birth in created]
         load_births(transaction, created, stamps)
+        record(transaction, [birth.action for birth in created])
     return answers
 
 
@@ -69,18 +73,21 @@ def apply(transaction: Transaction, orders: Sequence[Order]) -> list[bool]:
     decisions = Decisions(transaction, [order.plan for order in orders])
     batch = GuardedBatch(transaction, orders)
     alive = _living(transaction, orders)
-    answers = []
+    answers, actions = [], []
     for order in orders:
         done = is_done(order, batch)
         stands = not order.plan.has_start and decisions.stand(order.plan)
         stands = stands and not any(each.before.session in alive for each in _rescues(order))
         stands = stands and not _is_overtaken(order, transaction)
+        stands = stands and not batch.is_key_taken(order, transaction)
         if not done and stands and fits(order, batch):
             batch.put(order, transaction)
             batch.note_losses(order, transaction)
+            actions.append(order.action)
             done = True
         answers.append(done)
     batch.write(transaction)
+    record(transaction, actions)
     return answers
 
 
@@ -170,7 +177,9 @@ def report(transaction: Transaction, reports: Sequence[Report], session: str) ->
         transaction.many("note_report", sorted(rows, key=lambda row: str(row["execution_id"])))
 
 
-def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[Cancelled]:
+def cancel(
+    transaction: Transaction, ids: Sequence[str], actor: str, actions: Sequence[Action]
+) -> list[Cancelled]:
     """Cancel waiting executions, and ask the sessions of running ones to end them."""
     asked = set(ids)
     transaction.rows("lock_schedules_of", ids=sorted(asked))
@@ -183,6 +192,7 @@ def cancel(transaction: Transaction, ids: Sequence[str], actor: str) -> list[Can
     for identity in ids:
         answers.append(_cancelled(identity, kept, running, once))
         once.discard(identity)
+    record(transaction, effective(actions, answers))
     return answers
 
 

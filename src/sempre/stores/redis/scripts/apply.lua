@@ -1,4 +1,4 @@
--- needs: base known rows switches unique plans
+-- needs: base known rows switches unique plans actions
 -- Carry out plans, each wholly or not at all. Plans of a schedule that another token locks wait.
 local function has_start(order)
     for _, change in ipairs(order.changes) do
@@ -32,15 +32,16 @@ end
 
 local token, switches, answers = argument(), nil, {}
 for place = 1, number() do
-    local order = read_order()
+    local order, action = read_order(), read_action()
     local done = is_done(order)
     switches = switches or (order.decides ~= "" and switches_off())
     local stands = not has_start(order) and decision_stands(switches or {}, order)
-    stands = stands and not is_overtaken(order)
+    stands = stands and not is_overtaken(order) and not is_key_taken(order)
     local waits = not done and is_locked(order, token)
     if not done and not waits and stands and not takes_from_living(order) and fits(order) then
         carry_out(order)
         note_losses(order)
+        record_action(action)
         done = true
     end
     answers[place] = done and 1 or waits and 2 or 0

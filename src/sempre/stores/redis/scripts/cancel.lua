@@ -1,9 +1,10 @@
--- needs: base known rows
+-- needs: base known rows actions
 -- End live executions, and ask the workers of running ones to cancel them.
-local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at" }
+local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at",
+    "retried_at" }
 
 local function is_next_row(row)
-    if row.schedule_id == "" or row.kind ~= "scheduled" or row.first_started_at ~= "" then
+    if row.schedule_id == "" or row.kind ~= "scheduled" or not is_untried(row) then
         return false
     end
     local cursor = redis.call("HGET", key("schedule", row.schedule_id), "cursor")
@@ -11,7 +12,11 @@ local function is_next_row(row)
 end
 
 local actor, answers = argument(), {}
-for place, id in ipairs(list()) do
+local ids, actions = list(), {}
+for place = 1, number() do
+    actions[place] = read_action()
+end
+for place, id in ipairs(ids) do
     local row = look(id, WANTED)
     answers[place] = "over"
     if row and row.state == "running" then
@@ -26,6 +31,9 @@ for place, id in ipairs(list()) do
             finished_at = now, ended_at = now,
         })
         answers[place] = "ended"
+    end
+    if actions[place] and (answers[place] == "ended" or answers[place] == "asked") then
+        record_action(actions[place])
     end
 end
 audit()

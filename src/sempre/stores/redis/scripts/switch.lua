@@ -1,4 +1,4 @@
--- needs: base known rows switches
+-- needs: base known rows switches actions
 -- Turn a switch off, or on again; return the switches that are off.
 local name, off, values = argument(), argument() == "1", fields()
 if off then
@@ -9,4 +9,5 @@ if off then
 else
     turn_on(name)
 end
+record_action(read_action())
 return { now, switches_off() }

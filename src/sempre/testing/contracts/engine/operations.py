@@ -151,8 +151,8 @@ def test_a_run_of_a_schedule_that_is_stopped_meanwhile_finishes(store: Store) ->
         worker = shop.worker(holding=True)
         [row] = worker.turn()
         handle = shop.schedule(name)
-        verbs = {"disabled": handle.disable, "paused": handle.pause, "deleted": handle.delete}
-        verbs[name]()
+        verbs = {"disabled": "disable", "paused": "pause", "deleted": "delete"}
+        getattr(handle, verbs[name])()
 
         worker.beat()
         worker.end(row)

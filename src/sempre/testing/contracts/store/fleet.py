@@ -2,8 +2,9 @@
 
 # ruff: noqa: S101 - a contract asserts
 
+from sempre.domain.action import Action
 from sempre.domain.values import copy_with
-from sempre.ports.messages import Session, Settled, Switch
+from sempre.ports.messages import ActionQuery, Session, Settled, Switch
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     LEASE,
@@ -44,6 +45,20 @@ def test_a_drain_is_answered_for_each_session_in_order(store: Store) -> None:
     assert [each.id for each in store.sessions().value] == [session]
     assert store.drain([]) == []
     assert not store.tick(retired, wanted(), lease=LEASE).value.drain
+
+
+def test_a_drain_is_logged_for_each_session_that_exists(store: Store) -> None:
+    """In the same commit; a request for a session that is gone leaves no entry."""
+    gone, session = new_id(), session_of(store)
+    actions = [
+        Action(id=new_id(), verb="drain", target=f"worker:{each}", actor="ann", note="patches")
+        for each in (gone, session)
+    ]
+
+    store.drain([gone, session], actions=actions)
+
+    [logged] = store.actions(ActionQuery(verb="drain")).value.items
+    assert (logged.id, logged.target, logged.actor) == (actions[1].id, f"worker:{session}", "ann")
 
 
 def test_a_worker_that_drains_still_settles_its_runs(store: Store) -> None:

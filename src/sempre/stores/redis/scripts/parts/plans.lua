@@ -14,7 +14,7 @@ local function read_order()
         order.changes[place] = {
             id = argument(), state = argument(), attempt = argument(), fence = argument(),
             held_by = argument(), loss = argument(), rescues = argument() == "1",
-            frees = argument() == "1", after = fields(),
+            frees = argument() == "1", takes = { argument(), argument() }, after = fields(),
         }
     end
     for place = 1, number() do
@@ -27,6 +27,12 @@ local function read_order()
     end
     order.retracts_after = argument()
     return order
+end
+
+-- Whether an order leaves the name of its schedule, or takes a free one.
+local function name_is_free(order)
+    local holder = order.schedule.name and redis.call("HGET", key("names"), order.schedule.name)
+    return not holder or holder == order.base
 end
 
 local function base_stands(order)
@@ -54,20 +60,32 @@ local function slots_stay_unique(order)
     for _, change in ipairs(order.changes) do
         freed[change.id] = change.frees
     end
-    for _, create in ipairs(order.creates) do
-        local row = create.row
-        if row.schedule_id ~= "" and (row.kind == "scheduled" or row.kind == "backfill") then
-            local name, slot = key("slots", row.kind, row.schedule_id), row.run_at
-            if wanted[name .. slot] then
+    local function is_free(name, slot)
+        if wanted[name .. slot] then
+            return false
+        end
+        wanted[name .. slot] = true
+        local members = redis.call("ZRANGEBYLEX", name, "[" .. slot, "[" .. slot .. PAST_ALL)
+        for _, member in ipairs(members) do
+            if not freed[id_in(member)] then
                 return false
             end
-            wanted[name .. slot] = true
-            local members = redis.call("ZRANGEBYLEX", name, "[" .. slot, "[" .. slot .. PAST_ALL)
-            for _, member in ipairs(members) do
-                if not freed[id_in(member)] then
-                    return false
-                end
-            end
+        end
+        return true
+    end
+    for _, create in ipairs(order.creates) do
+        local row = create.row
+        local has_slot = row.kind == "scheduled" or row.kind == "backfill"
+        if row.schedule_id ~= "" and has_slot
+            and not is_free(key("slots", row.kind, row.schedule_id), row.run_at) then
+            return false
+        end
+    end
+    for _, change in ipairs(order.changes) do
+        -- A backfill that is retried holds its slot again.
+        local schedule_id, run_at = change.takes[1], change.takes[2]
+        if schedule_id ~= "" and not is_free(key("slots", "backfill", schedule_id), run_at) then
+            return false
         end
     end
     return true
@@ -97,7 +115,7 @@ local function fits(order)
             return false
         end
     end
-    return slots_stay_unique(order)
+    return name_is_free(order) and slots_stay_unique(order)
 end
 
 -- Ranges sort by first slot; of ranges with one first slot, a backward scan reads the oldest first.

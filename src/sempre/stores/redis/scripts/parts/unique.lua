@@ -49,15 +49,33 @@ local function backed_off(failed_at, failures, base, cap)
     return string.format("1%012d%06d", seconds_of(failed_at) + seconds, rest)
 end
 
+-- The execution that blocks a row from waiting again; nil if the row has no key, or its key is free.
+local function blocker_of(id)
+    local row = look(id, { "unique", "unique_mode", "unique_period" })
+    if not row or row.unique == "" then
+        return nil
+    end
+    return in_the_way(row.unique, row.unique_mode, tonumber(row.unique_period), id)
+end
+
+-- Whether an order retries an ended execution whose key another execution holds.
+local function is_key_taken(order)
+    for _, change in ipairs(order.changes) do
+        local has_ended = change.state ~= "running" and not is_live(change)
+        if has_ended and is_live(change.after) and blocker_of(change.id) then
+            return true
+        end
+    end
+    return false
+end
+
 -- Fail an execution instead of retrying it if another execution holds its key. The fields that only
 -- a retry would change stay.
 local function coalesce(change)
     if change.state ~= "running" or not is_live(change.after) then
         return
     end
-    local row = look(change.id, { "unique", "unique_mode", "unique_period" })
-    local other = row.unique ~= ""
-        and in_the_way(row.unique, row.unique_mode, tonumber(row.unique_period), change.id)
+    local other = blocker_of(change.id)
     if other then
         local after = change.after
         after.state, after.reason = "failed", "coalesced into " .. other

@@ -1,0 +1,3 @@
+"""Executions of the store as users list and operate them."""
+
+__all__: list[str] = []

@@ -1,0 +1,149 @@
+"""The operator of a store: its schedules, executions and switches, its watchdog and its log."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sempre.app.composition import Composition, current_user
+from sempre.app.declarations import Declarations
+from sempre.app.executions.catalog import Executions, Filters, states_of
+from sempre.app.executions.stored_execution import StoredExecution
+from sempre.app.jobs import Job
+from sempre.app.options import Duration
+from sempre.app.schedules.catalog import Schedules
+from sempre.app.schedules.stored_schedule import StoredSchedule
+from sempre.app.switches import StoredSwitch, target_of
+from sempre.clock import Clock
+from sempre.domain.action import Action
+from sempre.domain.states import Kind, State
+from sempre.engine.core import Engine
+from sempre.engine.watchdog import Watchdog
+from sempre.grids.relative_instants import read_point
+from sempre.ports.messages import ActionQuery
+
+__all__ = ["Operator"]
+
+PAGE = 500
+
+
+class Operator:
+    """Operates a store: reads it and changes it as its user asks, and logs each change.
+
+    Args:
+        composition: the store, broker and engine of this process.
+        declarations: the jobs that this process knows.
+    """
+
+    def __init__(self, composition: Composition, declarations: Declarations) -> None:
+        """Connect to nothing yet."""
+        self.composition = composition
+        self.declarations = declarations
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of this process, made and set up when it is first needed."""
+        return self.composition.engine
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of this process; on virtual time, the virtual one."""
+        return self.composition.clock
+
+    @property
+    def actor(self) -> str:
+        """The name under which actions of this process are logged: its user."""
+        return current_user()
+
+    @property
+    def schedules(self) -> Schedules:
+        """All schedules of the store."""
+        return Schedules(self.engine, actor=self.actor, tasks=self.declarations.tasks)
+
+    @property
+    def watchdog(self) -> Watchdog:
+        """The watchdog: its message on the broker and its pass."""
+        return Watchdog(self.engine)
+
+    def schedule(self, name: str) -> StoredSchedule:
+        """Return one schedule of the store, to be read or operated."""
+        return self.schedules[name]
+
+    def executions(
+        self,
+        *,
+        state: str | State | Sequence[str | State] | None = None,
+        kind: str | Kind | None = None,
+        schedule: str | None = None,
+        job: str | None = None,
+        tag: str | None = None,
+        since: datetime | str | Duration | None = None,
+        until: datetime | str | Duration | None = None,
+    ) -> Executions:
+        """Return executions of the store, newest slot first: to iterate over, or to act on.
+
+            for execution in app.executions(state="failed", since="1h", job="charge"): ...
+            list(app.executions(state="failed", since="1h").retry(why="the bank is back"))
+
+        `ranges()` of the answer has the slots that passed without an execution. Slots are chosen by
+        their instant, or by a length of time before now.
+        """
+        kinds = frozenset() if kind is None else frozenset({Kind(kind)})
+        filters = Filters(
+            states=states_of(state),
+            kinds=kinds,
+            schedule=schedule,
+            job=job,
+            tag=tag,
+            since=since,
+            until=until,
+        )
+        return Executions(self.engine, filters, actor=self.actor)
+
+    def execution(self, identity: str) -> StoredExecution:
+        """Return one execution of the store, to be read, retried, cancelled or discarded."""
+        return StoredExecution(self.engine, identity, actor=self.actor)
+
+    def switch(self, named: "str | Job[..., Any]") -> StoredSwitch:
+        """Return a switch: `app.switch("provisioning").off("incident 42", until="2h")`.
+
+        Args:
+            named: a job, the name of a declared job or tag, or `job:NAME`, `queue:NAME`,
+                `tag:NAME`, `pair:JOB` or `all`.
+
+        Raises:
+            NamingError: no declared job or tag has that name.
+        """
+        name = f"job:{named.name}" if isinstance(named, Job) else named
+        target = target_of(name, jobs=self.declarations.tasks, tags=self.declarations.tags)
+        return StoredSwitch(lambda: self.engine, target, actor=self.actor)
+
+    def actions(
+        self,
+        *,
+        target: str | None = None,
+        verb: str | None = None,
+        actor: str | None = None,
+        since: datetime | str | Duration | None = None,
+    ) -> Iterator[Action]:
+        """Yield the log of actions, newest first: who changed what, from what, to what, and why.
+
+        Args:
+            target: `schedule:NAME`, `execution:ID`, `switch:NAME`, `job:NAME` or `worker:ID`.
+            verb: such as pause, edit or retry.
+            actor: who acted.
+            since: an instant, or a length of time before now, such as "1h".
+        """
+        engine, begin = self.engine, None
+        if since is not None:
+            zone = engine.settings.timezone
+            begin = read_point("since", since, now=engine.present, ago=True, timezone=zone)
+        after = ""
+        while True:
+            query = ActionQuery(
+                target=target, verb=verb, actor=actor, since=begin, limit=PAGE, after=after
+            )
+            page = engine.read(engine.store.actions(query))
+            yield from page.items
+            after = page.after
+            if not after:
+                return
