@@ -32,8 +32,8 @@ class NewLines(NamedTuple):
 
 
 def execution_of(context: CommandContext, identity: str) -> Execution:
-    """Return an execution; NotFound if there is none."""
-    found = context.read_one(context.store.candidates([identity]))
+    """Return an execution by the beginning of its id; NotFound if there is none."""
+    found = context.read_one(context.store.candidates([context.execution_id(identity)]))
     if found is None:
         raise NotFound("execution", identity)
     return found.execution

@@ -57,6 +57,8 @@ class Worker:
         self.exhausted = Event()
         # Called with the reason why this process should be replaced; None if embedded.
         self.leave: Callable[[str], None] | None = None
+        # Called once when an operator asks this worker to drain; it must not wait for the end.
+        self.drain: Callable[[], None] | None = None
 
     # Steps
 
@@ -82,6 +84,7 @@ class Worker:
             self._lose_session()
             return 0.0
         self._end_unwanted()
+        self._drain_on_request()
         self.fetcher.expect(tick.next_due_at)
         if self.heartbeat.answered:
             self.engine.outage.answered()
@@ -299,6 +302,12 @@ class Worker:
             again = self.capacity.has_later(run)
             if run.execution.fence not in tick.held and not again:
                 self._abandon(run, "it is no longer ours")
+
+    def _drain_on_request(self) -> None:
+        """Call `drain` once an operator asks for it."""
+        if self.heartbeat.tick.drain and self.drain is not None:
+            drain, self.drain = self.drain, None
+            drain()
 
     def _abandon(self, run: Run, reason: str) -> None:
         """Cancel a run whose claim is lost."""

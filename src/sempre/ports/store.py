@@ -21,6 +21,7 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.ports.action_log import ActionLog
 from sempre.ports.capabilities import Capabilities
+from sempre.ports.fleet import Fleet
 from sempre.ports.health import Health
 from sempre.ports.history import History
 from sempre.ports.messages import (
@@ -51,7 +52,7 @@ from sempre.ports.volume import Measures
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Health, ActionLog, Purges, Measures, RunLogs, Switches, Protocol):
+class Store(History, Health, ActionLog, Fleet, Purges, Measures, RunLogs, Switches, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities

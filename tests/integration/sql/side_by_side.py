@@ -483,6 +483,8 @@ class SideBySide:
         self.both(told)
         if self.random.random() < 0.1:
             self.both(lambda store: store.retire(session))
+        elif self.random.random() < 0.1:
+            self.both(lambda store: store.drain([session, "unknown"]))
 
     def live_on(self) -> None:
         """Let both workers show that they are alive, or come back if they were not."""
@@ -514,6 +516,8 @@ class SideBySide:
         self.both(lambda store: store.sessions())
         sample = self.random.sample(self.ids, min(5, len(self.ids)))
         self.both(lambda store: store.candidates(sample))
+        self.both(lambda store: store.execution_ids(self.ids[-1][:-1], limit=20))
+        self.both(lambda store: store.held(limit=1000).value, ordered=False)
 
     def look(self) -> None:
         choose, now = self.random.choice, self.clock.now()

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.executions import EXECUTION
@@ -25,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--from", "start", metavar="T", required=True, help="First instant.")
 @click.option("--to", "end", metavar="T", required=True, help="Last instant, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Only print the slots that would run.")

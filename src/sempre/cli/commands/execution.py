@@ -23,18 +23,20 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
     """Show one execution.
 
     Its state, the progress of its run, the number of lines in the log of its newest attempt, its
-    attempts, its result, and the traceback of its last error.
+    attempts, its result, and the traceback of its last error. ID may be the beginning of an id, if
+    no other id begins with it.
     """
-    found = context.read_one(context.store.candidates([id]))
+    identity = context.execution_id(id)
+    found = context.read_one(context.store.candidates([identity]))
     if found is None:
         raise NotFound("execution", id)
     row = found.execution
-    found_attempts = context.read(context.store.attempts(id))
+    found_attempts = context.read(context.store.attempts(identity))
     attempts = [NumberedAttempt(n, attempt, row) for n, attempt in enumerate(found_attempts, 1)]
     # A report of an earlier attempt has an older fence.
-    reports = context.read(context.store.reports([id]))
+    reports = context.read(context.store.reports([identity]))
     report = next((each for each in reports if each.fence == row.fence), None)
-    logs = context.read(context.store.run_logs(id))
+    logs = context.read(context.store.run_logs(identity))
     lines = next((read_log(each.text).total for each in logs if each.fence == row.fence), 0)
     if context.output.as_json:
         answer = EXECUTION.json(row, context.redact)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.definitions import definition_json, definition_lines
 from sempre.cli.executions import EXECUTION, RANGE, RangeOf
@@ -24,7 +25,7 @@ SLOTS = 5
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @count_option("-n", "count", what="Executions to show", default=10, least=0, most=1000)
 @context_options
 def show(context: CommandContext, *, name: str, count: int) -> None:
@@ -58,10 +59,11 @@ def show(context: CommandContext, *, name: str, count: int) -> None:
 def _print(context: CommandContext, summary: Summary, slots: list[datetime]) -> None:
     schedule, output = summary.schedule, context.output
     grid = schedule.definition.grid
+    context.choose_zone([grid])
     output.line(f"{LIGHTS[summary.state]} {schedule.name}: {state_text(summary, context)}")
     output.facts(definition_lines(schedule, context.app.settings.retention, context.redact))
     output.facts(("note", note) for note in grid.notes())
-    texts = [f"{context.shown(slot, grid)} ({format_age(slot, context.now)})" for slot in slots]
+    texts = [f"{context.shown_in_table(slot)} ({format_age(slot, context.now)})" for slot in slots]
     output.facts(("" if number else "next", text) for number, text in enumerate(texts))
 
 

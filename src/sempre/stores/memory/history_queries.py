@@ -33,6 +33,12 @@ class MemoryHistory(ABC):
         with self._at_once() as (tables, now):
             return Reading(now, history.executions(tables, query))
 
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, highest first."""
+        with self._at_once() as (tables, now):
+            found = (each for each in tables.executions if each.startswith(prefix))
+            return Reading(now, sorted(found, reverse=True)[:limit])
+
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:

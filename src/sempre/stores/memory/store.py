@@ -42,6 +42,7 @@ from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
 from sempre.stores.memory import history, purges, sessions, switches, work
 from sempre.stores.memory.action_log import MemoryActionLog, record
+from sempre.stores.memory.fleet import MemoryFleet
 from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
@@ -51,7 +52,7 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog, MemoryRunLogs):
+class MemoryStore(MemoryHistory, MemoryHealth, MemoryFleet, MemoryActionLog, MemoryRunLogs):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)

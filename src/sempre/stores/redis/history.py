@@ -33,6 +33,10 @@ class RedisHistory(ABC):
         """Return a page of history."""
         return pages.executions(self._run, query)
 
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, among the newest 100,000 slots."""
+        return pages.execution_ids(self._run, prefix, limit)
+
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:

@@ -45,6 +45,7 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.fleet import RedisFleet
 from sempre.stores.redis.health import RedisHealth
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
@@ -62,7 +63,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisHealth, RedisPurges, RedisRunLogs):
+class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisPurges, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:

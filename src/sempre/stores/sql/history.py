@@ -22,6 +22,9 @@ from sempre.stores.sql.encoding import instant
 
 __all__ = ["SqlHistory"]
 
+PAST_ALL = "\U0010ffff"
+"""A text that sorts after each character of an id."""
+
 
 class SqlHistory(Database):
     """The read-only operations of the port that serve people, not workers."""
@@ -29,6 +32,15 @@ class SqlHistory(Database):
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""
         return self._read_rows(lambda each, left_out: reading.executions(each, left_out, query))
+
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, highest first."""
+        bounds = {"prefix": prefix, "beyond": prefix + PAST_ALL, "limit": limit}
+
+        def ask(transaction: Transaction) -> list[str]:
+            return [row[0] for row in transaction.rows("ids_from", **bounds)]
+
+        return self._read(ask)
 
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int

@@ -480,6 +480,16 @@ ORDER BY x.due_at, x.id LIMIT :limit
 UPDATE {executions} {by_id} SET state = 'scheduled'
 WHERE id IN {list:ids} AND state = 'pending'
 
+-- name: ids_from
+-- The ids of executions from a prefix up to a text beyond it, highest first.
+SELECT id FROM {executions} WHERE id >= :prefix AND id < :beyond ORDER BY id DESC LIMIT :limit
+
+-- name: held_rows
+-- Live executions that are held back.
+SELECT e.id, e.due_at, e.queue, e.priority, e.attempt, e.state FROM {executions} AS e
+WHERE e.held_by > '' AND e.held_by <> '' AND {state_itself} IN ('pending', 'scheduled')
+LIMIT :limit
+
 -- name: rows_expired
 -- Running executions whose session is deleted or has lost its lease.
 SELECT {row_columns} FROM {row_tables}
@@ -662,11 +672,19 @@ INSERT INTO {sessions} (
 ) {upsert:id}
     host = {new:host}, pid = {new:pid}, queues = {new:queues}, jobs = {new:jobs},
     tzdata = {new:tzdata}, release_number = {new:release_number},
-    started_at = {new:started_at}, leased_until = {new:leased_until}
+    started_at = {new:started_at}, leased_until = {new:leased_until}, draining = 0
 
 -- name: renew_session
 -- Renew the lease of a session, even of an expired one.
 UPDATE {sessions} SET leased_until = :until WHERE id = :id
+
+-- name: drain_sessions
+-- Ask workers to finish their runs and to stop.
+UPDATE {sessions} SET draining = 1 WHERE id IN {list:ids}
+
+-- name: known_sessions
+-- Which of these sessions exist.
+SELECT id FROM {sessions} WHERE id IN {list:ids}
 
 -- name: guarded_leases
 -- Lock sessions, so that no session is renewed meanwhile, and read when their leases end.
@@ -694,6 +712,8 @@ SELECT 'pass', due_at, '' FROM {passes}
 UNION ALL
 SELECT 'store', 0, uuid FROM {meta}
 UNION ALL
+SELECT 'drain', w.draining, '' FROM {sessions} AS w WHERE w.id = :session AND w.draining = 1
+UNION ALL
 SELECT 'expired', clock.now, '' FROM clock WHERE EXISTS ({expired_run})
 
 -- name: expired_run
@@ -712,7 +732,7 @@ SELECT leased_until FROM {sessions} WHERE id = :id
 
 -- name: all_sessions
 -- Every session, with expired ones.
-SELECT id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
+SELECT id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until, draining
 FROM {sessions} ORDER BY id
 
 -- Switches

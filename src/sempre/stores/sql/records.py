@@ -100,7 +100,7 @@ def read_session(row: Row) -> Session:
     """Return the session of a row."""
     queues, jobs = tuple(json.loads(row[3])), tuple(json.loads(row[4]))
     times = instant(row[7]), instant(row[8])
-    return Session(row[0], row[1], row[2], queues, jobs, row[5], row[6], *times)
+    return Session(row[0], row[1], row[2], queues, jobs, row[5], row[6], *times, bool(row[9]))
 
 
 def write_switch(switch: Switch) -> dict[str, Any]:

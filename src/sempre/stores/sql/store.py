@@ -45,6 +45,7 @@ from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueued_work import enqueue
+from sempre.stores.sql.fleet import SqlFleet
 from sempre.stores.sql.health import SqlHealth
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
@@ -64,7 +65,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlHealth, SqlActionLog, SqlPurges, SqlRunLogs):
+class SqlStore(SqlHistory, SqlHealth, SqlFleet, SqlActionLog, SqlPurges, SqlRunLogs):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:

@@ -180,6 +180,7 @@ if retention == "setting" or retention == "any" then
     for number = 1, math.min(#lost, limit) do
         redis.call("HDEL", key("sessions"), id_in(lost[number]))
         redis.call("HDEL", key("leases"), id_in(lost[number]))
+        redis.call("SREM", key("draining"), id_in(lost[number]))
     end
 end
 
