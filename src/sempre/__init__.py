@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sempre.app import AsyncJob, Call, Job, Receipt, Sempre
+    from sempre.domain.limits import Concurrency, Rate
     from sempre.domain.policies import Retry
     from sempre.domain.unique import Unique
     from sempre.engine.events import Event, Happened
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncJob",
     "Call",
+    "Concurrency",
     "Cron",
     "Event",
     "Every",
     "Grid",
     "Happened",
     "Job",
+    "Rate",
     "Receipt",
     "Retry",
     "Sempre",
@@ -49,6 +52,7 @@ _HOMES = (
     "sempre.errors",
     "sempre.grids",
     "sempre.domain.policies",
+    "sempre.domain.limits",
     "sempre.domain.unique",
     "sempre.engine.events",
     "sempre.executors.current",

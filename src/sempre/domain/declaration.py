@@ -8,7 +8,7 @@ stays. A name belongs to one owner: code of another owner is refused, unless it 
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 
 from sempre.domain.arguments import Json, are_same_json
@@ -88,7 +88,10 @@ def _edited(schedule: Schedule, to: Definition, text: str) -> Definition:
     """Return a schedule's definition with the fields whose declared value has changed."""
     before = json.loads(schedule.declared) if schedule.declared else {}
     after = json.loads(text)
-    names = {name for name in after if name not in MARKS and not _is_same(name, before, after)}
+    # A field at its default may be left out.
+    known = {each.name for each in fields(Definition)} - MARKS
+    given = {*before, *after} & known
+    names = {name for name in given if not _is_same(name, before, after)}
     # The owner too, if an operator has changed it since.
     names.add("owner")
     if is_pruned(schedule.declared):
@@ -142,4 +145,6 @@ def _declaring(schedule: Schedule, plan: Plan, text: str) -> Plan:
 
 
 def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:
-    return name in before and are_same_json(before[name], after[name])
+    if name not in before or name not in after:
+        return False
+    return are_same_json(before[name], after[name])

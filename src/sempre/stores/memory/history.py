@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
+from sempre.domain.limits import LONGEST_PERIOD
 from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.tzdata_order import sortable_tzdata
@@ -136,6 +137,7 @@ def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
     _purge_ranges(tables, before, limit)
     _purge_orphans(tables, before, limit)
     _purge_sessions(tables, min(before, now), limit)
+    _purge_starts(tables, min(before, now - LONGEST_PERIOD))
     return len(old[:limit])
 
 
@@ -153,6 +155,13 @@ def _purge_orphans(tables: Tables, before: datetime, limit: int) -> None:
         tables.attempts[each.execution_id].remove(each)
         kept.remove(each)
     tables.orphans = kept
+
+
+def _purge_starts(tables: Tables, before: datetime) -> None:
+    """Delete starts under limits that count no more."""
+    for key, starts in list(tables.limit_starts.items()):
+        if not any(start >= before for start in starts):
+            del tables.limit_starts[key], tables.limit_periods[key]
 
 
 def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:

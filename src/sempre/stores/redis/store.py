@@ -34,6 +34,7 @@ from sempre.ports.messages import (
 from sempre.ports.store import Capabilities
 from sempre.redis_server import PREFIX_FORM, is_prefix
 from sempre.stores.exclusive_claims import Planner, carry_out
+from sempre.stores.limit_room import BULK
 from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.encoding import (
     MICROSECOND,
@@ -43,6 +44,7 @@ from sempre.stores.redis.encoding import (
     stamp,
 )
 from sempre.stores.redis.history import RedisHistory
+from sempre.stores.redis.limits import RedisLimits
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
@@ -57,7 +59,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisHistory):
+class RedisStore(RedisHistory, RedisLimits):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -172,7 +174,7 @@ class RedisStore(RedisHistory):
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
-        found = self._run("claim", [session, *arguments.claims(orders)])
+        found = self._run("claim", [session, BULK, *arguments.claims(orders)])
         return [read_execution(row) if row else None for row in found]
 
     def claim_exclusively(

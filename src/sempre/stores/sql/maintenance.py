@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.domain.arguments import Json
+from sempre.domain.limits import LONGEST_PERIOD
 from sempre.domain.schedule import AHEAD
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.messages import Pass, Stretch
@@ -14,6 +15,8 @@ from sempre.stores.sql.encoding import json_text
 from sempre.stores.sql.records import read_pass
 
 __all__ = ["begin_pass", "finish_pass", "last_pass", "needing_repair", "purge", "suspect"]
+
+MICROSECOND = timedelta(microseconds=1)
 
 
 def needing_repair(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
@@ -79,6 +82,9 @@ def purge(transaction: Transaction, before: datetime, limit: int) -> int:
     transaction.run("delete_ranges", before=at, limit=limit)
     transaction.run("delete_orphans", before=at, limit=limit)
     transaction.run("delete_sessions", before=min(at, now), limit=limit)
+    unused = min(at, now - LONGEST_PERIOD // MICROSECOND)
+    transaction.run("delete_limits", before=unused, limit=limit)
+    transaction.run("delete_starts", before=unused)
     return len(old)
 
 

@@ -45,6 +45,7 @@ from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueued_work import enqueue
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
+from sempre.stores.sql.limits import SqlLimits
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
 from sempre.stores.sql.settlements import settle
@@ -59,7 +60,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory):
+class SqlStore(SqlHistory, SqlLimits):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
