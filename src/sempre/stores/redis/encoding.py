@@ -246,7 +246,7 @@ def _limits(snapshot: Snapshot) -> tuple[str, str, str]:
     found = limits_of(snapshot)
     keys = {each.limit.word: each.key for each in found}
     written = [
-        [each.key, each.limit.word, each.limit.count, _period(each), each.reason] for each in found
+        [key, limit.word, limit.count, _period(limit), reason] for limit, key, reason in found
     ]
     return keys.get("concurrency", ""), keys.get("rate", ""), json_text(written)
 
