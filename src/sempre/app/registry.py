@@ -92,7 +92,7 @@ class Registry:
 
     def _schedule(self, grid: Grid, options: GridOptions) -> Decorator:
         own = {key: value for key, value in options.items() if key in JOB_OPTIONS}
-        if not has_limits(own.get("limit", ())):
+        if "limit" in own and not has_limits(own["limit"]):
             # A number of first starts is of the schedule alone.
             del own["limit"]
         others = {*JOB_OPTIONS, *GRID_OPTIONS} - SCHEDULE_OPTIONS

@@ -105,14 +105,15 @@ def read_fields(given: Mapping[str, object]) -> dict[str, Any]:
     `limit` is a number of first starts, or limits over the fleet, which are the field `limits`.
     """
     if "limit" in given and has_limits(given["limit"]):
-        limits = {"limits": given["limit"]}
+        limits = {"limits": read_limits("limit", given["limit"])}
         given = {name: value for name, value in given.items() if name != "limit"} | limits
     return {name: _read_field(name, value) for name, value in given.items()}
 
 
 def has_limits(value: object) -> bool:
     """Whether a value after `limit=` stands for limits over the fleet, not for a number."""
-    return isinstance(value, Concurrency | Rate | list | tuple)
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list or isinstance(value, Concurrency | Rate)
 
 
 def _read_field(name: str, value: object) -> object:

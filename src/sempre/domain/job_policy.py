@@ -59,5 +59,5 @@ def read_policy(given: Mapping[str, object]) -> JobPolicy:
         if not has_limits(given["limit"]):
             hint = "A schedule ends after limit=5 starts; a job has no such number."
             raise PolicyError("limit", given["limit"], allowed=ALLOWED, hint=hint)
-        known["limits"] = given["limit"]
+        known["limit"] = given["limit"]
     return JobPolicy(**read_fields(known), unique=read_unique(given.get("unique")))

@@ -109,7 +109,7 @@ class MemoryLimits(ABC):
             openings = [_open(tables, key, now, limit, extra) for key in asked]
             freed = tuple(Waiting.of(row) for each in openings for row in each.freed)
             opens = {key: at for each in openings for key, at in each.opens.items()}
-            last = asked[-1] if keys is None and len(known) > limit else ""
+            last = asked[-1] if keys is None and len(asked) == limit else ""
             return Reading(now, Opened(freed, opens, last))
 
 
