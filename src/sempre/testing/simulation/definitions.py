@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from sempre.domain.definition import Definition, define
+from sempre.domain.limits import Concurrency, Rate
 from sempre.domain.policies import Retry
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -60,4 +61,5 @@ _POLICIES: dict[str, tuple[object, ...]] = {
     "priority": (0, 1000, 5000),
     "job": JOBS,
     "tags": ((), ("night",)),
+    "limits": ((), (Concurrency(1),), (Concurrency(2, tag="smtp"), Rate("3/20s", tag="smtp"))),
 }
