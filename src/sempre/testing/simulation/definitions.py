@@ -15,6 +15,8 @@ __all__ = ["JOBS", "draw_definition", "draw_edit", "draw_grid"]
 JOBS = ("bill", "mail", "purge")
 INTERVALS = (3, 5, 10, 30, 60, 60, 300, 900, 3600)
 CRONS = ("*/10 * * * * *", "*/2 * * * *", "*/5 * * * *", "7,37 * * * *", "30 2 * * *")
+# How many of the schedules of a world have limits, besides those that draw the policy.
+LIMITED = 0.3
 ZONES = ("UTC", "Europe/Rome", "America/New_York")
 
 
@@ -31,6 +33,8 @@ def draw_definition(chance: Chance, now: datetime, tolerance: timedelta) -> Defi
     given: dict[str, object] = {}
     for name in chance.sample(sorted(_POLICIES), chance.randrange(7)):
         given |= draw_edit(chance, now, name)
+    if chance.happens(LIMITED):
+        given |= draw_edit(chance, now, "limits")
     return plain.edited(**given)
 
 
@@ -61,5 +65,10 @@ _POLICIES: dict[str, tuple[object, ...]] = {
     "priority": (0, 1000, 5000),
     "job": JOBS,
     "tags": ((), ("night",)),
-    "limits": ((), (Concurrency(1),), (Concurrency(2, tag="smtp"), Rate("3/20s", tag="smtp"))),
+    "limits": (
+        (),
+        (Concurrency(1),),
+        (Concurrency(1, tag="smtp"),),
+        (Concurrency(2, tag="smtp"), Rate("3/20s", tag="smtp")),
+    ),
 }

@@ -1,5 +1,6 @@
 """Limits in the judge: no limit is ever exceeded, counted from the tables and the starts."""
 
+import math
 from collections import defaultdict
 from datetime import datetime
 
@@ -22,10 +23,13 @@ class LimitBook:
         self._starts: defaultdict[str, list[datetime]] = defaultdict(list)
 
     def judge_start(self, row: Execution, now: datetime, *, doubt: bool) -> None:
-        """10: raise if a start exceeds a limit; after a jump of the clock, rates are not judged."""
+        """10: raise if a start exceeds a limit; after a jump of the clock, rates are not judged.
+
+        Each execution counts those that started before it: their own numbers may be higher.
+        """
         for each in limits_of(row.snapshot):
             self._starts[each.key].append(now)
-            taken = self._taken(each, now)
+            taken = self._taken(each, now, until=row.fence)
             is_judged = isinstance(each.limit, Concurrency) or not doubt
             if is_judged and taken > each.limit.count:
                 raise Broken(f"10: {row.id} exceeds {each.limit}: {taken} of {each.key}")
@@ -39,9 +43,13 @@ class LimitBook:
                 if waits and self._taken(each, now) < each.limit.count:
                     raise Broken(f"10: {row.id} waits for {each.limit}, which has room")
 
-    def _taken(self, keyed: KeyedLimit, now: datetime) -> int:
+    def _taken(self, keyed: KeyedLimit, now: datetime, *, until: float = math.inf) -> int:
+        """Return how much of a limit is taken, by runs with a fence of `until` at most."""
         limit, key = keyed.limit, keyed.key
         if isinstance(limit, Concurrency):
             rows = (row for row in self._tables.executions.values() if row.state is State.RUNNING)
-            return sum(any(each.key == key for each in limits_of(row.snapshot)) for row in rows)
+            keys = (
+                {each.key for each in limits_of(row.snapshot)} for row in rows if row.fence <= until
+            )
+            return sum(key in each for each in keys)
         return sum(start > now - limit.period for start in self._starts[key])

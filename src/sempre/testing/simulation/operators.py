@@ -29,7 +29,12 @@ UNIQUE = (
     UniqueKey("once while it waits or runs"),
     UniqueKey("once in half a minute", "period", timedelta(seconds=30)),
 )
-LIMITS: tuple[tuple[Limit, ...], ...] = ((), (), (Concurrency(1),), (Rate("5/m", tag="smtp"),))
+LIMITS: tuple[tuple[Limit, ...], ...] = (
+    (),
+    (),
+    (Concurrency(1, tag="smtp"),),
+    (Concurrency(1), Rate("3/m")),
+)
 SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 
 
