@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sempre.app import AsyncJob, Call, Job, Receipt, Sempre
     from sempre.domain.job_ends import GiveUp, RetryLater
+    from sempre.domain.limits import Concurrency, Rate
     from sempre.domain.policies import Retry
     from sempre.domain.unique import Unique
     from sempre.engine.events import Event, Happened
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncJob",
     "Call",
+    "Concurrency",
     "Cron",
     "Event",
     "Every",
@@ -35,6 +37,7 @@ __all__ = [
     "Grid",
     "Happened",
     "Job",
+    "Rate",
     "Receipt",
     "Retry",
     "RetryLater",
@@ -53,6 +56,7 @@ _HOMES = (
     "sempre.grids",
     "sempre.domain.job_ends",
     "sempre.domain.policies",
+    "sempre.domain.limits",
     "sempre.domain.unique",
     "sempre.engine.events",
     "sempre.executors.current",

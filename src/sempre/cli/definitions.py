@@ -8,6 +8,7 @@ from sempre.cli.executions import shown_args
 from sempre.cli.fields import json_value
 from sempre.cli.times import format_duration, json_instant, zone_of
 from sempre.domain.definition import Definition
+from sempre.domain.limits import Concurrency, Rate
 from sempre.domain.policies import Retry
 from sempre.domain.redaction import redacted
 from sempre.domain.schedule import Schedule
@@ -63,6 +64,13 @@ def _value(value: object) -> object:
     if isinstance(value, Retry):
         waits = {"base": value.base.total_seconds(), "cap": value.cap.total_seconds()}
         return {"limit": value.limit, **waits}
+    if isinstance(value, Concurrency | Rate):
+        number = {"limit": value.word, "count": value.count}
+        if isinstance(value, Rate):
+            number["seconds"] = value.period.total_seconds()
+        return {**number, "key": list(value.key), "tag": value.tag}
+    if isinstance(value, tuple):
+        return [_value(each) for each in value]
     return _grid_json(value) if isinstance(value, Grid) else json_value(value)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sempre.domain.arguments import Json, are_same_json, check_arguments
+from sempre.domain.limits import Concurrency, Limit, Rate, read_limits
 from sempre.domain.names import check_name, check_note, check_word
 from sempre.domain.policies import OnUnknown, Overlap, Retry, check_choice, check_count
 from sempre.domain.redaction import read_redact
@@ -17,7 +18,7 @@ from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 
-__all__ = ["SHORTEST_RETENTION", "Definition", "define", "read_fields"]
+__all__ = ["SHORTEST_RETENTION", "Definition", "define", "has_limits", "read_fields"]
 
 SECOND = timedelta(seconds=1)
 SHORTEST_RETENTION = timedelta(minutes=1)
@@ -54,6 +55,7 @@ class Definition:
         keep: how many of the newest ended executions are kept whatever their age.
         tags: words to find the schedule by.
         redact: names whose values are masked where arguments are shown.
+        limits: how many executions run at once or start in a time, over the whole fleet.
         owner: the code base that declares the schedule.
         note: a text for people.
     """
@@ -81,6 +83,7 @@ class Definition:
     keep: int = KEEP
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
     owner: str | None = None
     note: str = ""
 
@@ -109,8 +112,20 @@ def define(*, job: str, grid: Grid, **given: object) -> Definition:
 
 
 def read_fields(given: Mapping[str, object]) -> dict[str, Any]:
-    """Return fields of a definition from what a user wrote; InvalidInput names the field."""
+    """Return fields of a definition from what a user wrote; InvalidInput names the field.
+
+    `limit` is a number of first starts, or limits over the fleet, which are the field `limits`.
+    """
+    if "limit" in given and has_limits(given["limit"]):
+        limits = {"limits": read_limits("limit", given["limit"])}
+        given = {name: value for name, value in given.items() if name != "limit"} | limits
     return {name: _read_field(name, value) for name, value in given.items()}
+
+
+def has_limits(value: object) -> bool:
+    """Whether a value after `limit=` stands for limits over the fleet, not for a number."""
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list or isinstance(value, Concurrency | Rate)
 
 
 def _read_field(name: str, value: object) -> object:
@@ -181,6 +196,7 @@ _READERS: dict[str, Any] = {
     "keep": lambda name, value: check_count(name, value, least=0),
     "tags": _read_tags,
     "redact": lambda _, value: read_redact(value),
+    "limits": read_limits,
     "owner": check_word,
     "note": check_note,
 }

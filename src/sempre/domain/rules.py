@@ -17,6 +17,7 @@ from types import MappingProxyType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sempre.domain.definition import Definition
+from sempre.domain.limits import Concurrency, Limit, Rate, restore_limit, write_limit
 from sempre.domain.policies import Retry
 from sempre.domain.snapshot import Snapshot
 from sempre.errors import PolicyError
@@ -27,6 +28,7 @@ from sempre.grids.unknown_grid import read_grid
 __all__ = ["read_definition", "read_snapshot", "write_rules"]
 
 MICROSECOND = timedelta(microseconds=1)
+LIMITS = (Concurrency, Rate)
 APART = frozenset({"args", "name", "revision"})
 DURATIONS = frozenset(
     {"catch_up_within", "tolerance", "deadline", "jitter", "timeout", "retention"}
@@ -46,6 +48,7 @@ UNSAID: dict[str, Any] = {
     "jitter": 0,
     "tags": [],
     "redact": [],
+    "limits": [],
 }
 
 NO_REST: Mapping[str, Any] = MappingProxyType({})
@@ -53,6 +56,7 @@ NO_REST: Mapping[str, Any] = MappingProxyType({})
 # The values of newer fields that a stored definition leaves out, for good as well.
 LATER: dict[str, Any] = {
     "redact": UNSAID["redact"],
+    "limits": UNSAID["limits"],
     "alert_after": 1,
     "retention": None,
     "keep": 100,
@@ -115,7 +119,7 @@ def _plain(value: object, instant: Write) -> object:
         case datetime():
             return instant(value)
         case tuple():
-            return list(value)
+            return [write_limit(each) if isinstance(each, LIMITS) else each for each in value]
         case _:
             return value
 
@@ -174,7 +178,8 @@ def _rules(text: str, kind: type[Definition | Snapshot]) -> dict[str, Any]:
     rules["retry"] = _read_retry(*rules["retry"])
     if rules["grid"] is not None:
         rules["grid"] = _grid(json.dumps(rules["grid"]))
-    return rules | {"tags": tuple(rules["tags"]), "redact": tuple(rules["redact"])}
+    rules["limits"] = map(restore_limit, rules["limits"])
+    return rules | {name: tuple(rules[name]) for name in ("tags", "redact", "limits")}
 
 
 def _check_known(rules: dict[str, Any], kind: type[Definition | Snapshot]) -> None:
@@ -195,6 +200,8 @@ def _is_stored(value: object, hint: Any) -> bool:
     """Whether a value can be the stored form of a type."""
     if get_origin(hint) is Literal:
         return value in get_args(hint)
+    if hint == tuple[Limit, ...]:
+        return isinstance(value, list)
     if get_origin(hint) is tuple:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if hint is Retry:

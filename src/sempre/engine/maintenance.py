@@ -1,4 +1,4 @@
-"""Maintenance: what a worker does for the whole fleet: rescues, passes of the watchdog, reports."""
+"""Maintenance: what a worker does for the whole fleet: rescues, limits, passes, reports."""
 
 from sempre.engine.capacity import Capacity
 from sempre.engine.core import Engine
@@ -40,15 +40,16 @@ class Maintenance:
     @property
     def rest(self) -> float:
         """Seconds to rest before the next step, unless a heartbeat is answered."""
-        return max(SHORTEST_REST, self.rescuer.rest)
+        return min(max(SHORTEST_REST, self.rescuer.rest), self._engine.limits.rest)
 
     def call_watchdog(self) -> None:
         """Run a pass with the next step, if one is due; callable from any thread."""
         self._is_called = True
 
     def step(self, heartbeat: Heartbeat) -> int:
-        """Rescue, run the pass if it is due, see to its message; return how many were rescued."""
+        """Rescue, open limits, run the pass if it is due; return how many were rescued."""
         rescued = self.rescuer.step()
+        self._engine.limits.step()
         is_called, self._is_called = self._is_called, False
         if is_called or self._turn.has_come(heartbeat.tick):
             self.watchdog.perform()

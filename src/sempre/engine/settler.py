@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import (
     Plan,
     PlanningTime,
@@ -118,6 +119,7 @@ class Settler:
                 changes = () if isinstance(settlement, Success) else settlement.plan.changes
                 waiting += [change.after for change in changes if change.after.is_live]
         self._ring([end for end, _ in planned], waiting)
+        self._engine.limits.open(keys_of(run.execution for (run, _), _ in planned))
         return again
 
     def _settle_apart(

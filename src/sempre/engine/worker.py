@@ -51,6 +51,7 @@ class Worker:
         self.maintenance = Maintenance(engine, self.capacity, executor, spec.queues)
         self.fetcher = Fetcher(engine, spec=spec, begin=self._begin, called=self._call_watchdog)
         engine.bell.subscribe(self.fetcher.expect)
+        engine.limits.subscribe(self._call_maintenance)
         self._claims = ClaimsInHand(engine)
         self._ends = Ends(engine, self.maintenance.logs)
         self._loops = Loops(self._failed)
@@ -189,6 +190,7 @@ class Worker:
         self._wake_all()
         self._loops.join(seconds=REST_AFTER_ERROR * 2)
         self.engine.bell.unsubscribe(self.fetcher.expect)
+        self.engine.limits.unsubscribe(self._call_maintenance)
         self._settle_last()
 
     def _write_logs_of_rest(self) -> None:
@@ -289,6 +291,9 @@ class Worker:
 
     def _call_watchdog(self) -> None:
         self.maintenance.call_watchdog()
+        self._call_maintenance()
+
+    def _call_maintenance(self) -> None:
         self.call("maintenance")
 
     def _end_unwanted(self) -> None:

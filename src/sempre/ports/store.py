@@ -24,6 +24,7 @@ from sempre.ports.capabilities import Capabilities
 from sempre.ports.fleet import Fleet
 from sempre.ports.health import Health
 from sempre.ports.history import History
+from sempre.ports.limits import Limits
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -52,7 +53,9 @@ from sempre.ports.volume import Measures
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Health, ActionLog, Fleet, Purges, Measures, RunLogs, Switches, Protocol):
+class Store(
+    History, Health, ActionLog, Fleet, Limits, Purges, Measures, RunLogs, Switches, Protocol
+):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
@@ -113,7 +116,7 @@ class Store(History, Health, ActionLog, Fleet, Purges, Measures, RunLogs, Switch
     # Work
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return due rows of schedules, by priority and then due_at, not held.
+        """Return due rows of schedules and rows with limits, by priority and then due_at, not held.
 
         At most `limit`; only of the queues and jobs wanted. If overdue rows are wanted, they come
         by due_at alone. Rows that a switch holds are left out; a row that a switch rejects comes
@@ -150,8 +153,8 @@ class Store(History, Health, ActionLog, Fleet, Purges, Measures, RunLogs, Switch
 
         The started execution is returned with its session and with a fence above every fence
         given before, by this store, to anyone. None where the plan was refused, a switch is off
-        for the execution, or the session has lost its lease. Never early: a row whose due_at is
-        after the store's now is refused.
+        for the execution, the session has lost its lease, or a limit is full (see ports.limits).
+        Never early: a row whose due_at is after the store's now is refused.
         """
         ...
 
@@ -175,7 +178,7 @@ class Store(History, Health, ActionLog, Fleet, Purges, Measures, RunLogs, Switch
     def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
-        """Start one-off work that is due, in one round trip, past rows that others hold.
+        """Start one-off work without limits that is due, in one round trip, past locked rows.
 
         Where ids are given, of those only. It goes by priority and then due_at; where what is
         overdue is wanted, by due_at alone. Not safe to repeat, for it would take more: after a

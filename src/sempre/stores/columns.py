@@ -120,6 +120,8 @@ EXECUTIONS = Table(
         Column("unique_key", "text"),
         Column("unique_mode", "text"),
         Column("unique_period", "number"),
+        Column("limit_key", "text"),
+        Column("rate_key", "text"),
     ),
 )
 

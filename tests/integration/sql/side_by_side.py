@@ -14,6 +14,8 @@ from sempre.domain.action import Action
 from sempre.domain.definition import define
 from sempre.domain.exception_types import type_names
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import keys_of
+from sempre.domain.limits import Concurrency, Limit, Rate
 from sempre.domain.planning import (
     Plan,
     PlanningTime,
@@ -80,6 +82,13 @@ LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
+LIMITS: list[tuple[Limit, ...]] = [
+    *[()] * 12,
+    (Concurrency(1),),
+    (Concurrency(2, tag="t"),),
+    (Rate("3/20s"),),
+    (Concurrency(1, key=["number"]), Rate("5/m", tag="t")),
+]
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
 RETRY = Retry(3, base="5s", cap="1m", jitter="1s", only=OSError, never=TimeoutError)
@@ -134,7 +143,7 @@ class SideBySide:
             *[self.claim, self.claim, self.settle, self.take, self.travel] * 4,
             *[self.prefetch, self.claim_planned, self.live_on, self.work_on_time] * 4,
             *[self.enqueue, self.enqueue_alike, self.ask, self.look] * 2,
-            *[self.rescue, self.settle_late, self.retry] * 2,
+            *[self.rescue, self.settle_late, self.retry, self.open_limits, self.open_limits] * 2,
             *[self.cancel, self.ring, self.turn, self.purge, self.tick],
             *[self.repeat, self.reconcile, self.register, self.hold_pass],
         ]
@@ -182,6 +191,7 @@ class SideBySide:
             "deadline": choose([None, "30s", "1h"]),
             "jitter": choose(["0s", "10s"]),
             "limit": choose([None, None, 3]),
+            "limits": choose(LIMITS),
             "until": choose([None, None, now + timedelta(minutes=5)]),
             "on_unknown": choose(["rerun", "skip", "hold"]),
             "tags": choose([[], ["red"], ["red", "blue"]]),
@@ -280,8 +290,7 @@ class SideBySide:
         ids = self.both(lambda store: store.due_ids(wanted, within=within)).value
         for found in self.both(lambda store: store.candidates(ids)).value:
             view, row = found.view, found.execution
-            assert view is not None
-            if found.stopped_by or any(each.id != row.id for each in view.rows):
+            if view is None or found.stopped_by or any(each.id != row.id for each in view.rows):
                 continue
             start = find_plain_start(view.schedule, row, PlanningTime(row.due_at, self.tzdata))
             if start is not None:
@@ -440,6 +449,19 @@ class SideBySide:
             rows = fresh.view.rows if fresh.view else ()
             self.apply([plan_rescue(schedule, fresh.execution, rows, self.moment)])
 
+    def open_limits(self) -> None:
+        """Free what waits for limits: of a few executions, or of every limit."""
+        known = self.random.sample(self.ids, min(10, len(self.ids)))
+        rows = [each.execution for each in self.stores[0].candidates(known).value]
+        keys = self.random.choice([None, keys_of(rows)])
+        limit = self.random.choice([1, 1000])
+
+        def opened(store: Store) -> tuple[object, ...]:
+            found = store.open_limits(keys, limit=limit).value
+            return sorted(found.freed), dict(found.opens), found.last
+
+        self.both(opened)
+
     def turn(self) -> None:
         choose = self.random.choice
         target = choose(["job:bill", "queue:slow", "tag:red", "pair:bill", "pair:x", "all"])
@@ -575,10 +597,11 @@ class SideBySide:
         return found[0] if found else None
 
     def judged(self, found: Candidate) -> Any:  # noqa: ANN401 - a Claim
-        view = found.view
-        assert view is not None
+        view, row = found.view, found.execution
+        schedule, rows = (view.schedule, view.rows) if view else (None, ())
+        assert view is not None or row.snapshot.limits
         switch = self.random.choice([found.stopped_by, found.stopped_by, None])
-        return plan_claim(view.schedule, found.execution, view.rows, self.moment, stopped_by=switch)
+        return plan_claim(schedule, row, rows, self.moment, stopped_by=switch)
 
     def ending(self, schedule: Schedule | None, claimed: Execution) -> Settlement:
         result: dict[str, Any] | None = self.random.choice([None, {"rows": 3}])
@@ -613,6 +636,7 @@ class SideBySide:
             queue=choose(QUEUES),
             priority=choose([1, 1000]),
             retry=choose([Retry(0), Retry(2, base="1s", cap="20s")]),
+            limits=choose(LIMITS),
         )
         row = Execution(
             id=self.new_id(),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sempre import Cron
+from sempre import Concurrency, Cron, Rate
 from sempre.domain.definition import define
 from sempre.domain.policies import Retry
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
@@ -90,6 +90,7 @@ def test_of_a_snapshot_what_is_usual_is_not_said_and_means_the_same_for_ever() -
         "jitter": timedelta(0),
         "tags": (),
         "redact": (),
+        "limits": (),
         "revision": 1,
     }
 
@@ -112,6 +113,26 @@ def test_what_is_kept_is_stored_where_it_is_not_the_default() -> None:
     assert "retention" not in written
     assert "keep" not in written
     assert read_definition(written) == plain
+
+
+def test_limits_are_stored_where_there_are_any() -> None:
+    limits = (Concurrency(3, key=["tenant"]), Rate("100/90s", tag="mail"))
+    limited = define(job="bill", grid=Cron("@daily"), limit=[*limits])
+    one_off = copy_with(SNAPSHOT, limits=limits)
+
+    assert read_definition(write_rules(limited)).limits == limits
+    assert read_snapshot(write_rules(one_off)).limits == limits
+    assert "limits" not in write_rules(define(job="bill", grid=Cron("@daily"), limit=3))
+    assert json.loads(write_rules(one_off))["limits"] == [
+        ["concurrency", 3, ["tenant"], ""],
+        ["rate", 100, 90_000_000, [], "mail"],
+    ]
+
+
+@pytest.mark.parametrize("stored", ["burst", ["burst", 3], ["concurrency", 3], 7, None])
+def test_a_limit_of_a_newer_release_is_not_read(stored: object) -> None:
+    with pytest.raises(PolicyError, match="limits"):
+        read_snapshot(json.dumps({"job": "bill", "limits": [stored]}))
 
 
 def test_names_to_redact_are_stored_where_there_are_any() -> None:

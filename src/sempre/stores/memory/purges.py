@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from sempre.domain.execution import Execution
+from sempre.domain.limits import LONGEST_PERIOD
 from sempre.domain.schedule import Schedule
 from sempre.ports.messages import Rollup
 from sempre.ports.page_key import PageKey
@@ -39,6 +40,7 @@ def purge(tables: Tables, asked: Purge, now: datetime) -> Purged:
     if isinstance(asked.retention, str):
         _purge_orphans(tables, asked.before, asked.limit)
         _purge_sessions(tables, min(asked.before, now), asked.limit)
+        _purge_starts(tables, min(asked.before, now - LONGEST_PERIOD))
     return Purged(count, asked.after if stays else str(end), more or stays)
 
 
@@ -132,6 +134,13 @@ def _purge_orphans(tables: Tables, before: datetime, limit: int) -> None:
         tables.attempts[each.execution_id].remove(each)
         kept.remove(each)
     tables.orphans = kept
+
+
+def _purge_starts(tables: Tables, before: datetime) -> None:
+    """Delete starts under limits that count no more."""
+    for key, starts in list(tables.limit_starts.items()):
+        if not any(start >= before for start in starts):
+            del tables.limit_starts[key], tables.limit_periods[key]
 
 
 def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:

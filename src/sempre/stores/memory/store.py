@@ -45,6 +45,7 @@ from sempre.stores.memory.action_log import MemoryActionLog, record
 from sempre.stores.memory.fleet import MemoryFleet
 from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
+from sempre.stores.memory.limits import MemoryLimits
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.run_logs import MemoryRunLogs
 from sempre.stores.memory.tables import Tables
@@ -52,7 +53,9 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryHealth, MemoryFleet, MemoryActionLog, MemoryRunLogs):
+class MemoryStore(
+    MemoryHistory, MemoryHealth, MemoryFleet, MemoryLimits, MemoryActionLog, MemoryRunLogs
+):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
@@ -102,13 +105,13 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryFleet, MemoryActionLog, Mem
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return due rows of schedules."""
         with self._at_once() as (tables, now):
-            rows = work.due_rows(tables, wanted, now, of_schedules=True)
+            rows = work.due_rows(tables, wanted, now, planned=True)
             return Reading(now, [switches.candidate(tables, row.id, now) for row in rows])
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
         """Return the ids of rows of schedules that are due, or become due within a time."""
         with self._at_once() as (tables, now):
-            rows = work.due_rows(tables, wanted, now, of_schedules=True, within=within)
+            rows = work.due_rows(tables, wanted, now, planned=True, within=within)
             return Reading(now, [row.id for row in rows])
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
@@ -130,7 +133,7 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryFleet, MemoryActionLog, Mem
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
         with self._at_once() as (tables, now):
-            return [work.claim(tables, order, session, now) for order in orders]
+            return work.claim_all(tables, orders, session, now)
 
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str

@@ -36,6 +36,7 @@ from sempre.ports.messages import (
 from sempre.ports.store import Capabilities
 from sempre.redis_server import PREFIX_FORM, is_prefix
 from sempre.stores.exclusive_claims import Planner, carry_out
+from sempre.stores.limit_room import BULK
 from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.action_log import RedisActionLog
 from sempre.stores.redis.encoding import (
@@ -47,6 +48,7 @@ from sempre.stores.redis.encoding import (
 )
 from sempre.stores.redis.fleet import RedisFleet
 from sempre.stores.redis.health import RedisHealth
+from sempre.stores.redis.limits import RedisLimits
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
@@ -63,7 +65,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisPurges, RedisRunLogs):
+class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisLimits, RedisPurges, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -178,7 +180,7 @@ class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisPurges, RedisRunL
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
-        found = self._run("claim", [session, *arguments.claims(orders)])
+        found = self._run("claim", [session, BULK, *arguments.claims(orders)])
         return [read_execution(row) if row else None for row in found]
 
     def claim_exclusively(

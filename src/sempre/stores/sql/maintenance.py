@@ -14,6 +14,8 @@ from sempre.stores.sql.records import read_pass
 
 __all__ = ["begin_pass", "finish_pass", "last_pass", "needing_repair", "read_stretch", "suspect"]
 
+MICROSECOND = timedelta(microseconds=1)
+
 
 def needing_repair(transaction: Transaction, stamp: str, limit: int) -> list[Sequence[Any]]:
     """Return the rows of schedules that may need repair; a row may come twice."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from sempre.domain.limits import LONGEST_PERIOD
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.page_key import PageKey
 from sempre.ports.retention import Purge, Purged
@@ -110,6 +111,9 @@ def _purge(transaction: Transaction, asked: Purge) -> Purged:
         at, now = microseconds_of(asked.before), microseconds_of(transaction.now)
         transaction.run("delete_orphans", before=at, limit=asked.limit)
         transaction.run("delete_sessions", before=min(at, now), limit=asked.limit)
+        unused = min(at, now - LONGEST_PERIOD // MICROSECOND)
+        transaction.run("delete_limits", before=unused, limit=asked.limit)
+        transaction.run("delete_starts", before=unused)
     stays = ranges == asked.limit
     return Purged(count, asked.after if stays else str(page.end), page.is_full or stays)
 

@@ -418,10 +418,10 @@ lanes (lane, priority) AS (
 
 -- name: due_condition
 -- Whether a row x fulfils the free_condition, and no switch stops it: manual runs are never
--- stopped. The tags of the schedule are read only if a tag is stopped.
+-- stopped, and a plan stops one-off work with a limit. The tags of the schedule are read only if a tag is stopped.
 {free_condition:x,{1},{2}}
     AND (
-        x.kind = 'manual' OR (
+        x.kind = 'manual' OR x.schedule_id IS NULL OR (
             x.job NOT IN {list:stopped_jobs}
             AND x.name NOT IN {list:stopped_names}
             AND {name_before_shard} NOT IN {list:stopped_shards}
@@ -804,6 +804,110 @@ WHERE {is_waiting} AND x.kind = 'scheduled' AND {untried:x} AND x.due_at <= :now
 -- name: is_waiting
 -- Whether a row x waits and is not held.
 x.state IN ('pending', 'scheduled') AND x.held_by = ''
+
+-- Limits
+
+-- name: lock_limits
+-- Lock limits until the transaction ends; given as pairs of key and period. Each row keeps the
+-- longest period, for which starts are kept.
+INSERT INTO {limits} (limit_key, period, used_at)
+SELECT one.word, one.number, :now FROM {pairs:limits} AS one WHERE true ORDER BY one.word
+{upsert:limit_key}
+    period = CASE
+        WHEN {new:period} > {limits}.period THEN {new:period} ELSE {limits}.period
+    END,
+    used_at = {new:used_at}
+
+-- name: limit_periods
+-- The longest periods of limits.
+SELECT limit_key, period FROM {limits} {by_id} WHERE limit_key IN {list:keys}
+
+-- name: runs_under
+-- The condition that a row {1} runs under a limit {2}.
+{1}.limit_key <> '' AND {1}.state = 'running' AND {1}.limit_key = {2}
+
+-- name: waits_under
+-- The condition that a row {1} waits, is not held, and has {2} as the key of its first limit.
+{1}.limit_key || {1}.rate_key <> '' AND {1}.state IN ('pending', 'scheduled') AND {1}.held_by = ''
+    AND CASE WHEN {1}.limit_key <> '' THEN {1}.limit_key ELSE {1}.rate_key END = {2}
+
+-- name: is_held_by
+-- The condition that a row {1} waits and is held by {2}.
+{1}.held_by <> '' AND {1}.state IN ('pending', 'scheduled') AND {1}.held_by = {2}
+
+-- name: limited_runs
+-- How many executions run under each of these limits.
+SELECT one.value, (SELECT count(*) FROM {executions} AS x WHERE {runs_under:x,one.value})
+FROM {each:keys} AS one
+
+-- name: recent_starts
+-- How many starts under a limit are younger than an instant.
+SELECT count(*) FROM {limit_starts} WHERE limit_key = :limit_key AND started_at > :since
+
+-- name: newest_start
+-- The start under a limit that has :before newer ones.
+SELECT started_at FROM {limit_starts} WHERE limit_key = :limit_key
+ORDER BY started_at DESC, fence DESC LIMIT 1 OFFSET :before
+
+-- name: insert_start
+-- Record a start under a limit.
+INSERT INTO {limit_starts} (limit_key, started_at, fence) VALUES (:limit_key, :started_at, :fence)
+{unless_known:fence}
+
+-- name: forget_starts
+-- Delete starts under a limit that count no more.
+DELETE FROM {limit_starts} WHERE limit_key = :limit_key AND started_at <= :before
+
+-- name: crowded
+-- Which of these holders hold an execution.
+SELECT one.value FROM {each:holders} AS one
+WHERE EXISTS (SELECT 1 FROM {executions} AS x WHERE {is_held_by:x,one.value})
+
+-- name: first_parked
+-- The executions that a limit holds and that go first.
+SELECT x.priority, x.run_at, x.id FROM {executions} AS x WHERE {is_held_by:x,:holder}
+ORDER BY x.priority, x.run_at, x.id LIMIT :limit
+
+-- name: parked_rows
+-- A page of the executions that a limit holds, the first ones first.
+SELECT {row_columns} FROM {row_tables} WHERE {is_held_by:e,:holder}
+ORDER BY e.priority, e.run_at, e.id LIMIT :limit OFFSET :before
+
+-- name: next_holder
+-- The next limit that holds an execution, after a holder.
+SELECT x.held_by FROM {executions} AS x
+WHERE x.held_by <> '' AND x.state IN ('pending', 'scheduled')
+    AND x.held_by > :after AND x.held_by < :beyond
+ORDER BY x.held_by LIMIT 1
+
+-- name: waiting_under
+-- Lock executions that are due and not held, by the key of their first limit, and by a rate if it
+-- is given, without rows that another transaction has locked.
+SELECT x.id FROM {executions} AS x
+WHERE {waits_under:x,:first_key} AND (:rate_key = '' OR x.rate_key = :rate_key) AND x.due_at <= :now
+ORDER BY x.due_at, x.id LIMIT :limit {lock_free}
+
+-- name: lock_executions
+-- Lock executions.
+SELECT id FROM {executions} {by_id} WHERE id IN {list:ids} ORDER BY id {lock}
+
+-- name: park
+-- Let executions wait for a limit.
+UPDATE {executions} {by_id} SET held_by = :holder, reason = :reason
+WHERE id IN {list:ids} AND {state_itself} IN ('pending', 'scheduled') AND held_by = :before
+
+-- name: free_parked
+-- Let executions that a limit has held wait no more: they are due now.
+UPDATE {executions} {by_id} SET held_by = '', reason = '', due_at = :now
+WHERE id IN {list:ids} AND {state_itself} IN ('pending', 'scheduled') AND held_by = :holder
+
+-- name: delete_limits
+-- Delete limits that were not used for long; a claim creates the row again.
+{delete_before:limits,limit_key,used_at}
+
+-- name: delete_starts
+-- Delete starts of limits that were not used for long.
+DELETE FROM {limit_starts} WHERE started_at < :before
 
 -- Maintenance
 

@@ -49,6 +49,7 @@ from sempre.stores.sql.fleet import SqlFleet
 from sempre.stores.sql.health import SqlHealth
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
+from sempre.stores.sql.limits import SqlLimits
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
 from sempre.stores.sql.purges import SqlPurges
@@ -65,7 +66,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlHealth, SqlFleet, SqlActionLog, SqlPurges, SqlRunLogs):
+class SqlStore(SqlHistory, SqlHealth, SqlFleet, SqlLimits, SqlActionLog, SqlPurges, SqlRunLogs):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:

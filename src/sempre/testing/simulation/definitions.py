@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from sempre.domain.definition import Definition, define
+from sempre.domain.limits import Concurrency, Rate
 from sempre.domain.policies import Retry
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -16,6 +17,8 @@ INTERVALS = (3, 5, 10, 30, 60, 60, 300, 900, 3600)
 CRONS = ("*/10 * * * * *", "*/2 * * * *", "*/5 * * * *", "7,37 * * * *", "30 2 * * *")
 # Few: with the default, a world of some hours would never purge an execution.
 KEPT = 3
+# How many of the schedules of a world have limits, besides those that draw the policy.
+LIMITED = 0.3
 ZONES = ("UTC", "Europe/Rome", "America/New_York")
 
 
@@ -33,6 +36,8 @@ def draw_definition(chance: Chance, now: datetime, tolerance: timedelta) -> Defi
     given: dict[str, object] = {}
     for name in chance.sample(sorted(_POLICIES), chance.randrange(7)):
         given |= draw_edit(chance, now, name)
+    if chance.happens(LIMITED):
+        given |= draw_edit(chance, now, "limits")
     return plain.edited(**given)
 
 
@@ -68,4 +73,10 @@ _POLICIES: dict[str, tuple[object, ...]] = {
     "priority": (0, 1000, 5000),
     "job": JOBS,
     "tags": ((), ("night",)),
+    "limits": (
+        (),
+        (Concurrency(1),),
+        (Concurrency(1, tag="smtp"),),
+        (Concurrency(2, tag="smtp"), Rate("3/20s", tag="smtp")),
+    ),
 }

@@ -16,6 +16,7 @@ from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Work
 from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.limit_book import LimitBook
 from sempre.testing.simulation.policies import PolicyBook
 from sempre.testing.simulation.retries import judge_next_try
 from sempre.testing.simulation.slots import SlotBook
@@ -47,6 +48,7 @@ class Judge:
         self.latest = store.clock.now()
         self.book = SlotBook(store.tables)
         self._policies = PolicyBook(store.tables, self.book)
+        self.limits = LimitBook(store.tables)
         self.sessions: dict[str, Program] = {}
         self.asked_to_end: set[str] = set()
         self._of_key: defaultdict[str, list[str]] = defaultdict(list)
@@ -191,6 +193,7 @@ class Judge:
         self._fence = after.fence
         self._effects.claims[after.fence] = after.id
         self._judge_allowed(now, before)
+        self.limits.judge_start(after, now, doubt=operation.program.stage.is_clock_in_doubt())
         self.starts.append(after)
         if after.schedule_id:
             self.claimed_at[after.schedule_id] = now

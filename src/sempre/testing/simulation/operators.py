@@ -11,6 +11,7 @@ from sempre.app.schedules.creation import Declared
 from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
+from sempre.domain.limits import Concurrency, Limit, Rate
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import LIVE, RETRIABLE, Kind, State
 from sempre.engine.ids import new_id
@@ -28,6 +29,12 @@ UNIQUE = (
     UniqueKey("once while it waits", "live"),
     UniqueKey("once while it waits or runs"),
     UniqueKey("once in half a minute", "period", timedelta(seconds=30)),
+)
+LIMITS: tuple[tuple[Limit, ...], ...] = (
+    (),
+    (),
+    (Concurrency(1, tag="smtp"),),
+    (Concurrency(1), Rate("3/m")),
 )
 SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 
@@ -106,14 +113,14 @@ class Operator:
         engine = self._client.engine
         now = engine.store.last_pass().now
         due_at = now + timedelta(seconds=self._chance.choice((0, 0, 1, 30)))
-        job = self._chance.choice(JOBS)
+        job, limits = self._chance.choice(JOBS), self._chance.choice(LIMITS)
         unique = self._chance.choice(UNIQUE) if self._chance.happens(0.5) else None
         row = Execution(
             id=new_id(now),
             kind=Kind.ENQUEUED,
             run_at=due_at,
             due_at=due_at,
-            snapshot=Snapshot(name=job, job=job, on_unknown="rerun"),
+            snapshot=Snapshot(name=job, job=job, on_unknown="rerun", limits=limits),
             state=State.PENDING if engine.bell.carries else State.SCHEDULED,
             created_at=now,
         )

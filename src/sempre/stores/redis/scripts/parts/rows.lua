@@ -6,7 +6,7 @@ local ROW, ROW_AT = --[[execution]]
 local SCHEDULE, SCHEDULE_AT = --[[schedule]]
 local INDEXED = {
     "state", "schedule_id", "kind", "run_at", "due_at", "job", "queue", "priority", "held_by",
-    "session", "finished_at", "ended_at", "unique", "created_at",
+    "session", "finished_at", "ended_at", "unique", "created_at", "limit_key", "rate_key",
 }
 
 local function exists(id)
@@ -56,7 +56,8 @@ end
 -- name shows where the job's name begins.
 local function kind_of(row)
     if row.schedule_id == "" then
-        return "single"
+        -- Work with a limit has its own lanes, since only planned claims start it.
+        return row.limit_key .. row.rate_key == "" and "single" or "limited"
     end
     -- Manual rows have their own lanes, since no switch stops them.
     return row.kind == "manual" and "manual" or "slots"
@@ -64,6 +65,31 @@ end
 
 local function lane_of(row)
     return row.priority .. ":" .. #row.queue .. ":" .. row.queue .. row.job
+end
+
+-- The order in which executions that wait for one limit go on, as a text.
+local RANK_WIDTH = 10 + WIDTH
+
+local function rank_of(row)
+    return string.format("%010d", row.priority) .. row.run_at .. row.id
+end
+
+local PARKED = "limit:"
+
+local function waits_for_limit(row)
+    return string.sub(row.held_by, 1, #PARKED) == PARKED
+end
+
+-- Add the members of indexes that stand for a row with limits.
+local function add_limits(found, row)
+    local first_key = row.limit_key ~= "" and row.limit_key or row.rate_key
+    if row.state == "running" and row.limit_key ~= "" then
+        found[key("limit-runs", row.limit_key)] = row.id
+    elseif is_live(row) and row.held_by == "" then
+        found[key("limit-waits", first_key)] = row.due_at .. row.id
+    elseif is_live(row) and waits_for_limit(row) then
+        found[key("parked", row.held_by)] = rank_of(row)
+    end
 end
 
 -- The members of indexes that stand for a row, by the key of the index.
@@ -94,6 +120,9 @@ local function memberships(row)
         -- A name of a job has no line break.
         found[key("failed")] = row.job .. "\n" .. row.ended_at .. row.id
     end
+    if row.limit_key .. row.rate_key ~= "" then
+        add_limits(found, row)
+    end
     if row.schedule_id == "" then
         return found
     end
@@ -112,8 +141,15 @@ local function memberships(row)
     return found
 end
 
--- Remove lanes and holders without rows from their lists, and add those that have rows.
+-- Remove lanes, holders and limits without rows from their lists, and add those that have rows.
 local function list_places(row)
+    if waits_for_limit(row) then
+        if redis.call("EXISTS", key("parked", row.held_by)) == 1 then
+            redis.call("ZADD", key("parked-keys"), 0, row.held_by)
+        else
+            redis.call("ZREM", key("parked-keys"), row.held_by)
+        end
+    end
     local lane = lane_of(row)
     if redis.call("EXISTS", key("lane", kind_of(row), lane)) == 1 then
         redis.call("ZADD", key("lanes", kind_of(row)), row.priority, lane)
@@ -161,7 +197,7 @@ local function put(id, values)
     end
     redis.call("HSET", key("execution", id), unpack(flat))
     move(row, old and memberships(old) or {}, memberships(row))
-    if old and old.session ~= row.session then
+    if old and (old.session ~= row.session or old.held_by ~= row.held_by) then
         list_places(old)
     end
     if row.schedule_id ~= "" then

@@ -70,6 +70,14 @@ STRAIGHT_JOIN
 -- Whether a pair comes after or before another: MariaDB uses no index range to compare pairs.
 {1} {3}= {4} AND ({1} {3} {4} OR ({1} = {4} AND {2} {3} {5}))
 
+-- name: runs_under
+-- The condition that a row {1} runs under a limit {2}.
+{1}.limit_place = CONCAT('runs ', {2})
+
+-- name: waits_under
+-- The condition that a row {1} waits, is not held, and has {2} as the key of its first limit.
+{1}.limit_place = CONCAT('waits ', {2})
+
 -- name: update_rows
 -- Update rows of table {1} by their ids: the columns of list {2}, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
