@@ -66,7 +66,7 @@ def test_every_field_of_a_definition_reads_back_equal(store: Store) -> None:
         timeout=odd,
         on_unknown="hold",
         retention=odd,
-        keep=2**31,
+        keep=2**31 - 1,
         tags=["eu", "a.b:c/d-e"],
         owner="payments",
         note="first line\nsecond ✓ 'quoted' \"twice\" \\ %s {} ?",
