@@ -426,8 +426,9 @@ class ForgetsWhatWasKept(MemoryStore):
 
 
 def _was_examined(row: Execution, purge: Purge) -> bool:
-    ended = row.ended_at
-    return bool(purge.after and ended) and PageKey(ended, row.id) <= PageKey.read(purge.after)
+    if not purge.after or row.ended_at is None:
+        return False
+    return PageKey(row.ended_at, row.id) <= PageKey.read(purge.after)
 
 
 class PurgesUnderAnyRetention(MemoryStore):

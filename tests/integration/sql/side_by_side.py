@@ -473,7 +473,7 @@ class SideBySide:
     def purge(self) -> None:
         """Purge some pages, from where the last one under this retention ended, or all anew."""
         choose = self.random.choice
-        retention = choose(["setting", "any", "any", *RETENTIONS])
+        retention: Any = choose(["setting", "any", "any", *RETENTIONS])
         before = self.clock.now() - timedelta(seconds=choose([0, 60, 5000]))
         after = choose([self.places.get(retention, ""), ""])
         for keep in choose([(None,), (None,), (2, 1), (100, None, 0)]):

@@ -61,7 +61,7 @@ def perform_again(app: Sempre, **report: Any) -> None:  # noqa: ANN401 - any JSO
     """Run another pass, whose predecessor reported something."""
     store = app.engine.store
     last = store.last_pass().value
-    store.finish_pass(holder=last.holder, report=last.report | report, due_in=timedelta(0))
+    store.finish_pass(holder=last.holder, report={**last.report, **report}, due_in=timedelta(0))
     assert app.watchdog.perform().lock_acquired
 
 
@@ -148,7 +148,7 @@ def test_a_way_begins_anew_where_its_place_cannot_be_relied_on(clock: StillClock
 
     began, old = now.isoformat(), place(now - 40 * DAY)
     long_ago, ahead = (now - 31 * DAY).isoformat(), (now + DAY).isoformat()
-    for known in (
+    unreliable: tuple[Any, ...] = (
         [began, place(now - DAY)],
         [long_ago, old],
         [ahead, old],
@@ -157,7 +157,8 @@ def test_a_way_begins_anew_where_its_place_cannot_be_relied_on(clock: StillClock
         [began, 7],
         "nonsense",
         {},
-    ):
+    )
+    for known in unreliable:
         perform_again(app, purges={"setting": known})
         assert store.asked[-1].after == "", known
     perform_again(app, purges=7)

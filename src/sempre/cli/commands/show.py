@@ -52,7 +52,7 @@ def show(context: CommandContext, *, name: str, count: int) -> None:
         context.output.json({"schedule": answer})
         return
     _print(context, summary, slots)
-    context.output.facts([("purged", purged_text(rollups))])
+    context.output.facts([("purged", _purged_text(rollups))])
     _print_history(context, rows, ranges)
 
 
@@ -76,7 +76,7 @@ def _rollup_json(rollup: Rollup) -> dict[str, object]:
     }
 
 
-def purged_text(rollups: Sequence[Rollup]) -> str:
+def _purged_text(rollups: Sequence[Rollup]) -> str:
     """Return how many executions were purged, by state, and the days of their slots."""
     if not rollups:
         return ""
