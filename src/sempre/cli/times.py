@@ -11,6 +11,7 @@ __all__ = ["format_age", "format_duration", "format_instant", "json_instant", "z
 
 HALF_HOUR = timedelta(minutes=30)
 
+
 def zone_of(grid: Grid | None, usual: str | None = None) -> str:
     """Return the name of a grid's time zone; without one, the usual zone or UTC."""
     return str(getattr(grid, "timezone", usual or "UTC"))
