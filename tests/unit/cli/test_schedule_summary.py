@@ -167,6 +167,7 @@ def test_a_schedule_that_waits_for_a_limit_is_neither_ok_nor_late() -> None:
 def test_a_switch_goes_before_a_limit() -> None:
     switch = Switch("all", "all", mode="hold")
 
-    summary = Summary(SCHEDULE, (), NOW, timedelta(seconds=20), switch, "limit of bill")
+    late_after = timedelta(seconds=20)
+    summary = Summary(SCHEDULE, (), NOW, late_after, stopped_by=switch, waits_for="limit")
 
     assert summary.state == "stopped"
