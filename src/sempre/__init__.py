@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sempre.app import AsyncJob, Call, Job, Receipt, Sempre
+    from sempre.domain.job_ends import GiveUp, RetryLater
     from sempre.domain.policies import Retry
     from sempre.domain.unique import Unique
     from sempre.engine.events import Event, Happened
@@ -30,11 +31,13 @@ __all__ = [
     "Cron",
     "Event",
     "Every",
+    "GiveUp",
     "Grid",
     "Happened",
     "Job",
     "Receipt",
     "Retry",
+    "RetryLater",
     "Sempre",
     "SempreError",
     "Skip",
@@ -48,6 +51,7 @@ __all__ = [
 _HOMES = (
     "sempre.errors",
     "sempre.grids",
+    "sempre.domain.job_ends",
     "sempre.domain.policies",
     "sempre.domain.unique",
     "sempre.engine.events",

@@ -33,6 +33,8 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.page_key import PageKey
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.run_logs import RunLog
 from sempre.stores.exclusive_claims import Planner
 from sempre.stores.memory import MemoryStore
@@ -203,12 +205,24 @@ class PassesAlways(MemoryStore):
 class PurgesBySlot(MemoryStore):
     """Forgets skipped slots that are still to come."""
 
-    def purge(self, *, before: datetime, limit: int) -> int:
+    def purge(self, purge: Purge) -> Purged:
         rows = list(self.tables.executions.values())
         for row in rows:
-            if row.state is State.SKIPPED and row.run_at < before:
+            if row.state is State.SKIPPED and row.run_at < purge.before:
                 self.tables.put(copy_with(row, state=State.SUPERSEDED))
-        return super().purge(before=before, limit=limit)
+        return super().purge(purge)
+
+
+class JudgesBySlot(MemoryStore):
+    """Takes the newest slot for the last outcome, whichever run ended last."""
+
+    def outcomes(
+        self, schedule_ids: Sequence[str], *, limit: int
+    ) -> Reading[dict[str, tuple[Execution, ...]]]:
+        reading = super().outcomes(schedule_ids, limit=limit)
+        pairs = reading.value.items()
+        by_slot = {each: sorted(rows, key=lambda row: row.run_at)[::-1] for each, rows in pairs}
+        return replace(reading, value={each: tuple(rows) for each, rows in by_slot.items()})
 
 
 class RoundsToMilliseconds(MemoryStore):
@@ -386,11 +400,41 @@ class ForgetsLosses(MemoryStore):
 class PurgesTheLiving(MemoryStore):
     """Forgets sessions by the instant alone, though they still hold their lease."""
 
-    def purge(self, *, before: datetime, limit: int) -> int:
+    def purge(self, purge: Purge) -> Purged:
         for session in list(self.tables.sessions.values()):
-            if session.leased_until and session.leased_until < before:
+            if session.leased_until and session.leased_until < purge.before:
                 self.retire(session.id)
-        return super().purge(before=before, limit=limit)
+        return super().purge(purge)
+
+
+class KeepsByAgeAlone(MemoryStore):
+    """Purges the newest executions of a schedule too if they are old."""
+
+    def purge(self, purge: Purge) -> Purged:
+        return super().purge(replace(purge, keep=0))
+
+
+class ForgetsWhatWasKept(MemoryStore):
+    """Purges what it examines, and nothing that it kept before."""
+
+    def purge(self, purge: Purge) -> Purged:
+        kept = [row for row in self.tables.executions.values() if _was_examined(row, purge)]
+        done = super().purge(purge)
+        for row in kept:
+            self.tables.put(row)
+        return done
+
+
+def _was_examined(row: Execution, purge: Purge) -> bool:
+    ended = row.ended_at
+    return bool(purge.after and ended) and PageKey(ended, row.id) <= PageKey.read(purge.after)
+
+
+class PurgesUnderAnyRetention(MemoryStore):
+    """Purges executions whose schedule has a retention of its own."""
+
+    def purge(self, purge: Purge) -> Purged:
+        return super().purge(replace(purge, retention="any"))
 
 
 class PlansInTheOpen(MemoryStore):

@@ -42,6 +42,7 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
     (broken_stores.TrustsItsClock, "test_a_schedule_that_gave_up_slots_in_the_future_is_astray"),
     (broken_stores.ChecksThenInserts, "test_a_batch_holds_each_key_once"),
     (broken_stores.PassesAlways, "test_of_many_passes_at_once_one_begins"),
+    (broken_stores.JudgesBySlot, "test_the_end_of_a_run_decides_not_its_slot"),
     (broken_stores.PurgesBySlot, "test_a_skipped_slot_that_is_to_come_outlives_a_purge"),
     (
         broken_stores.RoundsToMilliseconds,
@@ -68,6 +69,15 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
     (broken_stores.RetriesBesideOthers, "test_a_retry_whose_key_was_taken_fails_as_coalesced"),
     (broken_stores.ForgetsLosses, "test_a_rescued_crash_is_on_record"),
     (broken_stores.PurgesTheLiving, "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago"),
+    (broken_stores.KeepsByAgeAlone, "test_the_newest_executions_of_a_schedule_stay_at_any_age"),
+    (
+        broken_stores.ForgetsWhatWasKept,
+        "test_what_newer_executions_push_out_goes_when_one_of_them_is_examined",
+    ),
+    (
+        broken_stores.PurgesUnderAnyRetention,
+        "test_a_retention_of_its_own_decides_for_a_schedule",
+    ),
 ]
 AGAINST_THE_ENGINE: list[tuple[type[MemoryStore], str]] = [
     (broken_stores.FencesAnew, "test_catching_up_runs_every_slot_in_order_one_at_a_time"),

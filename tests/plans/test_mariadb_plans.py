@@ -19,7 +19,11 @@ LARGE = {"e", "x", "y", "c", "sempre_executions", "sempre_schedules"}
 WHOLE = {"ALL", "index"}
 FILL = (
     """
-    INSERT INTO plans.sempre_schedules
+    INSERT INTO plans.sempre_schedules (
+        id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at,
+        revision, starts, started, enabled, paused, paused_until, pause_note, pause_actor,
+        broken, ended, deleted, next_run_at, declared, audit_stamp
+    )
     SELECT lpad(seq, 7, '0'), concat('name', seq), concat('name', seq), concat('name', seq),
         concat('job', seq % 50), '', '{}', '{}', seq, seq, 1, 0, 1, 1, 0, NULL, '', '', '',
         0, 0, seq, '', CASE WHEN seq % 100 = 0 THEN '' ELSE 'v1' END
@@ -34,7 +38,7 @@ FILL = (
     )
     SELECT lpad(seq, 7, '0'), lpad(seq % SCHEDULES, 7, '0'), 'name', 1, 'scheduled',
         CASE WHEN seq % 200 = 0 THEN 'pending' WHEN seq % 200 = 1 THEN 'scheduled'
-            WHEN seq % 200 = 2 THEN 'running' ELSE 'succeeded' END,
+            WHEN seq % 200 = 2 THEN 'running' WHEN seq % 200 = 3 THEN 'failed' ELSE 'succeeded' END,
         seq, seq, concat('job', seq % 50), 'default', 'slots/default', seq % 3, '{}', '{}',
         '', '', '', seq, 1, 0, 0, seq, seq, seq, CASE WHEN seq % 200 > 2 THEN seq END, seq,
         concat('session', seq % 9), '', concat('key', seq), 'active', 0
@@ -84,6 +88,8 @@ QUERIES: dict[str, Callable[[Transaction, dict[str, Any]], object]] = {
     "overdue_to_take": lambda transaction, asked: transaction.due_to_take(by_age=True, **asked),
     "view_rows": lambda transaction, asked: transaction.view_rows(**asked),
     "latest_rows": lambda transaction, asked: transaction.latest_rows(**asked),
+    "outcome_rows": lambda transaction, asked: transaction.outcome_rows(**asked),
+    "pushed_out": lambda transaction, asked: transaction.pushed_out(**asked),
 }
 
 

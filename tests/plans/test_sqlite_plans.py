@@ -86,13 +86,24 @@ HOT: dict[str, dict[str, Any]] = {
     "view_rows": {"ids": IDS},
     "history_of_schedule": PAGE | {"schedule_id": "0000005", "job": ""},
     "latest_rows": {"ids": IDS, "limit": 30},
+    "outcome_rows": {"ids": IDS, "limit": 30},
+    "schedules_failing": {"after": "0000005", "limit": 100},
+    "failed_job_after": {"job": "job1"},
+    "failures_of_job": {"job": "job1", "since": 0, "limit": 100},
+    "overdue_in_lane": {"lane": "slots/default", "priority": 1, "until": 10**9, "limit": 100},
+    "overdue_and_held": {"name": "s", "until": 10**9, "limit": 100},
     "history_of_job": PAGE | {"job": "job1"},
     "history_of_all": PAGE,
-    "rows_to_purge": {"before": 10**6, "now": 10**9, "limit": 1000},
+    "ended_page": {"before": 10**6, "at": 1, "id": "", "now": 10**9, "limit": 1000},
+    "kept_since": {"ids": IDS, "newer": 99},
+    "pushed_out": {"bounds": json_text([["0000005", 10**6]]), "now": 10**9, "limit": 1000},
+    "lock_ended": {"ids": IDS},
+    "own_retentions": {},
     "delete_executions": {"ids": IDS},
     "delete_attempts": {"ids": IDS},
     "delete_keys": {"ids": IDS},
-    "delete_ranges": {"before": 10**6, "limit": 1000},
+    "old_ranges": {"since": 1, "until": 10**6, "own": 0, "limit": 1000},
+    "delete_range": {"number": 5},
     "delete_orphans": {"before": 10**6, "limit": 1000},
     "delete_sessions": {"before": 10**6, "limit": 1000},
     "unused_snapshots": {"revisions": json_text([["0000005", 1]])},
@@ -148,7 +159,11 @@ def fill(connection: sqlite3.Connection) -> None:
     connection.execute(
         """
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-        INSERT INTO sempre_schedules
+        INSERT INTO sempre_schedules (
+            id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at,
+            revision, starts, started, enabled, paused, paused_until, pause_note, pause_actor,
+            broken, ended, deleted, next_run_at, declared, audit_stamp
+        )
         SELECT printf('%07d', n), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
             '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '', 'v1' FROM n
         """,
@@ -157,10 +172,15 @@ def fill(connection: sqlite3.Connection) -> None:
     connection.execute(
         """
         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
-        INSERT INTO sempre_executions
+        INSERT INTO sempre_executions (
+            id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane,
+            priority, rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes,
+            first_started_at, started_at, finished_at, ended_at, fence, session, held_by,
+            unique_key, unique_mode, unique_period
+        )
         SELECT printf('%07d', n), printf('%07d', n % ?), 'name', 1, 'scheduled',
             CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'scheduled' WHEN 2 THEN 'running'
-                ELSE 'succeeded' END,
+                WHEN 3 THEN 'failed' ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
             1, 0, 0, n, n, n, CASE WHEN n % 20 > 2 THEN n END, n, 'session' || (n % 9), '',
             'key' || n, 'active', 0
@@ -190,7 +210,8 @@ BY_INDEX = {
     "tick": "executions_running",
     "rows_unannounced": "executions_unrung",
     "lane_after": "executions_lane",
-    "rows_to_purge": "executions_ended",
+    "ended_page": "executions_ended",
+    "own_retentions": "schedules_retention",
     "history_of_all": "executions_of_job",
     "schedules_astray": "schedules_audit",
 }

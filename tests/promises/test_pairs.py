@@ -10,9 +10,8 @@ from datetime import timedelta
 import pytest
 
 from sempre import Job, Sempre
-from sempre.cli.context import CommandContext
-from sempre.cli.output import Output
-from sempre.cli.pair_health import PairHealth, pairs_of
+from sempre.app.health.pairs import PairHealth, pairs_of
+from sempre.app.health.reader import Reader
 from sempre.domain.states import Kind, State
 from sempre.engine.events import Event, Happened
 from sempre.testing import TimeTravel
@@ -50,7 +49,8 @@ class Shop:
     @property
     def health(self) -> PairHealth:
         """What `sempre pairs` and `sempre status` know."""
-        return next(pairs_of(CommandContext(self.app, Output())))
+        reader = Reader(self.app.engine)
+        return next(pairs_of(reader, reader.schedules()))
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ class WorkOptions(TypedDict, total=False):
     retry: Retry | int
     timeout: Duration | None
     on_unknown: OnUnknown
+    alert_after: int
     tags: Sequence[str]
 
 
@@ -81,6 +82,8 @@ class PolicyOptions(TypedDict, total=False):
     jitter: Duration
     until: datetime | str | None
     limit: int | None
+    retention: Duration | None
+    keep: int
     owner: str | None
     note: str
 

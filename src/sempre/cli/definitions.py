@@ -16,11 +16,17 @@ from sempre.grids.grid import Grid
 
 __all__ = ["definition_json", "definition_lines"]
 
-SHOWN_FIRST = frozenset({"job", "grid", "args", "enabled"})
+# Shown in words of their own, and not as values.
+IN_WORDS = frozenset({"job", "grid", "args", "enabled", "retention", "keep"})
 
 
-def definition_lines(schedule: Schedule, redact: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return the definition of a schedule as names and texts, without policies at their default."""
+def definition_lines(
+    schedule: Schedule, retention: timedelta, redact: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Return the definition of a schedule as names and texts, without policies at their default.
+
+    The retention is that of the application, for a schedule without one of its own.
+    """
     declared = schedule.definition
     origin = "declared by code" if schedule.declared else "created at run time"
     return [
@@ -31,10 +37,20 @@ def definition_lines(schedule: Schedule, redact: Sequence[str] = ()) -> list[tup
         *(
             (each.name, _text(getattr(declared, each.name)))
             for each in fields(Definition)
-            if each.name not in SHOWN_FIRST and getattr(declared, each.name) != each.default
+            if each.name not in IN_WORDS and getattr(declared, each.name) != each.default
         ),
+        ("history", _kept(declared, retention)),
         ("revision", f"{schedule.revision}, {origin}"),
     ]
+
+
+def _kept(declared: Definition, retention: timedelta) -> str:
+    """Return how long ended executions are kept, in words."""
+    setting = "" if declared.retention else " (the setting retention)"
+    kept = f"{format_duration(declared.kept_for(retention))}{setting}"
+    return (
+        f"kept {kept}; the newest {declared.keep:,} at any age" if declared.keep else f"kept {kept}"
+    )
 
 
 def definition_json(declared: Definition, redact: Sequence[str] = ()) -> dict[str, object]:

@@ -62,7 +62,10 @@ def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
 def _lateness(row: Execution) -> timedelta | None:
     """Return how late the first start was; a retry is late by intention."""
     started = row.first_started_at
-    return None if started is None or row.failures else max(timedelta(0), started - row.due_at)
+    # The due time of a later try is after the first start.
+    if started is None or row.failures or started < row.due_at:
+        return None
+    return started - row.due_at
 
 
 def _state(row: Execution, _context: CommandContext) -> str:

@@ -16,6 +16,11 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     ),
     "Inspect": (
         Entry("status", f"{COMMANDS}.status:status", "Check health; exit 1 if unhealthy."),
+        Entry(
+            "doctor",
+            f"{COMMANDS}.doctor:doctor",
+            "Check the whole set-up; exit 1 if something is wrong.",
+        ),
         Entry("list", f"{COMMANDS}.list:list_schedules", "List schedules."),
         Entry(
             "show", f"{COMMANDS}.show:show", "Show one schedule, its next slots and its history."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
+from sempre.app.health.failures import failing
 from sempre.cli.context import CommandContext
 from sempre.cli.executions import EXECUTION, run_time
 from sempre.cli.fields import Field, Fields
@@ -39,12 +40,14 @@ class Summary:
     Attributes:
         history: executions that ran, run, wait for a retry, or were decided not to run.
         late_after: how long after its slot a waiting execution counts as late.
+        outcomes: the last executions that succeeded or failed, the newest end first.
     """
 
     schedule: Schedule
     history: Sequence[Execution]
     now: datetime
     late_after: timedelta
+    outcomes: Sequence[Execution] = ()
 
     @property
     def last(self) -> Execution | None:
@@ -60,8 +63,8 @@ class Summary:
             "broken": bool(schedule.broken),
             "disabled": not schedule.definition.enabled,
             "paused": schedule.pause is not None and schedule.pause.holds(now),
+            "failing": failing(schedule, self.outcomes, now) is not None,
             "late": waiting is not None and waiting + self.allowance < now,
-            "failing": self.last is not None and _is_failure(self.last),
             "ended": schedule.ended,
             "never ran": self.last is None,
         }
@@ -77,10 +80,18 @@ def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iter
     """Yield the summaries of schedules; one query reads the history of many."""
     settings, left = context.app.settings, iter(schedules)
     while some := list(islice(left, AT_ONCE)):
-        latest = context.read(context.store.latest([each.id for each in some], limit=RUNS))
+        ids, late_after = [each.id for each in some], settings.sweep + settings.grace
+        latest = context.read(context.store.latest(ids, limit=RUNS))
+        outcomes = context.read(context.store.outcomes(ids, limit=_outcomes_of(some)))
         for schedule in some:
             history = [row for row in latest[schedule.id] if _is_past(row, context.now)]
-            yield Summary(schedule, history, context.now, settings.sweep + settings.grace)
+            ended = outcomes.get(schedule.id, ())
+            yield Summary(schedule, history, context.now, late_after, ended)
+
+
+def _outcomes_of(schedules: Sequence[Schedule]) -> int:
+    """Return how many outcomes decide whether any of these schedules is failing."""
+    return max(each.definition.alert_after for each in schedules)
 
 
 def history_bar(history: Sequence[Execution]) -> str:

@@ -88,7 +88,9 @@ def _edited(schedule: Schedule, to: Definition, text: str) -> Definition:
     """Return a schedule's definition with the fields whose declared value has changed."""
     before = json.loads(schedule.declared) if schedule.declared else {}
     after = json.loads(text)
-    names = {name for name in after if name not in MARKS and not _is_same(name, before, after)}
+    # A field that is left out has its default.
+    declared = ({*before, *after} & vars(to).keys()) - set(MARKS)
+    names = {name for name in declared if not _is_same(name, before, after)}
     # The owner too, if an operator has changed it since.
     names.add("owner")
     if is_pruned(schedule.declared):
@@ -142,4 +144,4 @@ def _declaring(schedule: Schedule, plan: Plan, text: str) -> Plan:
 
 
 def _is_same(name: str, before: dict[str, Json], after: dict[str, Json]) -> bool:
-    return name in before and are_same_json(before[name], after[name])
+    return name in before and name in after and are_same_json(before[name], after[name])

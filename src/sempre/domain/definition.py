@@ -20,8 +20,10 @@ from sempre.grids.intervals import read_duration
 __all__ = ["Definition", "define", "read_fields"]
 
 SECOND = timedelta(seconds=1)
+SHORTEST_RETENTION = timedelta(minutes=1)
 # The sum of default settings: one lease of 30 s and two sweeps of 15 s.
 TOLERANCE = timedelta(seconds=60)
+KEEP = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,9 @@ class Definition:
         retry: what follows a failure.
         timeout: how long an execution may run.
         on_unknown: what follows a lease that expired.
+        alert_after: the number of failures in a row from which the schedule counts as failing.
+        retention: how long ended executions are kept; None for the setting of the application.
+        keep: how many of the newest ended executions are kept whatever their age.
         tags: words to find the schedule by.
         redact: names whose values are masked where arguments are shown.
         owner: the code base that declares the schedule.
@@ -71,10 +76,17 @@ class Definition:
     retry: Retry = Retry()  # noqa: RUF009 - an immutable value
     timeout: timedelta | None = None
     on_unknown: OnUnknown = "rerun"
+    alert_after: int = 1
+    retention: timedelta | None = None
+    keep: int = KEEP
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     owner: str | None = None
     note: str = ""
+
+    def kept_for(self, setting: timedelta) -> timedelta:
+        """Return how long ended executions are kept, under the setting of the application."""
+        return self.retention or setting
 
     def is_same_as(self, other: "Definition") -> bool:
         """Whether both definitions are equal, also in the types of their arguments."""
@@ -164,12 +176,18 @@ _READERS: dict[str, Any] = {
     "retry": _read_retry,
     "timeout": _positive,
     "on_unknown": lambda name, value: cast("OnUnknown", check_choice(name, value, OnUnknown)),
+    "alert_after": lambda name, value: check_count(name, value, least=1),
+    "retention": lambda name, value: read_duration(name, value, least=SHORTEST_RETENTION),
+    "keep": lambda name, value: check_count(name, value, least=0),
     "tags": _read_tags,
     "redact": lambda _, value: read_redact(value),
     "owner": check_word,
     "note": check_note,
 }
 _OPTIONAL = frozenset(
-    {"catch_up_within", "catch_up_max", "deadline", "until", "limit", "timeout", "owner"}
+    {
+        *("catch_up_within", "catch_up_max", "deadline", "until", "limit", "timeout"),
+        *("retention", "owner"),
+    }
 )
 assert _READERS.keys() == {each.name for each in fields(Definition)}  # noqa: S101

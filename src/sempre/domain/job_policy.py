@@ -27,6 +27,7 @@ class JobPolicy:
     retry: Retry = Retry()  # noqa: RUF009 - an immutable value
     timeout: timedelta | None = None
     on_unknown: OnUnknown = "rerun"
+    alert_after: int = 1
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     unique: Unique | None = None
@@ -38,7 +39,7 @@ class JobPolicy:
     @property
     def inherited(self) -> dict[str, object]:
         """The fields that a schedule of the job inherits, unless the schedule sets them."""
-        return {name: getattr(self, name) for name in CARRIED}
+        return {name: getattr(self, name) for name in INHERITED}
 
     @cached_property
     def _bare(self) -> Snapshot:
@@ -46,10 +47,12 @@ class JobPolicy:
         return Snapshot(name="", job="", **chosen)
 
 
-CARRIED = tuple(each.name for each in fields(JobPolicy) if each.name != "unique")
+INHERITED = tuple(each.name for each in fields(JobPolicy) if each.name != "unique")
+# An alert is about the schedule, not about one execution.
+CARRIED = tuple(name for name in INHERITED if name != "alert_after")
 
 
 def read_policy(given: Mapping[str, object]) -> JobPolicy:
     """Return the policy among the options that a user wrote; InvalidInput names the field."""
-    known = {name: value for name, value in given.items() if name in CARRIED}
+    known = {name: value for name, value in given.items() if name in INHERITED}
     return JobPolicy(**read_fields(known), unique=read_unique(given.get("unique")))

@@ -21,6 +21,7 @@ from sempre.errors import IllegalTransition
 __all__ = [
     "ENDS",
     "LIVE",
+    "OUTCOMES",
     "RETRIABLE",
     "TRANSITIONS",
     "Kind",
@@ -82,6 +83,10 @@ class Reason(StrEnum):
     DRIFT = "drift"
     ERROR = "error"
     RETRIES_EXHAUSTED = "retries exhausted"
+    NOT_RETRIED = "not retried"
+    """The policy of the execution does not retry failures of this exception type."""
+    RETRY_LATER = "retry later"
+    """The job raised RetryLater."""
     UNKNOWN_OUTCOME = "unknown outcome"
     QUARANTINED = "quarantined"
     RELEASED = "released"
@@ -121,6 +126,8 @@ TRANSITIONS = MappingProxyType(
 ENDS = frozenset(set(State) - LIVE - {State.RUNNING})
 """Final states, unless an operator retries the execution or takes back a skip; and a miss of a
 future slot is taken back after a jump of the clock."""
+OUTCOMES = frozenset({State.SUCCEEDED, State.FAILED})
+"""The final states of an execution that ran: they decide whether a schedule is failing."""
 RETRIABLE = frozenset({State.FAILED, State.MISSED, State.SKIPPED, State.CANCELLED})
 """The final states from which an operator may retry an execution."""
 

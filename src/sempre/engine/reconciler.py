@@ -74,6 +74,24 @@ class Reconciler:
         done.failing |= {view.schedule.name for view in left}
         return done
 
+    def in_need(self, reading: Reading[list[View]]) -> list[str]:
+        """Return the names of schedules of a reading that `reconcile` would repair.
+
+        Nothing is changed. A schedule whose planning raises is in need too.
+        """
+        views, moment = self._engine.read(reading), PlanningTime(reading.now, self._engine.tzdata)
+        return [view.schedule.name for view in views if self._is_in_need(view, moment)]
+
+    def _is_in_need(self, view: View, moment: PlanningTime) -> bool:
+        try:
+            return not self._plan(view, moment).is_empty
+        except StoreUnavailable:
+            raise
+        except UnknownGrid:
+            return False
+        except Exception:  # noqa: BLE001 - one bad schedule must not stop the others
+            return True
+
     def _once(self, views: Sequence[View], moment: PlanningTime) -> tuple[Reconciled, list[str]]:
         """Apply plans; return what was done, and the names of schedules whose plan was refused."""
         done, planned = Reconciled(), list[tuple[str, Plan]]()

@@ -13,14 +13,17 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from sempre.clock import Clock
+from sempre.domain.exception_types import type_names
 from sempre.errors.wording import written_length
 from sempre.executors.current import Current
 from sempre.executors.timeouts import Timeouts
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
-__all__ = ["RunInFlight", "RunsInFlight", "timed_out"]
+__all__ = ["TIMEOUT", "RunInFlight", "RunsInFlight", "timed_out"]
 
 _LOG = logging.getLogger("sempre.executors")
+# For a retry policy, the end of the time is a TimeoutError.
+TIMEOUT = type_names(TimeoutError)
 
 
 @dataclass(eq=False)
@@ -140,7 +143,7 @@ class RunsInFlight(Generic[R]):
         seconds = self._clock.elapsed() - flight.began
         try:
             log = flight.current.link.log
-            flight.done(flight.run, Outcome(*outcome[:4], seconds, log))
+            flight.done(flight.run, outcome._replace(seconds=seconds, log=log))
         except Exception:  # noqa: BLE001 - a mistake of the engine must not end this thread
             _LOG.exception("reporting the outcome of %s failed", flight.run.execution.id)
 
@@ -148,7 +151,7 @@ class RunsInFlight(Generic[R]):
 def timed_out(run: Run, note: str = "") -> Outcome:
     """Return the outcome of a run whose time is over."""
     limit = written_length(run.timeout or timedelta(0))
-    return Outcome(Ended.TIMED_OUT, error=f"timed out after {limit}{note}")
+    return Outcome(Ended.TIMED_OUT, error=f"timed out after {limit}{note}", types=TIMEOUT)
 
 
 def _judge(outcome: Outcome, verdict: Outcome | None) -> Outcome:

@@ -7,7 +7,7 @@ cannot keep that promise says so in its own documentation.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -83,6 +83,10 @@ class Ended(StrEnum):
     """The run ended on request."""
     SKIPPED = "skipped"
     """The job found nothing to do; the error says why."""
+    RETRY_LATER = "retry later"
+    """The job raised RetryLater; the error says why."""
+    GAVE_UP = "gave up"
+    """The job raised GiveUp; the error says why."""
     CRASHED = "crashed"
     """The process of the run ended without a report."""
     INTERRUPTED = "interrupted"
@@ -106,6 +110,9 @@ class Outcome(NamedTuple):
         traceback: the whole traceback, redacted and capped at 8 KB.
         seconds: how long the run took, by the clock of this process.
         log: what the job has logged, as `domain.run_log` describes it.
+        types: the qualified names of the exception's type and its base types, if the run failed or
+            timed out.
+        after: how long, or until when, the execution waits; None unless the job raised RetryLater.
     """
 
     ended: Ended
@@ -114,6 +121,8 @@ class Outcome(NamedTuple):
     traceback: str = ""
     seconds: float = 0.0
     log: str = ""
+    types: tuple[str, ...] = ()
+    after: timedelta | datetime | None = None
 
 
 @dataclass(frozen=True)

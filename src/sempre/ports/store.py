@@ -21,6 +21,7 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.ports.action_log import ActionLog
 from sempre.ports.capabilities import Capabilities
+from sempre.ports.health import Health
 from sempre.ports.history import History
 from sempre.ports.messages import (
     Birth,
@@ -42,13 +43,14 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purges
 from sempre.ports.run_logs import RunLogs
 from sempre.ports.switches import Switches
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, ActionLog, RunLogs, Switches, Protocol):
+class Store(History, Health, ActionLog, Purges, RunLogs, Switches, Protocol):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
@@ -325,13 +327,4 @@ class Store(History, ActionLog, RunLogs, Switches, Protocol):
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last finished one reported."""
-        ...
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant, in a small transaction; return how many.
-
-        Their counts go into the daily roll-ups in the same transaction. A skipped slot that is
-        still to come, and every row after a cursor, stays. Besides, at most `limit` of each: ranges
-        of slots, expired sessions and late results that ended before the instant.
-        """
         ...

@@ -153,6 +153,8 @@ SCHEDULES = Table(
         Column("job", "text", "declared"),
         Column("tags", "text", "declared"),
         Column("enabled", "flag", "declared"),
+        Column("retention", "number", "declared"),
+        Column("keep", "number", "declared"),
         Column("audit_stamp", "text", "always"),
     ),
 )

@@ -94,7 +94,17 @@ def test_health_is_told(served: Shop) -> None:
 
     answer = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert [problem["code"] for problem in answer["problems"]] == ["S401"]
+    assert [problem["code"] for problem in answer["problems"]] == ["S207", "S401"]
+    assert [each["name"] for each in answer["failing"]] == ["doomed"]
+    assert [each["name"] for each in served.answer("list", "--failing")["schedules"]] == ["doomed"]
+
+
+def test_the_set_up_is_examined(served: Shop) -> None:
+    answer = served.answer("doctor")
+
+    codes = {problem["code"] for problem in answer["problems"]}
+    assert {"S207", "S401", "S706"} <= codes <= {"S207", "S401", "S702", "S706"}
+    assert answer["fixed"] == []
 
 
 def test_a_server_that_is_not_set_up_is_refused(url: str) -> None:

@@ -165,7 +165,7 @@ def test_code_of_another_owner_does_not_start_beside_a_running_fleet(
     status = json.loads(finished(folder, "status", "--json", *STORE).stdout)
     [problem] = [each for each in status["problems"] if each["code"] == "S206"]
     assert problem["message"].startswith(
-        "1 schedule also declared by code of another owner, which was refused: tick (of shop, not "
+        "1 schedule also declared by refused code of another owner: tick (of shop, not "
     )
 
 

@@ -56,19 +56,20 @@ def leave_ahead(app: Sempre, name: str) -> None:
 @pytest.fixture
 def healthy(shop: Shop) -> Shop:
     """A worker that is alive, and a pass that has just been."""
-    worker = Session("w1", jobs=("leap", "fail"))
+    worker = Session("w1", queues=("default",), jobs=("leap", "fail"))
     shop.app.engine.store.register(worker, lease=timedelta(minutes=1))
     shop.app.watchdog.perform()
     return shop
 
 
 def test_all_is_well(healthy: Shop) -> None:
-    heading, schedules, watchdog, workers, overdue = lines(healthy.cli("status"))
+    heading, schedules, watchdog, workers, failing, overdue = lines(healthy.cli("status"))
 
     assert heading == "healthy"
     assert schedules == "  schedules    3 (0 disabled, 0 paused)"
     assert watchdog.endswith("s ago (every 5m)")
     assert workers == "  workers      1"
+    assert failing == "  failing      0"
     assert overdue == "  overdue      0"
 
 

@@ -114,7 +114,7 @@ class Host:
 
     def send(self, message: dict[str, Any]) -> None:
         with self._lock:
-            self._channel.sendall(json.dumps(message).encode() + b"\n")
+            self._channel.sendall(json.dumps(message, default=str).encode() + b"\n")
 
     def _done(self, run: Run, outcome: Outcome) -> None:
         self.send({"outcome": {"id": run.execution.id, **outcome._asdict()}})

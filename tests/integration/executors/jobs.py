@@ -11,10 +11,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 
 from sempre.domain.arguments import Json
+from sempre.domain.job_ends import GiveUp, RetryLater
 from sempre.errors import RunCancelled
 from sempre.executors.current import current
 from sempre.ports.executor import Task
@@ -71,6 +73,22 @@ def give_bytes() -> bytes:
 
 def fail(message: str) -> None:
     raise ValueError(message)
+
+
+class Busy(ConnectionError):
+    """A failure of the job's own type."""
+
+
+def fail_busily() -> None:
+    raise Busy
+
+
+def retry_later(after: str, reason: str) -> None:
+    raise RetryLater(datetime.fromisoformat(after) if "-" in after else after, reason)
+
+
+def give_up(reason: str) -> None:
+    raise GiveUp(reason)
 
 
 def leave(code: int) -> None:
@@ -288,11 +306,11 @@ def log_in_signal_handlers(*, times: int) -> str:
 
 for each in (
     abort, close_everything, crash_with_a_grandchild, describe,
-    describe_descriptors, echo, fail,
-    finish_all_the_same, finish_on_signal, forge, give_bytes, hang, hang_stubbornly,
+    describe_descriptors, echo, fail, fail_busily,
+    finish_all_the_same, finish_on_signal, forge, give_bytes, give_up, hang, hang_stubbornly,
     hang_with_a_grandchild, kill_myself, leave, leave_politely, list_descriptors, listen,
     log, log_in_signal_handlers,
-    print_something, read_nothing, remember, repeat, report_progress, wait_a_moment,
+    print_something, read_nothing, remember, repeat, report_progress, retry_later, wait_a_moment,
     write_nonsense,
 ):  # fmt: skip
     register(each)

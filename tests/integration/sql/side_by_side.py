@@ -6,10 +6,13 @@ The memory store says what is right. Where the port promises no order, none is c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
+from sempre.domain.action import Action
 from sempre.domain.definition import define
+from sempre.domain.exception_types import type_names
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
     Plan,
@@ -19,14 +22,19 @@ from sempre.domain.planning import (
     plan_claim,
     plan_delete,
     plan_disable,
+    plan_discard,
     plan_edit,
     plan_enable,
     plan_failure,
+    plan_given_up,
     plan_pause,
     plan_reconcile,
     plan_release,
+    plan_rename,
     plan_rescue,
     plan_resume,
+    plan_retry,
+    plan_retry_later,
     plan_skip,
     plan_start,
     plan_success,
@@ -41,6 +49,7 @@ from sempre.domain.values import copy_with
 from sempre.errors import Refused
 from sempre.grids import Cron, Every
 from sempre.ports.messages import (
+    ActionQuery,
     Alike,
     Birth,
     Candidate,
@@ -58,6 +67,7 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
@@ -69,8 +79,10 @@ START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
+RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
+RETRY = Retry(3, base="5s", cap="1m", jitter="1s", only=OSError, never=TimeoutError)
 NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
 
 
@@ -94,9 +106,11 @@ class SideBySide:
         self.random = Random(seed)  # noqa: S311 - a seed makes a failure repeatable
         # For deeds that change no execution: the lives of known seeds stay as they are.
         self.aside = Random(seed)  # noqa: S311 - as above
+        self.ends = Random(seed)  # noqa: S311 - apart: new ends do not change all the rest
         self.clock = clock
         self.stores = right, other
         self.births = 0
+        self.actions = 0
         self.ids: list[str] = []
         self.old_orders: list[Order] = []
         self.old_births: list[Birth] = []
@@ -104,6 +118,7 @@ class SideBySide:
         self.overtaken: list[Execution] = []
         self.enqueued: list[str] = []
         self.planned: dict[str, tuple[PlainStart, tuple[str, ...]]] = {}
+        self.places: dict[Any, str] = {}
         self.fences = Fences()
         self.sessions = ["worker 1", "worker 2", "nobody"]
         self.tzdata = "2026.1"
@@ -119,7 +134,7 @@ class SideBySide:
             *[self.claim, self.claim, self.settle, self.take, self.travel] * 4,
             *[self.prefetch, self.claim_planned, self.live_on, self.work_on_time] * 4,
             *[self.enqueue, self.enqueue_alike, self.ask, self.look] * 2,
-            *[self.rescue, self.settle_late] * 2,
+            *[self.rescue, self.settle_late, self.retry] * 2,
             *[self.cancel, self.ring, self.turn, self.purge, self.tick],
             *[self.repeat, self.reconcile, self.register, self.hold_pass],
         ]
@@ -162,7 +177,7 @@ class SideBySide:
         choose = self.random.choice
         grid = choose([Every("1m"), Every("20s"), Cron("*/2 * * * *"), Cron("30 2 * * *")])
         rest: dict[str, Any] = {
-            "retry": choose([0, 2, Retry(3, base="5s", cap="1m")]),
+            "retry": choose([0, 2, RETRY]),
             "catch_up": choose([True, False]),
             "deadline": choose([None, "30s", "1h"]),
             "jitter": choose(["0s", "10s"]),
@@ -170,6 +185,8 @@ class SideBySide:
             "until": choose([None, None, now + timedelta(minutes=5)]),
             "on_unknown": choose(["rerun", "skip", "hold"]),
             "tags": choose([[], ["red"], ["red", "blue"]]),
+            "retention": choose([None, None, *RETENTIONS]),
+            "keep": choose([100, 0, 1, 2, 3]),
         }
         definition = define(
             job=choose(JOBS),
@@ -208,6 +225,7 @@ class SideBySide:
             plan_pause: {"until": choose([None, later]), "note": "späť"},
             plan_resume: {},
             plan_delete: {},
+            plan_rename: {"to": choose(NAMES)},
             plan_edit: {"to": view.schedule.definition.edited(args={"n": choose([1, True, 2])})},
             plan_skip: {"run_at": view.schedule.next_run_at or later},
             plan_backfill: {
@@ -374,7 +392,29 @@ class SideBySide:
 
     def cancel(self) -> None:
         ids = [*self.random.sample(self.ids, min(3, len(self.ids))), "unknown"]
-        self.both(lambda store: store.cancel(ids, actor="bob"))
+        actions = [self.action("cancel") for _ in ids]
+        self.both(lambda store: store.cancel(ids, actor="bob", actions=actions))
+
+    def retry(self) -> None:
+        """Retry executions that have ended, and discard some failures."""
+        ids = self.random.sample(self.ids, min(40, len(self.ids)))
+        plans = []
+        for found in self.both(lambda store: store.candidates(ids).value):
+            schedule, row = found.view.schedule if found.view else None, found.execution
+            rows = [each for each in (found.view.rows if found.view else ()) if each.id != row.id]
+            try:
+                if row.state is State.FAILED and self.random.random() < 0.2:
+                    plans.append(plan_discard(row, actor="ann"))
+                else:
+                    plans.append(plan_retry(schedule, row, rows, self.moment, actor="ann"))
+            except Refused:
+                continue
+        self.apply(plans[:3])
+
+    def action(self, verb: str) -> Action:
+        self.actions += 1
+        target = self.random.choice(["schedule:a", "schedule:b", "switch:č"])
+        return Action(id=f"action {self.actions:06}", verb=verb, target=target, after={"n": 1})
 
     def ring(self) -> None:
         soon, queues = timedelta(minutes=2), frozenset(QUEUES)
@@ -409,9 +449,22 @@ class SideBySide:
         self.both(lambda store: store.switch(switch, off=off))
 
     def purge(self) -> None:
-        before = self.clock.now() - timedelta(seconds=self.random.choice([0, 60, 5000]))
-        limit = self.random.choice([2, 100])
-        self.both(lambda store: store.purge(before=before, limit=limit))
+        """Purge some pages, from where the last one under this retention ended, or all anew."""
+        choose = self.random.choice
+        retention = choose(["setting", "any", "any", *RETENTIONS])
+        before = self.clock.now() - timedelta(seconds=choose([0, 60, 5000]))
+        after = choose([self.places.get(retention, ""), ""])
+        for keep in choose([(None,), (None,), (2, 1), (100, None, 0)]):
+            asked = Purge(
+                before=before,
+                limit=choose([1, 2, 2, 100]),
+                retention=retention,
+                after=after,
+                keep=keep,
+                count_only=self.random.random() < 0.2,
+            )
+            after = self.places[retention] = self.both(partial(_purged, asked=asked)).after
+        self.both(lambda store: store.retentions())
 
     def register(self, session: str = "") -> None:
         one = session or self.random.choice(self.sessions[:2])
@@ -481,6 +534,10 @@ class SideBySide:
             tag=choose([None, "red", "re"]), text=choose(["", "LE 3"]), limit=choose([2, 50])
         )
         self.both(lambda store: store.schedules(listed))
+        logged = ActionQuery(
+            target=choose([None, "schedule:a", "switch:č"]), verb=choose([None, "plan"]), limit=5
+        )
+        self.both(lambda store: store.actions(logged))
         for identity in self.random.sample(self.ids, min(4, len(self.ids))):
             self.both(lambda store, each=identity: store.attempts(each))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.ranges(each, limit=4))  # type: ignore[misc]
@@ -499,7 +556,8 @@ class SideBySide:
         return self.ids[-1]
 
     def order(self, plan: Plan) -> Order:
-        order = Order(plan, tuple(self.new_id() for _ in plan.creates))
+        action = self.random.choice([None, self.action("plan")])
+        order = Order(plan, tuple(self.new_id() for _ in plan.creates), action)
         self.old_orders.append(order)
         return order
 
@@ -526,10 +584,21 @@ class SideBySide:
             case 2 | 3:
                 return Success(claimed, self.clock.now(), result)
             case 4:
-                plan = plan_failure(schedule, claimed, self.moment, error="böse")
-                return Settlement(claimed, plan, error="böse")
+                return Settlement(claimed, self.bad_end(schedule, claimed), error="böse")
             case _:
                 return Settlement(claimed, plan_release(schedule, claimed, self.moment))
+
+    def bad_end(self, schedule: Schedule | None, claimed: Execution) -> Plan:
+        match self.ends.randrange(8):
+            case 0:
+                return plan_given_up(claimed, self.moment, reason="böse")
+            case 1:
+                after = self.ends.choice([timedelta(seconds=5), self.clock.now()])
+                return plan_retry_later(schedule, claimed, self.moment, after=after)
+            case _:
+                error = self.ends.choice([ConnectionError, OSError, TimeoutError, ValueError])
+                types = type_names(error)
+                return plan_failure(schedule, claimed, self.moment, error="böse", types=types)
 
     def a_work(self) -> Work:
         choose, now = self.random.choice, self.clock.now()
@@ -559,3 +628,7 @@ class SideBySide:
         queues = self.random.choice([QUEUES, QUEUES[:1]])
         overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
         return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
+
+
+def _purged(store: Store, asked: Purge) -> Purged:
+    return store.purge(asked)

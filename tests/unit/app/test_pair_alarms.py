@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from sempre import Cron, Every, Job, Sempre
-from sempre.cli.context import CommandContext
-from sempre.cli.output import Output
-from sempre.cli.pair_health import pairs_of
+from sempre.app.health.pairs import PairHealth, pairs_of
+from sempre.app.health.reader import Reader
 from sempre.engine.events import Event, Happened
 from sempre.errors import CronError, InvalidInput, ZoneError
 from tests.unit.app.conftest import Hand
@@ -21,6 +20,11 @@ from tests.unit.app.test_pairs import scanned
 
 NOON = "2026-11-15 12:00:00Z"
 ALARMS = (Happened.PAIR_UNCOVERED, Happened.PAIR_FULL_SCAN, Happened.PAIR_BEHIND)
+
+
+def health_of(app: Sempre) -> list[PairHealth]:
+    reader = Reader(app.engine)
+    return list(pairs_of(reader, reader.schedules()))
 
 
 @pytest.fixture
@@ -92,10 +96,10 @@ def test_a_pair_whose_cron_rests_at_night_is_not_stale_until_slots_are_missed(
 
     with app.testing("2026-11-15 17:40:00Z") as t:
         t.travel_to("2026-11-16 08:59:00Z")
-        [resting] = pairs_of(CommandContext(app, Output()))
+        [resting] = health_of(app)
         app.switch("pair:create").off("forgotten")
         t.travel("20m")
-        [forgotten] = pairs_of(CommandContext(app, Output()))
+        [forgotten] = health_of(app)
 
     assert resting.age > timedelta(hours=15)
     assert (resting.is_stale, forgotten.is_stale) == (False, True)

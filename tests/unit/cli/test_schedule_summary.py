@@ -10,7 +10,7 @@ from sempre.cli.slots import upcoming
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Pause, Schedule
-from sempre.domain.states import Kind, State
+from sempre.domain.states import OUTCOMES, Kind, State
 from sempre.ports.messages import View
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -25,6 +25,8 @@ SCHEDULE = Schedule(
     started=True,
     next_run_at=NEXT,
 )
+
+TOLERANT = replace(SCHEDULE, definition=SCHEDULE.definition.edited(alert_after=2))
 
 
 def ran(state: State, seconds: float = 1.0, **changes: object) -> Execution:
@@ -44,7 +46,8 @@ def ran(state: State, seconds: float = 1.0, **changes: object) -> Execution:
 
 
 def state_of(schedule: Schedule, *history: Execution, now: datetime = NOW) -> str:
-    return Summary(schedule, history, now, timedelta(seconds=20)).state
+    outcomes = [row for row in history if row.state in OUTCOMES]
+    return Summary(schedule, history, now, timedelta(seconds=20), outcomes).state
 
 
 def disabled() -> Schedule:
@@ -57,8 +60,11 @@ def disabled() -> Schedule:
         (SCHEDULE, (ran(State.SUCCEEDED),), "ok"),
         (SCHEDULE, (ran(State.FAILED), ran(State.SUCCEEDED)), "failing"),
         (SCHEDULE, (ran(State.SKIPPED, started_at=None), ran(State.FAILED)), "failing"),
-        (SCHEDULE, (ran(State.SCHEDULED, failures=1),), "failing"),
-        (SCHEDULE, (ran(State.RUNNING), ran(State.FAILED)), "ok"),
+        (SCHEDULE, (ran(State.SCHEDULED, failures=1),), "ok"),
+        (SCHEDULE, (ran(State.RUNNING), ran(State.FAILED)), "failing"),
+        (TOLERANT, (ran(State.FAILED),), "ok"),
+        (TOLERANT, (ran(State.FAILED), ran(State.FAILED)), "failing"),
+        (replace(SCHEDULE, next_run_at=NOW - HOUR), (ran(State.FAILED),), "failing"),
         (SCHEDULE, (), "never ran"),
         (replace(SCHEDULE, broken="backwards"), (ran(State.SUCCEEDED),), "broken"),
         (disabled(), (ran(State.FAILED),), "disabled"),

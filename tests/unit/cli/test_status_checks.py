@@ -3,11 +3,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sempre.cli.status.checks import CODES, problems_of
-from sempre.cli.status.facts import Facts
+from sempre.app.health.checks import CODES, problems_of
+from sempre.app.health.facts import Facts, HeldWork
+from sempre.app.health.failures import FailedJob, Failing
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import Kind
+from sempre.ports.health import Backlog
 from sempre.ports.messages import Session, Switch
 from tests.architecture.source import ROOT
 
@@ -33,6 +35,11 @@ ROW = Execution(
     snapshot=Snapshot(name="bill", job="bill"),
     created_at=NOW - MINUTE,
 )
+FAILING = Failing(
+    "bill", NOW - 3 * MINUTE, is_longer=False, count=2, error="error: no", execution_id="01"
+)
+FAILED_JOB = FailedJob("mail", 3, "error: no such host", "02")
+BACKLOG = Backlog("slow", "mail", "", is_one_off=True, count=2, oldest_due_at=NOW - MINUTE)
 ILL = {
     "S101": replace(WELL, pass_due_at=NOW - 2 * MINUTE),
     "S102": replace(WELL, passed_at=None, pass_due_at=NOW - 6 * MINUTE),
@@ -43,21 +50,33 @@ ILL = {
     "S204": replace(WELL, orphaned=["bill"]),
     "S205": replace(WELL, pruned=["bill", "mail"]),
     "S206": replace(WELL, contested={"bill": "of shop, not of farm"}),
+    "S207": replace(WELL, failing=[FAILING]),
+    "S208": replace(WELL, held={"bill": "execution 01 has an unknown outcome"}),
+    "S209": replace(WELL, overrunning=["bill"]),
     "S301": replace(WELL, overdue=[ROW]),
     "S302": replace(WELL, unrung=[ROW]),
     "S303": replace(WELL, expired=[ROW]),
     "S304": replace(WELL, deaf=["sempre.1.default"]),
+    "S305": replace(WELL, failed_jobs=[FAILED_JOB]),
+    "S306": replace(WELL, failed_jobs=[FAILED_JOB], hopeless_jobs=["mail"]),
+    "S307": replace(WELL, unknown_work=[BACKLOG]),
+    "S308": replace(WELL, unserved_work=[BACKLOG]),
+    "S309": replace(WELL, quarantined=[ROW]),
     "S401": replace(WELL, sessions=(GONE,)),
     "S402": replace(WELL, skew=-MINUTE),
     "S403": replace(WELL, ahead=["bill"]),
     "S404": replace(WELL, renewed_at=NOW - 60 * MINUTE),
     "S501": replace(WELL, switches=[Switch("incident", "all", until=NOW, reason="db down")]),
+    "S502": replace(WELL, held_work=[HeldWork("incident", 3, NOW - 90 * MINUTE)]),
     "S601": replace(WELL, stale_pairs=["pair:bill"]),
     "S602": replace(WELL, uncovered_pairs=["pair:bill"]),
     "S603": replace(WELL, poisoned_pairs=["pair:bill"]),
     "S604": replace(WELL, slow_pairs=["pair:bill", "pair:mail"]),
 }
-WARNINGS = {"S103", "S205", "S206", "S302", "S303", "S304", "S402", "S404", "S501", "S603", "S604"}
+WARNINGS = {
+    *("S103", "S205", "S206", "S209", "S302", "S303", "S304", "S305"),
+    *("S402", "S404", "S501", "S603", "S604"),
+}
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:
@@ -171,3 +190,65 @@ def test_a_store_that_was_emptied_long_ago_is_no_news() -> None:
 
 def test_rows_that_a_few_passes_leave_to_be_purged_are_no_problem() -> None:
     assert problems_of(replace(WELL, purging_since=NOW - 9 * MINUTE)) == []
+
+
+def test_a_failing_schedule_tells_since_when_and_the_last_error() -> None:
+    [problem] = problems_of(ILL["S207"])
+
+    assert problem.message == ("bill fails since 2026-11-15T17:57:00Z, 3m ago: error: no.")
+    assert problem.advice == "sempre show bill"
+
+
+def test_of_many_failing_schedules_the_last_to_begin_tells_its_error() -> None:
+    newer = replace(FAILING, name="mail", since=NOW - MINUTE, error="error: other.")
+
+    [problem] = problems_of(replace(WELL, failing=[FAILING, newer]))
+
+    assert problem.message == (
+        "2 schedules failing: bill, mail. "
+        "mail fails since 2026-11-15T17:59:00Z, 60s ago: error: other."
+    )
+    assert problem.names == ("bill", "mail")
+
+
+def test_a_schedule_that_fails_for_longer_than_was_read_says_so() -> None:
+    longer = replace(FAILING, is_longer=True)
+
+    [problem] = problems_of(replace(WELL, failing=[longer]))
+
+    assert "fails since before 2026-11-15T17:57:00Z" in problem.message
+
+
+def test_a_job_of_which_nothing_succeeds_is_told_apart_from_single_failures() -> None:
+    other = FailedJob("bill", 1, "error: broke", "03")
+    facts = replace(WELL, failed_jobs=[other, FAILED_JOB], hopeless_jobs=["mail"])
+
+    error, warning = problems_of(facts)
+
+    assert (error.code, error.names) == ("S306", ("mail",))
+    assert (warning.code, warning.names) == ("S305", ("bill",))
+    assert warning.message == (
+        "1 one-off execution failed within a day: bill (1). bill: error: broke."
+    )
+
+
+def test_without_a_worker_no_work_is_served_and_that_alone_is_told() -> None:
+    facts = replace(WELL, sessions=(GONE,), unknown_work=[BACKLOG], unserved_work=[BACKLOG])
+
+    assert [problem.code for problem in problems_of(facts)] == ["S401"]
+
+
+def test_due_work_is_counted_in_all_its_groups() -> None:
+    other = replace(BACKLOG, job="bill", count=5)
+
+    [problem] = problems_of(replace(WELL, unserved_work=[BACKLOG, other]))
+
+    assert problem.message == "7 due executions in queues that no live worker serves: slow."
+    assert problem.advice == "sempre worker APP -q slow"
+
+
+def test_held_work_tells_the_switch_and_for_how_long() -> None:
+    [problem] = problems_of(ILL["S502"])
+
+    assert problem.message == "the switch incident holds 3 due executions, the first one for 90m."
+    assert problem.advice == "sempre switch on incident"

@@ -4,6 +4,8 @@ from itertools import islice
 
 import click
 
+from sempre.app.health.failing_work import failed_last
+from sempre.app.health.reader import Reader
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
@@ -17,7 +19,7 @@ __all__ = ["list_schedules"]
 @click.option("-l", "--tag", help="Only schedules with this tag.")
 @click.option("--job", help="Only schedules of this job.")
 @click.option(
-    "--failing", "only", flag_value="failing", help="Only schedules whose last run failed."
+    "--failing", "only", flag_value="failing", help="Only what `sempre status` reports as failing."
 )
 @click.option("--paused", "only", flag_value="paused", help="Only paused schedules.")
 @click.option("--late", "only", flag_value="late", help="Only late schedules.")
@@ -34,6 +36,10 @@ def list_schedules(
     = paused, - disabled, o never ran, . ended, ! broken, ? unreadable here.
     """
     schedules = context.app.schedules.find(text=text, tag=filters["tag"], job=filters["job"])
+    if only == "failing":
+        # The history of most schedules need not be read.
+        suspects = set(failed_last(Reader(context.app.engine)))
+        schedules = (each for each in schedules if each.name in suspects)
     found = (
         each for each in summaries_of(context, schedules) if only is None or each.state == only
     )

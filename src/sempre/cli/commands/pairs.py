@@ -5,12 +5,14 @@ from datetime import timedelta
 
 import click
 
+from sempre.app.health.pairs import PairHealth, pairs_of
+from sempre.app.health.reader import Reader
 from sempre.cli.context import CommandContext
 from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.pair_health import PairHealth, pairs_of
 from sempre.cli.times import format_duration
+from sempre.domain.pair import PAIR as PREFIX
 from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted_text
 
@@ -25,7 +27,8 @@ def pairs(context: CommandContext) -> None:
     The first column is the state: * ok, ~ no scan for three intervals, x the scan failed, ! the
     contract found work that the scan did not.
     """
-    found = list(pairs_of(context))
+    reader = Reader(context.app.engine)
+    found = list(pairs_of(reader, reader.schedules(text=PREFIX)))
     if context.output.as_json:
         context.output.json({"pairs": [PAIR.json(each) for each in found]})
         return

@@ -4,12 +4,15 @@ from datetime import timedelta
 
 import click
 
+from sempre.app.health.checks import problems_of
+from sempre.app.health.facts import Facts
+from sempre.app.health.problems import Problem
+from sempre.app.health.reading import read_facts
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.status.checks import Problem, problems_of
-from sempre.cli.status.facts import Facts, read_facts
+from sempre.cli.problems import problem_lines
 from sempre.cli.times import format_duration
 
 __all__ = ["status"]
@@ -22,7 +25,7 @@ def status(context: CommandContext) -> None:
 
     Every problem has a code that never changes, for scripts and alarms.
     """
-    facts = read_facts(context)
+    facts = read_facts(context.app.engine)
     problems = problems_of(facts)
     healthy = not any(problem.severity == "error" for problem in problems)
     if context.output.as_json:
@@ -45,11 +48,12 @@ def _print(
             ("schedules", f"{facts.total}{stopped if facts.total else ''}"),
             ("watchdog", f"{_last_pass(facts)} (every {format_duration(facts.interval)})"),
             ("workers", str(facts.alive)),
+            ("failing", str(len(facts.failing))),
             ("overdue", str(len(facts.overdue))),
         ]
     )
     for problem in problems:
-        output.line(f"{problem.severity} {problem.code}  {problem.message}")
+        output.lines(problem_lines(problem, advice=False))
         if problem.advice:
             inform(f"  try: {problem.advice}")
 

@@ -9,6 +9,7 @@ from typing import Any
 from sempre.clock import Clock
 from sempre.executors.link import Link
 from sempre.executors.process.frames import FrameReader, encode_frame
+from sempre.executors.process.reports import write_report
 from sempre.ports.executor import Outcome, Progress
 
 __all__ = ["ChildLink"]
@@ -52,7 +53,7 @@ class ChildLink(Link):
         """Send the outcome of the call; the worker measures how long the run took."""
         with self._writing:
             self._has_reported = True
-            self._stream.sendall(encode_frame({"report": outcome[:4]}))
+            self._stream.sendall(encode_frame({"report": write_report(outcome)}))
 
     def write_log(self, entry: str, size: int) -> None:  # noqa: ARG002 - the worker keeps the size
         """Send an entry of the log at once: a child that crashes has sent all its entries."""

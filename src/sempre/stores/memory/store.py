@@ -37,10 +37,12 @@ from sempre.ports.messages import (
     Work,
     effective,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
-from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory import history, purges, sessions, switches, work
 from sempre.stores.memory.action_log import MemoryActionLog, record
+from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.run_logs import MemoryRunLogs
@@ -49,7 +51,7 @@ from sempre.stores.memory.tables import Tables
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryActionLog, MemoryRunLogs):
+class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog, MemoryRunLogs):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
@@ -142,6 +144,8 @@ class MemoryStore(MemoryHistory, MemoryActionLog, MemoryRunLogs):
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
+            # This call frees rows held by switches whose time is over.
+            switches.active_switches(tables, now)
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
@@ -279,10 +283,16 @@ class MemoryStore(MemoryHistory, MemoryActionLog, MemoryRunLogs):
         with self._at_once() as (tables, now):
             return Reading(now, history.maintenance(tables, now))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
+    def purge(self, purge: Purge) -> Purged:
+        """Examine ended executions, and delete those that are not kept."""
         with self._at_once() as (tables, now):
-            return history.purge(tables, before, limit, now)
+            return purges.purge(tables, purge, now)
+
+    def retentions(self) -> list[timedelta]:
+        """Return the retentions that schedules have of their own."""
+        with self._at_once() as (tables, _):
+            own = {each.definition.retention for each in tables.schedules.values()}
+            return sorted(each for each in own if each is not None)
 
     # Switches
 

@@ -38,6 +38,7 @@ __all__ = [
     "SCHEDULE_FIELDS",
     "instant",
     "json_text",
+    "length",
     "read_execution",
     "read_schedule",
     "stamp",
@@ -61,6 +62,11 @@ def stamp(value: datetime | None) -> str:
 
 def _digits(microseconds: int | None) -> str:
     return "" if microseconds is None else f"{microseconds + BIAS:019d}"
+
+
+def length(value: timedelta | None) -> str:
+    """Return the stored text of a length of time, which sorts by length; empty for None."""
+    return "" if value is None else f"{value // MICROSECOND:019d}"
 
 
 def instant(text: str) -> datetime:
@@ -127,7 +133,7 @@ _declared = Writer(
     _WRITTEN,
     (
         *("rules", "args", "paused", "paused_until", "pause_note", "pause_actor"),
-        *("folded_name", "job", "tags", "audit"),
+        *("folded_name", "job", "tags", "retention", "keep", "audit"),
     ),
 )
 _moved = Writer(_hashed(_changing(SCHEDULES.fields)), _WRITTEN, ("audit",))
@@ -147,6 +153,8 @@ def write_schedule(schedule: Schedule) -> Fields:
         schedule.name.casefold(),
         declared.job,
         "\n".join(["", *declared.tags, ""]),
+        length(declared.retention),
+        str(declared.keep),
         _AUDITS[schedule.audit],
     )
 

@@ -11,6 +11,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.schedule import AHEAD
 from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.errors import NOT_SET_UP, StoreGone, StoreRefused
+from sempre.errors.schemas import OutdatedSchema
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -44,10 +45,12 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.health import RedisHealth
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
+from sempre.stores.redis.purges import RedisPurges
 from sempre.stores.redis.run_logs import RedisRunLogs
 from sempre.stores.redis.server import StoreServer
 
@@ -59,7 +62,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisRunLogs):
+class RedisStore(RedisActionLog, RedisHealth, RedisPurges, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -304,10 +307,6 @@ class RedisStore(RedisActionLog, RedisRunLogs):
         now, found = self._run("last_pass")
         return Reading(instant(now), records.read_pass(found, instant(now)))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
-        return int(self._run("purge", [stamp(before), limit]))
-
     # Switches
 
     def switch(
@@ -344,7 +343,4 @@ def _check_version(version: int) -> None:
             "pip install --upgrade sempre"
         )
     if version < VERSION:
-        raise StoreRefused(
-            f"the store has version {version} of the schema, and this is the code of version "
-            f"{VERSION}; run `sempre db upgrade`, when no older process is left."
-        )
+        raise OutdatedSchema(version, VERSION)

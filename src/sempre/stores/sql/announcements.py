@@ -11,7 +11,7 @@ from sempre.stores.columns import STATES
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import Lane, json_text, lane, queue_of
 
-__all__ = ["unannounced", "waiting"]
+__all__ = ["unannounced", "waiting", "waiting_lanes"]
 
 EARLIEST = -(2**62)
 
@@ -47,8 +47,7 @@ def waiting(
     until = microseconds_of(transaction.now + horizon)
     last = _Place(*json.loads(after)) if after else _Place()
     found: list[Waiting] = []
-    known = transaction.rows("waiting_lanes", lanes=_lanes(transaction, queues))
-    for priority, name in sorted((row[1], row[0]) for row in known):
+    for priority, name in waiting_lanes(transaction, queues):
         start = max(last, _Place(priority, name))
         if start[:2] != (priority, name):
             continue
@@ -63,6 +62,12 @@ def waiting(
             at, identity = rows[-1][1], rows[-1][0]
             return Page(tuple(found), json_text(_Place(priority, name, at, identity)))
     return Page(tuple(found))
+
+
+def waiting_lanes(transaction: Transaction, queues: frozenset[str] | None) -> list[tuple[int, str]]:
+    """Return the priorities and lanes of rows that wait in these queues, or in all."""
+    known = transaction.rows("waiting_lanes", lanes=_lanes(transaction, queues))
+    return sorted((row[1], row[0]) for row in known)
 
 
 def _lanes(transaction: Transaction, queues: frozenset[str] | None) -> list[str]:

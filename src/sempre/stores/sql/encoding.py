@@ -39,6 +39,7 @@ __all__ = [
     "Lane",
     "claim_fields",
     "instant",
+    "is_one_off",
     "json_text",
     "key_text",
     "lane",
@@ -112,6 +113,11 @@ def queue_of(lane: str) -> str:
     return lane.partition("/")[2]
 
 
+def is_one_off(lane: str) -> bool:
+    """Return whether one-off work waits in a lane."""
+    return lane.partition("/")[0] == "single"
+
+
 def _lane_of(row: Execution) -> str:
     manual: Lane = "manual" if row.kind is Kind.MANUAL else "slots"
     return lane(row.snapshot.queue, manual if row.schedule_id is not None else "single")
@@ -158,7 +164,8 @@ _declared = Writer(
     _WRITTEN,
     (
         *("definition", "args", "paused", "paused_until", "pause_note", "pause_actor"),
-        *("live_name", "folded_name", "job", "tags", "enabled", "audit_stamp"),
+        *("live_name", "folded_name", "job", "tags", "enabled", "retention", "keep"),
+        "audit_stamp",
     ),
 )
 _moved = Writer(_changing(SCHEDULES.fields), _WRITTEN, ("audit_stamp",))
@@ -180,6 +187,8 @@ def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
         declared.job,
         _tags_text(declared.tags),
         int(declared.enabled),
+        declared.retention // MICROSECOND if declared.retention else None,
+        declared.keep,
         stamp,
     )
 

@@ -5,6 +5,7 @@ from importlib.resources import files
 from uuid import uuid4
 
 from sempre.errors import StoreRefused
+from sempre.errors.schemas import OutdatedSchema
 from sempre.grids.instants import microseconds_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 
@@ -63,10 +64,7 @@ def check_version(version: int) -> None:
     """Raise StoreRefused unless the schema has the version of this code."""
     _refuse_newer(version)
     if version < VERSION:
-        raise StoreRefused(
-            f"the store has version {version} of the schema, and this is the code of version "
-            f"{VERSION}; run `sempre db upgrade`, when no older process is left."
-        )
+        raise OutdatedSchema(version, VERSION)
 
 
 def steps(dialect: str) -> Iterator[tuple[int, str]]:

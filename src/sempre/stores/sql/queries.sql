@@ -36,6 +36,14 @@ CROSS JOIN
 -- The session of a row {1} that runs, as an expression to compare with a value.
 {1}.state = 'running' AND {1}.session
 
+-- name: untried
+-- Whether a waiting row {1} waits for its first start, and no operator has retried it.
+{1}.first_started_at IS NULL AND {1}.retried_at IS NULL
+
+-- name: failed_job
+-- The job of a row {1} that failed for good, as an expression to compare with a value.
+{1}.state = 'failed' AND {1}.job
+
 -- name: beyond
 -- Whether the pair {1}, {2} comes after ({3} is >) or before (<) the pair {4}, {5}.
 ({1}, {2}) {3} ({4}, {5})
@@ -213,7 +221,7 @@ WHERE one.broken <> '' OR one.is_new = 1 OR one.cursor_at > :ahead
         FROM {executions} AS x
         WHERE {active_of:x} = one.id
             AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
-            AND x.first_started_at IS NULL AND x.run_at > one.cursor_at
+            AND {untried:x} AND x.run_at > one.cursor_at
     ), 0)
 
 -- name: schedules_page
@@ -272,7 +280,8 @@ WHERE id IN {list:ids} ORDER BY id {lock}
 -- name: occupied_slots
 -- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule
 -- and instant.
-SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, x.first_started_at, x.tzdata
+SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, coalesce(x.first_started_at, x.retried_at),
+    x.tzdata
 FROM {pairs:slots} AS one
 {in_turn} {executions} AS x {by_index:executions_of_schedule}
 WHERE x.schedule_id = one.word AND x.run_at = one.number
@@ -494,7 +503,7 @@ SELECT id FROM {schedules} WHERE id IN (
 SELECT e.id FROM {executions} AS e
 JOIN {schedules} AS c ON c.id = e.schedule_id AND e.run_at > c.cursor_at
 WHERE e.id IN {list:ids}
-    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND e.first_started_at IS NULL
+    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND {untried:e}
 
 -- name: cancel_live
 -- Cancel waiting executions.
@@ -759,7 +768,7 @@ WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 -- name: held_slots
 -- Slots that wait for a switch and are overdue.
 SELECT x.id FROM {executions} AS x
-WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x.due_at <= :now
+WHERE {is_waiting} AND x.kind = 'scheduled' AND {untried:x} AND x.due_at <= :now
     AND (
         :everything = 1
         OR x.queue IN {list:stopped_queues}
@@ -795,16 +804,61 @@ WHERE holder = :holder
 -- The row of the last pass.
 SELECT due_at, holder, finished_at, report FROM {passes}
 
--- name: rows_to_purge
--- Executions that ended before an instant, and that decide no slot that is still to come.
-SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at, e.revision
+-- name: ended_page
+-- The next executions that ended before an instant, oldest first, with what decides whether they
+-- are kept: whether their slot is to come, and the rules of their schedule.
+SELECT {purged_columns:e}, e.ended_at, CASE WHEN {is_past:e} THEN 0 ELSE 1 END, c.retention,
+    CASE WHEN c.deleted = 0 THEN c.keep ELSE -1 END
 FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
-WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
-    AND NOT (
-        c.id IS NOT NULL AND e.kind = 'scheduled' AND e.state <> 'superseded'
-        AND e.run_at > c.cursor_at
-    )
+WHERE e.ended_at IS NOT NULL AND e.ended_at < :before
+    AND e.ended_at >= :at AND (e.ended_at > :at OR e.id > :id)
 ORDER BY e.ended_at, e.id LIMIT :limit
+
+-- name: purged_columns
+-- What a purge needs of an execution {1} that it deletes.
+{1}.id, {1}.schedule_id, {1}.run_at, {1}.state, {1}.started_at, {1}.finished_at, {1}.revision
+
+-- name: is_past
+-- Whether the slot of a row {1} is in the past and before the cursor of its schedule c, if any.
+{1}.run_at <= :now AND (
+    c.id IS NULL OR {1}.kind <> 'scheduled' OR {1}.state = 'superseded' OR {1}.run_at <= c.cursor_at
+)
+
+-- name: kept_since
+-- For each schedule, when the oldest of its newest finished executions finished, :newer of which
+-- finished later; NULL if it has fewer.
+SELECT one.value, (
+    SELECT y.finished_at FROM {executions} AS y {by_index:executions_finished}
+    WHERE y.schedule_id = one.value AND y.finished_at IS NOT NULL
+    ORDER BY y.finished_at DESC LIMIT 1 OFFSET :newer
+)
+FROM {each:ids} AS one
+
+-- name: pushed_out
+-- Ended executions that finished before an instant of their schedule: pairs of schedule and instant.
+SELECT {purged_columns:e} FROM {pairs:bounds} AS one
+CROSS JOIN {schedules} AS c ON c.id = one.word
+CROSS JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = c.id AND x.finished_at < one.number
+        AND x.ended_at IS NOT NULL AND {is_past:x}
+    ORDER BY x.finished_at, x.id LIMIT :limit
+)
+
+-- name: lock_ended
+-- Lock executions that are still ended: an operator may have retried the others meanwhile.
+SELECT id FROM {executions} {by_id}
+WHERE id IN {list:ids} AND ended_at IS NOT NULL ORDER BY id {lock}
+
+-- name: own_retentions
+-- The retentions that schedules have of their own: one probe of the index each.
+WITH RECURSIVE own (retention) AS (
+    SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > 0
+    UNION ALL
+    SELECT (SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > own.retention)
+    FROM own WHERE own.retention IS NOT NULL
+)
+SELECT retention FROM own WHERE retention IS NOT NULL
 
 -- name: delete_executions
 -- Delete executions.
@@ -824,9 +878,17 @@ DELETE FROM {{1}} WHERE {2} IN (
     SELECT {2} FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 )
 
--- name: delete_ranges
--- Delete ranges of slots.
-{delete_before:ranges,number,last_at}
+-- name: old_ranges
+-- Ranges whose last slot lies in a period, of schedules with retention :own: 0 for none of their
+-- own, -1 for any.
+SELECT r.number FROM {ranges} AS r LEFT JOIN {schedules} AS c ON c.id = r.schedule_id
+WHERE r.last_at >= :since AND r.last_at < :until
+    AND (:own = -1 OR coalesce(c.retention, 0) = :own)
+ORDER BY r.last_at, r.number LIMIT :limit
+
+-- name: delete_range
+-- Delete a range of slots.
+DELETE FROM {ranges} WHERE number = :number
 
 -- name: delete_orphans
 -- Delete results of executions that were deleted earlier: no other row refers to these results.
@@ -930,6 +992,63 @@ WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
 -- The counts of a schedule's deleted executions.
 SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
 WHERE schedule_id = :schedule_id ORDER BY day, state
+
+-- Health
+
+-- name: is_outcome
+-- Whether a row {1} is an outcome: an execution that succeeded, or failed for good.
+{1}.finished_at IS NOT NULL AND {1}.state IN ('succeeded', 'failed')
+
+-- name: schedules_failing
+-- The number of schedules in a range of ids, the last id, and the schedules whose last outcome is
+-- a failure: one probe of the index each.
+WITH stretch AS (
+    SELECT id, name FROM {schedules} WHERE id > :after AND deleted = 0 ORDER BY id LIMIT :limit
+)
+SELECT count(*), max(id), NULL FROM stretch
+UNION ALL
+SELECT 0, one.id, one.name FROM stretch AS one
+WHERE (
+    SELECT x.state FROM {executions} AS x {by_index:executions_finished}
+    WHERE x.schedule_id = one.id AND {is_outcome:x} ORDER BY x.finished_at DESC LIMIT 1
+) = 'failed'
+
+-- name: outcome_rows
+-- The last outcomes of each of these schedules.
+SELECT {row_columns} FROM {each:ids} AS one
+CROSS JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = one.value AND {is_outcome:x} ORDER BY x.finished_at DESC LIMIT :limit
+)
+{row_joins}
+
+-- name: failed_job_after
+-- The next job with executions that failed for good.
+SELECT min(x.job) FROM {executions} AS x
+WHERE {failed_job:x} > :job
+
+-- name: failures_of_job
+-- The last executions of a job that failed for good.
+SELECT {row_columns} FROM {row_tables}
+WHERE {failed_job:e} = :job AND e.ended_at >= :since
+ORDER BY e.ended_at DESC, e.id DESC LIMIT :limit
+
+-- name: overdue_in_lane
+-- The overdue rows that wait in a lane with a priority, the oldest ones, by job.
+SELECT found.job, count(*), min(found.due_at) FROM (
+    SELECT x.job, x.due_at FROM {executions} AS x {by_index:executions_lane}
+    WHERE {waiting_lane:x} = :lane AND x.priority = :priority AND x.due_at <= :until
+    ORDER BY x.due_at, x.id LIMIT :limit
+) AS found
+GROUP BY found.job
+
+-- name: overdue_and_held
+-- The overdue rows that a switch holds, by lane and job.
+SELECT found.lane, found.job, count(*), min(found.due_at) FROM (
+    SELECT x.lane, x.job, x.due_at FROM {executions} AS x
+    WHERE x.held_by = :name AND x.held_by <> '' AND x.due_at <= :until LIMIT :limit
+) AS found
+GROUP BY found.lane, found.job
 
 -- The log of actions
 

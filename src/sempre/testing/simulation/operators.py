@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sempre.app.declarations import Declarations
+from sempre.app.executions.bulk_verbs import discard_all, retry_all
 from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.creation import Declared
 from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import LIVE, Kind, State
+from sempre.domain.states import LIVE, RETRIABLE, Kind, State
 from sempre.engine.ids import new_id
 from sempre.errors import Contended, InvalidInput, NotFound, Refused
 from sempre.grids.grid import Grid
@@ -204,6 +205,19 @@ class Operator:
         if page.items:
             store.cancel([self._chance.choice(page.items).id], actor="ann")
 
+    def _retry(self, _schedule: StoredSchedule) -> None:
+        """Retry an execution that ended without success, or discard its failure."""
+        engine = self._client.engine
+        page = engine.store.executions(ExecutionQuery(states=RETRIABLE, limit=20)).value
+        if page.items:
+            verb = discard_all if self._chance.happens(0.2) else retry_all
+            ids = [self._chance.choice(page.items).id]
+            for answer in verb(engine, ids, actor="ann", why="by hand"):
+                self._client.stage.trace.note(self._client.name, answer.message[:70])
+
+    def _rename(self, schedule: StoredSchedule) -> None:
+        schedule.rename(self._chance.choice(self._names))
+
 
 _VERBS = tuple(
     f"_{verb}"
@@ -222,6 +236,8 @@ _VERBS = tuple(
         "create",
         "reconcile",
         "cancel",
+        "retry",
+        "rename",
     )
 )
-_FREQUENT = ("_edit", "_create", "_enable", "_resume", "_trigger", "_trigger")
+_FREQUENT = ("_edit", "_create", "_enable", "_resume", "_trigger", "_trigger", "_retry")

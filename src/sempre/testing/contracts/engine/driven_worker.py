@@ -69,9 +69,13 @@ class Hands:
         error: str = "",
     ) -> None:
         """End the run of a claim; the recorded duration is always one second."""
+        self.finish(execution, Outcome(how, result=result, error=error))
+
+    def finish(self, execution: Execution, outcome: Outcome) -> None:
+        """End the run of a claim with an outcome; the recorded duration is always one second."""
         run, done = self._open.pop(execution.fence)
         log = self.logged.pop(execution.fence, "")
-        done(run, Outcome(how, result=result, error=error, seconds=1.0, log=log))
+        done(run, outcome._replace(seconds=1.0, log=log))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Note that a run is asked to end."""
@@ -145,7 +149,11 @@ class DrivenWorker(Worker):
         error: str = "",
     ) -> None:
         """End a run in hand and record the outcome."""
-        self.hands.end(execution, how, result=result, error=error)
+        self.finish(execution, Outcome(how, result=result, error=error))
+
+    def finish(self, execution: Execution, outcome: Outcome) -> None:
+        """End a run in hand with an outcome, and record the outcome."""
+        self.hands.finish(execution, outcome)
         self.settle()
 
     def adopt(self, execution: Execution, schedule: Schedule | None) -> None:

@@ -5,6 +5,7 @@
 from sempre.domain.execution import Execution
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Report
+from sempre.ports.retention import Purge
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -106,6 +107,6 @@ def test_a_report_goes_with_its_execution(store: Store) -> None:
     store.report([Report(row.id, row.fence, 1)], session=session)
     succeed(store, row)
 
-    assert store.purge(before=now_of(store) + HOUR, limit=10) == 1
+    assert store.purge(Purge(before=now_of(store) + HOUR, limit=10, keep=0)).count == 1
 
     assert _told(store, row) == []

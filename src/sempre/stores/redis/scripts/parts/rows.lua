@@ -47,6 +47,11 @@ local function is_live(row)
     return row.state == "pending" or row.state == "scheduled"
 end
 
+-- The fields by which a waiting row waits for its first start: no operator has retried the row.
+local function is_untried(row)
+    return row.first_started_at == "" and row.retried_at == ""
+end
+
 -- A lane holds the waiting rows of one kind, priority, queue and job. The length of the queue's
 -- name shows where the job's name begins.
 local function kind_of(row)
@@ -84,6 +89,10 @@ local function memberships(row)
     end
     if row.ended_at ~= "" then
         found[key("ended")] = row.ended_at .. row.id
+    end
+    if row.state == "failed" then
+        -- A name of a job has no line break.
+        found[key("failed")] = row.job .. "\n" .. row.ended_at .. row.id
     end
     if row.schedule_id == "" then
         return found
@@ -175,6 +184,7 @@ local function put_schedule(id, values)
         table.insert(flat, value)
     end
     local old = values.name and redis.call("HGET", key("schedule", id), "name")
+    local retained = values.name and redis.call("HGET", key("schedule", id), "retention")
     redis.call("HSET", key("schedule", id), unpack(flat))
     touched[id] = true
     if not values.name then
@@ -183,6 +193,12 @@ local function put_schedule(id, values)
     if old and old ~= values.name and redis.call("HGET", key("names"), old) == id then
         redis.call("HDEL", key("names"), old)
         redis.call("ZREM", key("listed"), old)
+    end
+    if retained and retained ~= "" then
+        redis.call("ZREM", key("retained"), retained .. id)
+    end
+    if values.retention ~= "" then
+        redis.call("ZADD", key("retained"), 0, values.retention .. id)
     end
     if values.deleted == "0" then
         redis.call("HSET", key("names"), values.name, id)
@@ -200,8 +216,8 @@ local function stamp_of_next(id, run_at)
     local name = key("slots", "scheduled", id)
     local members = redis.call("ZRANGEBYLEX", name, "[" .. run_at, "[" .. run_at .. PAST_ALL)
     for _, member in ipairs(members) do
-        local row = look(id_in(member), { "state", "first_started_at", "stamp" })
-        if row and is_live(row) and row.first_started_at == "" then
+        local row = look(id_in(member), { "state", "first_started_at", "retried_at", "stamp" })
+        if row and is_live(row) and is_untried(row) then
             return row.stamp
         end
     end

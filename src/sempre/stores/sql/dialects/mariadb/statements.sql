@@ -62,6 +62,10 @@ STRAIGHT_JOIN
 -- The session of a row {1} that runs.
 {1}.running_session
 
+-- name: failed_job
+-- The job of a row {1} that failed for good.
+{1}.failed_job
+
 -- name: beyond
 -- Whether a pair comes after or before another: MariaDB uses no index range to compare pairs.
 {1} {3}= {4} AND ({1} {3} {4} OR ({1} = {4} AND {2} {3} {5}))
@@ -268,6 +272,20 @@ UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now OR d
 -- Delete results of executions that were deleted earlier: no other row refers to these results.
 DELETE FROM {attempts} WHERE orphaned_at < :before ORDER BY orphaned_at, number LIMIT :limit
 
+-- name: own_retentions
+-- The retentions that schedules have of their own: of a bound that is read from another table
+-- MariaDB makes no range, but it skips through an index for distinct values.
+SELECT DISTINCT c.retention FROM {schedules} AS c {by_index:schedules_retention}
+WHERE c.retention > 0 ORDER BY c.retention
+
+-- name: pushed_out
+-- Ended executions of one schedule that finished before an instant; several are joined by UNION.
+SELECT {purged_columns:x} FROM {executions} AS x {by_index:executions_finished}
+JOIN {schedules} AS c ON c.id = x.schedule_id
+WHERE x.schedule_id = :word AND x.finished_at < :number
+    AND x.ended_at IS NOT NULL AND {is_past:x}
+ORDER BY x.finished_at, x.id LIMIT :limit
+
 -- name: latest_rows
 -- The newest executions of one schedule; several are joined by UNION.
 SELECT {row_columns} FROM {row_tables}
@@ -278,3 +296,12 @@ WHERE e.schedule_id = :schedule_id ORDER BY e.run_at DESC, e.id DESC LIMIT :limi
 SELECT {row_columns} FROM {row_tables}
 WHERE {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: outcome_rows
+-- The last outcomes of one schedule; several are joined by UNION.
+SELECT {row_columns} FROM {row_tables}
+WHERE e.schedule_id = :schedule_id AND {is_outcome:e} ORDER BY e.finished_at DESC LIMIT :limit
+
+-- name: failed_job_after
+-- The next job with executions that failed for good.
+SELECT min(x.failed_job) FROM {executions} AS x WHERE x.failed_job > :job

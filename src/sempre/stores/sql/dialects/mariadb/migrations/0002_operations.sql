@@ -12,9 +12,18 @@ ALTER TABLE {executions}
     ) STORED;
 CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limited_by);
 
--- The retention of schedules that have one of their own.
-ALTER TABLE {schedules} ADD COLUMN IF NOT EXISTS retention bigint;
-CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (retention, id);
+-- The failures of each job, newest last. failed_job is for the index: NULL unless the row failed.
+ALTER TABLE {executions}
+    ADD COLUMN IF NOT EXISTS failed_job varchar(255) AS (
+        CASE WHEN state = 'failed' THEN job END
+    ) STORED;
+CREATE INDEX IF NOT EXISTS {prefix}executions_failed ON {executions} (failed_job, ended_at, id);
+
+-- The retention of schedules that have one of their own; how many executions each keeps at any age.
+ALTER TABLE {schedules}
+    ADD COLUMN IF NOT EXISTS retention bigint,
+    ADD COLUMN IF NOT EXISTS keep bigint NOT NULL DEFAULT 100;
+CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (retention);
 
 -- draining is 1 after an operator has asked the worker to stop.
 ALTER TABLE {sessions} ADD COLUMN IF NOT EXISTS draining bigint NOT NULL DEFAULT 0;

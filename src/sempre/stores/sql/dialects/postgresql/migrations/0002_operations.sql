@@ -8,9 +8,15 @@ ALTER TABLE {executions} ADD COLUMN IF NOT EXISTS rate_key text COLLATE "C" NOT 
 CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limit_key)
     WHERE limit_key <> '' AND state = 'running';
 
--- The retention of schedules that have one of their own.
+-- The failures of each job, newest last.
+CREATE INDEX IF NOT EXISTS {prefix}executions_failed ON {executions} (job, ended_at, id)
+    WHERE state = 'failed';
+
+-- The retention of schedules that have one of their own; how many executions each keeps at any age.
 ALTER TABLE {schedules} ADD COLUMN IF NOT EXISTS retention bigint;
-CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (id) WHERE retention IS NOT NULL;
+ALTER TABLE {schedules} ADD COLUMN IF NOT EXISTS keep bigint NOT NULL DEFAULT 100;
+CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (retention)
+    WHERE retention IS NOT NULL;
 
 -- draining is 1 after an operator has asked the worker to stop.
 ALTER TABLE {sessions} ADD COLUMN IF NOT EXISTS draining bigint NOT NULL DEFAULT 0;

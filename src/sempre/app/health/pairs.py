@@ -1,12 +1,12 @@
 """The health of pairs: when each pair last scanned the user's tables, and the result."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sempre.cli.context import CommandContext
+from sempre.app.health.reader import Reader
 from sempre.domain.execution import Execution
-from sempre.domain.pair import PAIR, Scan, cadence_of, is_pair
+from sempre.domain.pair import Scan, cadence_of, is_pair
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.errors import SempreError
@@ -68,33 +68,32 @@ class PairHealth:
         return len(slots) == TICKS and slots[-1] < self.now
 
 
-def pairs_of(context: CommandContext) -> Iterator[PairHealth]:
-    """Yield the pairs of a store, ordered by name."""
-    found = context.app.schedules.find(text=PAIR)
-    schedules = [each for each in found if is_pair(each.name)]
-    latest = context.read(context.store.latest([each.id for each in schedules], limit=RUNS))
-    for schedule in schedules:
+def pairs_of(reader: Reader, schedules: Iterable[Schedule]) -> Iterator[PairHealth]:
+    """Yield the pairs among schedules."""
+    found = [each for each in schedules if is_pair(each.name)]
+    latest = reader.read(reader.store.latest([each.id for each in found], limit=RUNS))
+    for schedule in found:
         rows = sorted(latest.get(schedule.id, ()), key=lambda row: row.run_at, reverse=True)
-        yield _health(context, schedule, [row for row in rows if row.started_at is not None])
+        yield _health(reader, schedule, [row for row in rows if row.started_at is not None])
 
 
-def _health(context: CommandContext, schedule: Schedule, rows: list[Execution]) -> PairHealth:
+def _health(reader: Reader, schedule: Schedule, rows: list[Execution]) -> PairHealth:
     good = next((row for row in rows if row.state is State.SUCCEEDED), None)
     last = next((row for row in rows if row.state is not State.RUNNING), None)
     failing = last.reason if last and last.state is State.FAILED else ""
     scanned_at = good.finished_at if good else None
-    scan = _scan(context, good) if good else None
+    scan = _scan(reader, good) if good else None
     return PairHealth(
         schedule,
-        cadence_of(schedule.definition.grid, context.now),
+        cadence_of(schedule.definition.grid, reader.now),
         scanned_at,
         scan,
-        context.now,
+        reader.now,
         failing,
     )
 
 
-def _scan(context: CommandContext, row: Execution) -> Scan | None:
-    attempts = context.read(context.store.attempts(row.id))
+def _scan(reader: Reader, row: Execution) -> Scan | None:
+    attempts = reader.read(reader.store.attempts(row.id))
     results = (each.result for each in reversed(attempts) if each.state is State.SUCCEEDED)
     return Scan.read(next(results, None))

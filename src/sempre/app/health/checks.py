@@ -1,20 +1,18 @@
-"""The checks of `sempre status`: problems of a store, by codes that never change.
+"""The checks of a store: its problems, by codes that never change.
 
 Pure: decides from the facts that were read before. docs/reference/status.md explains every code.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
-from sempre.cli.status.facts import MOST, RECENTLY, SKEW, Facts
-from sempre.cli.times import format_duration, json_instant
+from sempre.app.health.facts import RECENTLY, SKEW, Facts
+from sempre.app.health.failure_checks import failure_problems
+from sempre.app.health.problems import Problem, Severity, counted, listed
+from sempre.app.times import format_duration, json_instant
 
-__all__ = ["CODES", "Problem", "problems_of"]
+__all__ = ["CODES", "problems_of"]
 
-NAMED = 5
 KNOWN_MODES = ("reject", "hold")
-Severity = Literal["error", "warning"]
 CODES = {
     "S101": "the watchdog is overdue",
     "S102": "the watchdog has never finished a pass",
@@ -25,42 +23,30 @@ CODES = {
     "S204": "no live worker knows the job of some schedules",
     "S205": "a deploy disabled schedules",
     "S206": "code of another owner was refused",
+    "S207": "schedules are failing",
+    "S208": "schedules are held after an unknown outcome",
+    "S209": "schedules run for longer than their interval",
     "S301": "executions are overdue",
     "S302": "executions were not announced to the broker",
     "S303": "executions run on workers that are gone",
     "S304": "the broker accepts tickets and delivers none",
+    "S305": "one-off work failed",
+    "S306": "every recent run of a one-off job failed",
+    "S307": "no live worker knows the job of due work",
+    "S308": "no live worker serves the queue of due work",
+    "S309": "executions were quarantined after crashes",
     "S401": "no worker is alive",
     "S402": "the host's clock differs from the store's",
     "S403": "the store's clock jumped ahead and back",
     "S404": "the store was emptied and set up again",
     "S501": "switches are off",
+    "S502": "a switch has held due work for long",
     "S601": "pairs had no scan for three intervals",
     "S602": "pairs miss work that their contract finds",
     "S603": "work of pairs fails repeatedly",
     "S604": "scans of pairs are too slow, or read whole tables",
 }
-"""Every problem that `sempre status` can report."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One problem of a store.
-
-    Attributes:
-        severity: an error makes a store unhealthy, a warning does not.
-        names: the schedules, executions, pairs or switches concerned.
-        advice: the command to run next.
-    """
-
-    code: str
-    message: str
-    severity: Severity = "error"
-    names: tuple[str, ...] = ()
-    advice: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """Return the problem as `--json` shows it."""
-        return {**vars(self), "names": list(self.names), "advice": self.advice or None}
+"""Every problem of a store that runs: `sempre status` reports it."""
 
 
 def problems_of(facts: Facts) -> list[Problem]:
@@ -70,6 +56,7 @@ def problems_of(facts: Facts) -> list[Problem]:
         *_of_history(facts),
         *_of_schedules(facts),
         *_of_declarations(facts),
+        *failure_problems(facts),
         *_of_executions(facts),
         *_of_broker(facts),
         *_of_workers(facts),
@@ -107,37 +94,35 @@ def _of_history(facts: Facts) -> Iterator[Problem]:
 
 def _of_schedules(facts: Facts) -> Iterator[Problem]:
     if names := tuple(facts.needing_repair):
-        message = f"{_count(names, 'schedule')} without a next row: {_list(names)}."
+        message = f"{counted(names, 'schedule')} without a next row: {listed(names)}."
         yield Problem("S201", message, names=names, advice="sempre reconcile")
     if facts.broken:
-        message = f"{_count(facts.broken, 'schedule')} with a broken grid: {_list(facts.broken)}."
+        message = f"{counted(facts.broken, 'schedule')} with a broken grid: {listed(facts.broken)}."
         advice = f"sempre show {facts.broken[0]}"
         yield Problem("S202", message, names=tuple(facts.broken), advice=advice)
     if facts.unread:
         names = tuple(sorted(facts.unread))
         why = f"{names[0]}: {facts.unread[names[0]]}"
-        message = f"this process cannot read rows of {_list(names)}. {why}"
+        message = f"this process cannot read rows of {listed(names)}. {why}"
         advice = "pip install --upgrade sempre tzdata"
         yield Problem("S203", message, names=names, advice=advice)
 
 
 def _of_declarations(facts: Facts) -> Iterator[Problem]:
     if facts.orphaned and facts.alive:
-        found = f"{_count(facts.orphaned, 'schedule')} with a job that no live worker knows"
+        found = f"{counted(facts.orphaned, 'schedule')} with a job that no live worker knows"
         advice = f"sempre disable {facts.orphaned[0]}, or start a worker that declares the job"
         names = tuple(facts.orphaned)
-        yield Problem("S204", f"{found}: {_list(names)}.", names=names, advice=advice)
+        yield Problem("S204", f"{found}: {listed(names)}.", names=names, advice=advice)
     if facts.pruned:
-        found = f"{_count(facts.pruned, 'schedule')} disabled by a deploy, missing from its code"
+        found = f"{counted(facts.pruned, 'schedule')} disabled by a deploy, missing from its code"
         first, names = facts.pruned[0], tuple(facts.pruned)
         advice = f"sempre enable {first}, or sempre disable {first} to confirm"
-        yield Problem("S205", f"{found}: {_list(names)}.", "warning", names, advice)
+        yield Problem("S205", f"{found}: {listed(names)}.", "warning", names, advice)
     if facts.contested:
         names = tuple(facts.contested)
-        found = (
-            f"{_count(names, 'schedule')} also declared by code of another owner, which was refused"
-        )
-        owners = _list([f"{name} ({facts.contested[name]})" for name in names])
+        found = f"{counted(names, 'schedule')} also declared by refused code of another owner"
+        owners = listed([f"{name} ({facts.contested[name]})" for name in names])
         yield Problem("S206", f"{found}: {owners}.", "warning", names, f"sempre show {names[0]}")
 
 
@@ -145,23 +130,23 @@ def _of_executions(facts: Facts) -> Iterator[Problem]:
     if facts.overdue:
         names = sorted({row.snapshot.name for row in facts.overdue})
         late = f"overdue, up to {format_duration(facts.latest)}"
-        message = f"{_count(facts.overdue, 'execution')} {late}: {_list(names)}."
+        message = f"{counted(facts.overdue, 'execution')} {late}: {listed(names)}."
         yield Problem("S301", message, names=tuple(names), advice="sempre executions --running")
     if facts.unrung:
         ids = tuple(row.id for row in facts.unrung)
-        message = f"{_count(facts.unrung, 'execution')} not announced to the broker."
+        message = f"{counted(facts.unrung, 'execution')} not announced to the broker."
         yield Problem("S302", message, "warning", names=ids, advice="sempre reconcile")
     if facts.expired:
         ids = tuple(row.id for row in facts.expired)
         message = (
-            f"{_count(facts.expired, 'execution')} on a worker that is gone, not yet reclaimed."
+            f"{counted(facts.expired, 'execution')} on a worker that is gone, not yet reclaimed."
         )
         yield Problem("S303", message, "warning", names=ids, advice="sempre executions --running")
 
 
 def _of_broker(facts: Facts) -> Iterator[Problem]:
     if facts.deaf:
-        lanes = _list(facts.deaf)
+        lanes = listed(facts.deaf)
         message = f"the broker accepts tickets and delivers none in {lanes}; workers use the store."
         yield Problem("S304", message, "warning", names=tuple(facts.deaf))
 
@@ -177,7 +162,7 @@ def _of_workers(facts: Facts) -> Iterator[Problem]:
 def _of_clock(facts: Facts) -> Iterator[Problem]:
     found = []
     if facts.ahead:
-        found.append(f"{_count(facts.ahead, 'schedule')} ({_list(facts.ahead)})")
+        found.append(f"{counted(facts.ahead, 'schedule')} ({listed(facts.ahead)})")
     if facts.pass_is_ahead:
         found.append("the last pass of the watchdog")
     if facts.leases_ahead:
@@ -216,15 +201,5 @@ def _of_pairs(facts: Facts) -> Iterator[Problem]:
     )
     for code, severity, names, what in found:
         if names:
-            message = f"{_count(names, 'pair')} {what}: {_list(names)}."
+            message = f"{counted(names, 'pair')} {what}: {listed(names)}."
             yield Problem(code, message, severity, tuple(names), "sempre pairs")
-
-
-def _count(found: Sequence[object], noun: str) -> str:
-    more = " or more" if len(found) >= MOST else ""
-    return f"{len(found)}{more} {noun}{'' if len(found) == 1 else 's'}"
-
-
-def _list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
