@@ -374,9 +374,9 @@ class DropsLateLogs(MemoryStore):
 class KeepsLogsForever(MemoryStore):
     """Deletes executions without their logs."""
 
-    def purge(self, *, before: datetime, limit: int) -> int:
+    def purge(self, purge: Purge) -> Purged:
         logs = {**self.tables.run_logs}
-        purged = super().purge(before=before, limit=limit)
+        purged = super().purge(purge)
         self.tables.run_logs.update(logs)
         return purged
 

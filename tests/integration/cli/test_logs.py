@@ -19,6 +19,7 @@ from sempre.cli.run_logs import NewLines, follow_logs
 from sempre.domain.execution import Execution
 from sempre.domain.run_log import LogText
 from sempre.errors import NotFound
+from sempre.ports.retention import Purge
 from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -307,7 +308,7 @@ def test_an_execution_that_is_purged_while_it_is_followed_is_not_found(
 
     def end_and_purge() -> None:
         succeed(store, row)
-        store.purge(before=now_of(store) + HOUR, limit=10)
+        store.purge(Purge(before=now_of(store) + HOUR, limit=10))
 
     with pytest.raises(NotFound):
         followed(talkative, identity, end_and_purge)

@@ -5,6 +5,7 @@
 from sempre.domain.execution import Execution
 from sempre.domain.run_log import LARGEST_LOG
 from sempre.domain.values import copy_with
+from sempre.ports.retention import Purge
 from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
@@ -155,7 +156,7 @@ def test_a_purge_deletes_the_logs_of_an_execution(store: Store) -> None:
     store.write_logs([_log(row, "gone"), _log(other, "stays")], session=session)
     succeed(store, row)
 
-    assert store.purge(before=now_of(store) + HOUR, limit=10) == 1
+    assert store.purge(Purge(before=now_of(store) + HOUR, limit=10)).count == 1
     store.write_logs([_log(row, "too late")], session=session)
 
     assert _texts(store, row) == []
