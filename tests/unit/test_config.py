@@ -143,4 +143,4 @@ def test_a_level_or_a_size_that_no_log_can_have_is_refused(
     name: str, value: object, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match=name):
-        read(tmp_path, **{name: value})
+        read_settings({name: value}, environment={}, folder=tmp_path)

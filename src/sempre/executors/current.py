@@ -12,30 +12,28 @@ A test of a job needs no worker:
 """
 
 import logging
-import os
 from collections.abc import Mapping, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import isfinite
-from threading import RLock
 from typing import Any
 
 from sempre.clock import Clock, SystemClock
 from sempre.domain.arguments import Json
 from sempre.domain.execution import key_of
 from sempre.domain.redaction import kept_text
-from sempre.domain.run_log import LogRule, LogText
+from sempre.domain.run_log import LogRule
 from sempre.domain.states import Kind
 from sempre.errors import InvalidInput, NotInJob, RunCancelled, StoreLocked
 from sempre.executors.effects import Opener, RunEffects
+from sempre.executors.link import Link
 from sempre.ports.executor import Progress, Run
 
 __all__ = [
     "JOB_LOGGER",
     "LONGEST_NOTE",
     "Current",
-    "Link",
     "amount",
     "current",
     "running",
@@ -48,58 +46,6 @@ LONGEST_NOTE = 200
 LARGEST_EXACT = 2**53
 _logger = logging.getLogger("sempre")
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
-# One lock for the logs of all runs. A signal handler may log while its own thread holds the lock.
-_LOGGING = RLock()
-
-
-class Link:
-    """Carries progress and log of a run to its executor, and a request to end the other way.
-
-    Attributes:
-        progress: the progress that the run has reported last.
-    """
-
-    def __init__(self) -> None:
-        self.progress: Progress | None = None
-        self._reason: str | None = None
-        self._log: LogText | None = None
-        self._process = os.getpid()
-
-    def report_progress(self, progress: Progress) -> None:
-        """Keep the progress of the run for the executor."""
-        self.progress = progress
-
-    @property
-    def is_inherited(self) -> bool:
-        """Whether this process is a fork of the process of the run."""
-        return os.getpid() != self._process
-
-    def write_log(self, entry: str, size: int) -> None:
-        """Add an entry to the log of the run; processes that the job forks add none."""
-        if self.is_inherited:
-            return
-        with _LOGGING:
-            if self._log is None:
-                self._log = LogText(size)
-            self._log.add(entry)
-
-    @property
-    def log(self) -> str:
-        """The log of the run; empty if the run has logged nothing."""
-        if self._log is None:
-            return ""
-        with _LOGGING:
-            return self._log.text
-
-    def cancel(self, reason: str) -> None:
-        """Ask the run to end; the first reason is kept."""
-        if self._reason is None:
-            self._reason = reason
-
-    @property
-    def reason(self) -> str | None:
-        """Why the run was asked to end; None without a request."""
-        return self._reason
 
 
 @dataclass(kw_only=True, eq=False)

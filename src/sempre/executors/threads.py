@@ -12,10 +12,11 @@ from threading import Lock, Thread, local
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.executors.current import Current, Link
+from sempre.executors.current import Current
 from sempre.executors.effects import Opener
 from sempre.executors.gil_turns import GilTurns
 from sempre.executors.job_call import call_job
+from sempre.executors.link import Link
 from sempre.executors.runs_in_flight import RunInFlight, RunsInFlight, timed_out
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from sempre.clock import Clock
-from sempre.executors.current import Link
+from sempre.executors.link import Link
 from sempre.executors.process.frames import FrameReader, encode_frame
 from sempre.executors.process.reports import write_report
 from sempre.ports.executor import Outcome, Progress

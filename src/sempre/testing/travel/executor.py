@@ -13,8 +13,9 @@ from threading import Thread
 
 from sempre.app.jobs import is_async
 from sempre.clock import Clock
-from sempre.executors.current import Current, Link
+from sempre.executors.current import Current
 from sempre.executors.job_call import call_async_job, call_job, cancelled
+from sempre.executors.link import Link
 from sempre.executors.runs_in_flight import timed_out
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
