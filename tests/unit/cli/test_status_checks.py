@@ -44,7 +44,7 @@ ILL = {
     "S205": replace(WELL, pruned=["bill", "mail"]),
     "S206": replace(WELL, contested={"bill": "of shop, not of farm"}),
     "S301": replace(WELL, overdue=[ROW]),
-    "S302": replace(WELL, unrung=[ROW]),
+    "S302": replace(WELL, unannounced=[ROW]),
     "S303": replace(WELL, expired=[ROW]),
     "S304": replace(WELL, deaf=["sempre.1.default"]),
     "S401": replace(WELL, sessions=(GONE,)),
@@ -116,7 +116,7 @@ def test_a_store_without_schedules_needs_no_worker() -> None:
 
 
 def test_errors_come_before_warnings() -> None:
-    ill = replace(ILL["S501"], needing_repair=["bill"], unrung=[ROW])
+    ill = replace(ILL["S501"], needing_repair=["bill"], unannounced=[ROW])
 
     assert [problem.code for problem in problems_of(ill)] == ["S201", "S302", "S501"]
 

@@ -52,7 +52,7 @@ class Facts:
         ahead: names of schedules whose cursor is in the future.
         leases_ahead: the number of workers whose lease is longer than any lease can be.
         overdue: waiting executions that should have started.
-        unrung: waiting executions that were not announced to the broker.
+        unannounced: waiting executions that were not announced to the broker.
         expired: running executions whose session has ended.
         deaf: lanes in which the broker accepts tickets and delivers none.
         sessions: the registered workers, expired ones included.
@@ -83,7 +83,7 @@ class Facts:
     ahead: Sequence[str] = ()
     leases_ahead: int = 0
     overdue: Sequence[Execution] = ()
-    unrung: Sequence[Execution] = ()
+    unannounced: Sequence[Execution] = ()
     expired: Sequence[Execution] = ()
     deaf: Sequence[str] = ()
     sessions: Sequence[Session] = ()
@@ -141,7 +141,7 @@ class Facts:
             "ahead": len(self.ahead),
             "late": len(self.overdue),
             "latest_s": round(self.latest.total_seconds(), 3),
-            "unrung": len(self.unrung),
+            "unannounced": len(self.unannounced),
             "workers": self.alive,
             "switches_off": [each.name for each in self.switches],
         }
@@ -182,7 +182,7 @@ def read_facts(context: CommandContext) -> Facts:
         ahead=[each.name for each in schedules if each.is_ahead(now)],
         leases_ahead=sum(each.is_leased_beyond(now + longest) for each in sessions),
         overdue=_overdue(context),
-        unrung=_unrung(context),
+        unannounced=_unannounced(context),
         deaf=_deaf_of(last),
         expired=[candidate.execution for candidate in expired],
         sessions=sessions,
@@ -249,7 +249,7 @@ def _overdue(context: CommandContext) -> list[Execution]:
     return [row for row in _executions(context, page.items) if row.is_live]
 
 
-def _unrung(context: CommandContext) -> list[Execution]:
+def _unannounced(context: CommandContext) -> list[Execution]:
     """Return rows due before the next pass that were not announced; new rows may yet be."""
     settings, now = context.app.settings, context.now
     found = context.read(context.store.unannounced(horizon=settings.watchdog_interval, limit=MOST))
