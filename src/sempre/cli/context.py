@@ -24,7 +24,6 @@ from sempre.grids.grid import Grid
 from sempre.grids.relative_instants import read_in_zone
 from sempre.ports.messages import ExecutionQuery, Reading, Session, View
 from sempre.ports.store import Store
-from sempre.urls import open_store
 
 __all__ = ["CommandContext", "open_context"]
 
@@ -151,12 +150,13 @@ def open_context(choice: Choice, output: Output) -> Iterator[CommandContext]:
         Failure: the store does not exist, is not set up, or lives in another process only.
     """
     refuse_absent(choice)
-    _refuse_unready(choice.settings.store)
     app = Sempre.with_settings(choice.settings)
+    app.composition.sets_up = False
     context = CommandContext(app, output)
     app.events.listen(_warn_of_broker, Happened.BROKER_DOWN)
     app.events.listen(lambda event: context.unread.append(event.facts["row"]), Happened.UNREADABLE)
     try:
+        _refuse_unready(app)
         yield context
         context.report_zone()
         # Once for all rows of a name.
@@ -166,15 +166,13 @@ def open_context(choice: Choice, output: Output) -> Iterator[CommandContext]:
         app.close()
 
 
-def _refuse_unready(url: str) -> None:
-    """Raise Failure for a store that is not set up: an application would set it up."""
-    store = open_store(url)
+def _refuse_unready(app: Sempre) -> None:
+    """Open the store of an application; raise Failure if the store is not set up."""
     try:
-        _ = store.uuid
+        _ = app.engine
     except StoreGone as error:
-        raise Failure(str(error), code=ExitCode.UNREACHABLE, advice=upgrade_of(url)) from error
-    finally:
-        store.close()
+        advice = upgrade_of(app.settings.store)
+        raise Failure(str(error), code=ExitCode.UNREACHABLE, advice=advice) from error
 
 
 def _warn_of_broker(event: Event) -> None:

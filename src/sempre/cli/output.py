@@ -29,7 +29,7 @@ from sempre.errors import printable_json
 
 __all__ = ["VERSION", "Output", "inform", "printable", "table_lines"]
 
-VERSION = 2
+VERSION = 3
 """The version of every `--json` object; it changes when a field goes or changes its meaning."""
 
 INDENT = "   "

@@ -204,7 +204,7 @@ def test_an_execution_shows_how_far_it_has_come(shop: Shop) -> None:
     assert " 3 of 1000, half way, " in line
     told = shop.answer("execution", identity)["execution"]["progress"]
     assert (told["done"], told["total"], told["note"]) == (3, 1_000, "half way")
-    assert told["told_at"].endswith("Z")
+    assert told["reported_at"].endswith("Z")
 
 
 def test_an_execution_in_json_has_its_result(shop: Shop) -> None:

@@ -620,7 +620,8 @@ class SideBySide:
             case 0:
                 return plan_given_up(claimed, self.moment, reason="böse")
             case 1:
-                after = self.ends.choice([timedelta(seconds=5), self.clock.now()])
+                waits: list[timedelta | datetime] = [timedelta(seconds=5), self.clock.now()]
+                after = self.ends.choice(waits)
                 return plan_retry_later(schedule, claimed, self.moment, after=after)
             case _:
                 error = self.ends.choice([ConnectionError, OSError, TimeoutError, ValueError])

@@ -63,10 +63,10 @@ def _log_text(lines: int, identity: str) -> str:
 
 def _progress_text(report: Report, now: datetime) -> str:
     amount = f"{report.done:g}" if report.total is None else f"{report.done:g} of {report.total:g}"
-    when = format_age(report.told_at, now) if report.told_at else ""
+    when = format_age(report.reported_at, now) if report.reported_at else ""
     return ", ".join(filter(None, (amount, report.note, when)))
 
 
 def _progress_json(report: Report) -> dict[str, object]:
     progress = {"done": report.done, "total": report.total, "note": report.note}
-    return {**progress, "told_at": json_instant(report.told_at)}
+    return {**progress, "reported_at": json_instant(report.reported_at)}

@@ -176,7 +176,7 @@ def report(tables: Tables, reports: Sequence[Report], session: str, now: datetim
         held = {(row.id, row.fence) for row in running_under(tables, session)}
     for each in reports:
         if (each.execution_id, each.fence) in held:
-            tables.reports[each.execution_id] = copy_with(each, told_at=now)
+            tables.reports[each.execution_id] = copy_with(each, reported_at=now)
 
 
 def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelled:

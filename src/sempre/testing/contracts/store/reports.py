@@ -46,9 +46,9 @@ def test_a_report_is_kept_as_it_was_told(store: Store) -> None:
     store.report(reports, session=session)
 
     found = store.reports([second.id, silent.id, new_id(), first.id, first.id])
-    times = [each.told_at for each in found.value]
+    times = [each.reported_at for each in found.value]
     assert all(at is not None and before <= at <= found.now for at in times)
-    plain = [copy_with(each, told_at=None) for each in found.value]
+    plain = [copy_with(each, reported_at=None) for each in found.value]
     assert plain == sorted(reports, key=lambda each: each.execution_id)
     assert _told(store, silent) == []
     assert store.reports([]).value == []
