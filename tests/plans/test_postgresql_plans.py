@@ -62,8 +62,10 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
                 WHEN n % 200 = 2 THEN 'running' WHEN n % 200 = 3 THEN 'failed'
                 ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
-            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9), '',
-            'key' || n, 'active', 0
+            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9),
+            CASE WHEN n % 800 = 0 THEN 'limit:k' || (n % 7) ELSE '' END,
+            'key' || n, 'active', 0, NULL,
+            CASE WHEN n % 400 IN (0, 2) THEN 'k' || (n % 7) ELSE '' END
         FROM generate_series(1, %s) AS n
         """.replace("%", "%%").replace("%%s", "%s"),
         (SCHEDULES, ROWS),

@@ -1,6 +1,7 @@
 """The keys of an execution's limits, and the words about an execution that waits for a limit."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
 from sempre.domain.execution import Draft, Execution
@@ -56,7 +57,7 @@ def parked_under(key: str) -> str:
     return f"{PARKED}{key}"
 
 
-def rank_of(row: Execution) -> tuple[int, object, str]:
+def rank_of(row: Execution) -> tuple[int, datetime, str]:
     """Return the order in which executions that wait for one limit start: a smaller rank first.
 
     By slot, not by due time: the due time of an execution moves when it stops waiting for a limit.

@@ -79,9 +79,19 @@ class LimitOpener:
                 self._sweep_at = now + self._engine.settings.sweep.total_seconds()
         self._open_wanted()
         if sweeps:
-            reading = self._engine.store.open_limits(None, limit=MOST, after=self._after)
-            self._after = reading.value.last
-            self._note((), reading)
+            self._sweep()
+
+    def open_all(self) -> None:
+        """Free executions that wait for any limit, such as after a cancellation."""
+        try:
+            self._sweep()
+        except StoreError as error:
+            self._engine.outage.failed(error)
+
+    def _sweep(self) -> None:
+        reading = self._engine.store.open_limits(None, limit=MOST, after=self._after)
+        self._after = reading.value.last
+        self._note((), reading)
 
     def _open_wanted(self) -> None:
         with self._lock:

@@ -15,7 +15,7 @@ from sempre.domain.limits import Concurrency, Rate
 from sempre.domain.planning.plan import Change, Plan
 from sempre.domain.states import State
 
-__all__ = ["BULK", "GENEROSITY", "Admissions", "Crowd", "LimitFacts", "Opening", "Rank"]
+__all__ = ["BULK", "GENEROSITY", "Admissions", "Crowd", "LimitFacts", "Opening", "Rank", "taken"]
 
 Rank = tuple[int, datetime, str]
 BULK = 1000

@@ -15,7 +15,7 @@ from sempre.stores.limit_room import BULK, GENEROSITY, Admissions, Crowd, Openin
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["MemoryLimits", "RoomInMemory", "note_start", "park"]
+__all__ = ["MemoryLimits", "RoomInMemory", "note_start", "park", "parked"]
 
 
 class RoomInMemory:

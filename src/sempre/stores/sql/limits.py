@@ -21,7 +21,7 @@ from sempre.stores.sql.decoding import executions_of
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import storable_text
 
-__all__ = ["LimitedClaims", "SqlLimits"]
+__all__ = ["LimitedClaims", "RoomInSql", "SqlLimits"]
 
 MICROSECOND = timedelta(microseconds=1)
 FIRST_PAGE = 10

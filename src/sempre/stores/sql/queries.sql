@@ -859,9 +859,10 @@ INSERT INTO {limit_starts} (limit_key, started_at, fence) VALUES (:limit_key, :s
 DELETE FROM {limit_starts} WHERE limit_key = :limit_key AND started_at <= :before
 
 -- name: crowded
--- Which of these holders hold an execution.
+-- Which of these holders hold an execution: one probe each. With EXISTS, PostgreSQL would read all
+-- executions that are held.
 SELECT one.value FROM {each:holders} AS one
-WHERE EXISTS (SELECT 1 FROM {executions} AS x WHERE {is_held_by:x,one.value})
+WHERE (SELECT x.id FROM {executions} AS x WHERE {is_held_by:x,one.value} LIMIT 1) IS NOT NULL
 
 -- name: first_parked
 -- The executions that a limit holds and that go first.

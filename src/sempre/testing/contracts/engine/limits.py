@@ -2,6 +2,7 @@
 
 # ruff: noqa: S101, PLR2004 - a contract asserts, with literals
 
+from collections.abc import Collection
 from itertools import pairwise
 
 from sempre.brokers.memory import MemoryBroker
@@ -102,13 +103,17 @@ def test_what_a_dead_worker_ran_leaves_its_room_after_the_rescue(store: Store) -
     assert [row.id for row in other.turn()] == ids[1:]
 
 
+def _open_nothing(keys: Collection[str]) -> None:
+    """Stand for a process that has died before it opened a limit."""
+
+
 def test_a_sweep_frees_what_a_dead_worker_did_not(store: Store) -> None:
     """A worker that dies between a settlement and the opening costs one sweep."""
     shop = Workshop(store)
     ids = [enqueued(shop.store, limits=(Concurrency(1),)) for _ in range(2)]
     dead, other = shop.worker(holding=True), shop.worker()
     [row] = dead.turn()
-    dead.engine.limits.open = lambda _keys: None  # type: ignore[method-assign]
+    dead.engine.limits.open = _open_nothing  # type: ignore[method-assign]
     dead.end(row)
     assert other.work_off() == []
 
