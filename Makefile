@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run servers lint types test suite test-all test-long chaos simulate bench sizes \
+.PHONY: help install run servers lint types test suite test-all test-long chaos simulate bench sizes pictures \
 	clean
 
 # The environment of the default interpreter, or of the one that PYTHON=python3.13 chooses.
@@ -70,6 +70,9 @@ bench: servers ## time it beside its peers, ratios; FULL=1, ONLY=redis,sqlite, S
 
 sizes: $(STAMP) ## how long files and functions are
 	@$(BIN)/python tools/sizes.py
+
+pictures: $(STAMP) ## draw what commands print on terminals of 80 and 140 columns, as docs/images
+	@$(BIN)/python -m tools.pictures
 
 clean: ## remove everything that make made
 	rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sempre.app import AsyncJob, Call, Job, Receipt, Sempre
+    from sempre.domain.job_ends import GiveUp, RetryLater
+    from sempre.domain.limits import Concurrency, Rate
     from sempre.domain.policies import Retry
     from sempre.domain.unique import Unique
     from sempre.engine.events import Event, Happened
@@ -27,14 +29,18 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncJob",
     "Call",
+    "Concurrency",
     "Cron",
     "Event",
     "Every",
+    "GiveUp",
     "Grid",
     "Happened",
     "Job",
+    "Rate",
     "Receipt",
     "Retry",
+    "RetryLater",
     "Sempre",
     "SempreError",
     "Skip",
@@ -48,7 +54,9 @@ __all__ = [
 _HOMES = (
     "sempre.errors",
     "sempre.grids",
+    "sempre.domain.job_ends",
     "sempre.domain.policies",
+    "sempre.domain.limits",
     "sempre.domain.unique",
     "sempre.engine.events",
     "sempre.executors.current",

@@ -19,6 +19,7 @@ from sempre.domain.names import check_word
 from sempre.domain.policies import check_count
 from sempre.domain.redaction import read_redact
 from sempre.domain.results import RESULT_LIMIT
+from sempre.domain.run_log import LARGEST_LOG, LEAST_LOG, LOG_SIZE, LogRule
 from sempre.errors import InvalidInput, nearest
 from sempre.errors.wording import written_length
 from sempre.grids.intervals import read_duration
@@ -30,6 +31,7 @@ SECOND = timedelta(seconds=1)
 RETENTION_IN_MEMORY = timedelta(hours=1)
 PREFIX = "SEMPRE_"
 LEAST_RESULT, LARGEST_RESULT = 1024, 2 * 2**20
+LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50}
 # Variables that are no settings; the command line reads the first.
 OTHER_VARIABLES = ("APP", "STORE_FILE")
 # How near a variable must be to a known one to be taken for a slip: an orchestrator may set others,
@@ -61,6 +63,10 @@ class Settings:
         timeout: how long an execution may run unless its job or schedule says otherwise.
         drain: how long a stopping worker waits for its runs.
         result_limit: the largest result that is stored, in bytes of JSON, from 1,024 to 2,097,152.
+        log_level: the lowest level of records that are kept with their run: DEBUG, INFO, WARNING,
+            ERROR or CRITICAL.
+        log_size: the most bytes that are kept of the log of a run, from 1,024 to 262,144; 0 for
+            none.
         redact: whole names whose values are masked before results and errors are stored, and
             wherever arguments are shown; with `*` and `?` as wildcards.
         release: the number of the code's release; the higher release's declarations win.
@@ -83,6 +89,8 @@ class Settings:
     timeout: timedelta = timedelta(hours=12)
     drain: timedelta = timedelta(seconds=25)
     result_limit: int = RESULT_LIMIT
+    log_level: str = "INFO"
+    log_size: int = LOG_SIZE
     redact: tuple[str, ...] = ()
     release: int = 0
     owner: str | None = None
@@ -104,6 +112,11 @@ class Settings:
     def tolerance(self) -> timedelta:
         """How late a start may be without counting as downtime: a lease and two sweeps."""
         return self.lease + 2 * self.sweep
+
+    @property
+    def log_rule(self) -> LogRule:
+        """Which records of runs are captured."""
+        return LogRule(LEVELS[self.log_level], self.log_size)
 
 
 def read_settings(
@@ -230,6 +243,19 @@ def _result_limit(name: str, value: object) -> int:
     raise SettingsError(name, value, allowed=allowed)
 
 
+def _log_size(name: str, value: object) -> int:
+    size = _count(name, value)
+    if size == 0 or LEAST_LOG <= size <= LARGEST_LOG:
+        return size
+    raise SettingsError(name, value, allowed=f"0, or bytes from {LEAST_LOG:,} to {LARGEST_LOG:,}")
+
+
+def _log_level(name: str, value: object) -> str:
+    if isinstance(value, str) and value.upper() in LEVELS:
+        return value.upper()
+    raise SettingsError(name, value, allowed=", ".join(LEVELS))
+
+
 def _redact(_name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         # The form of the environment: SEMPRE_REDACT="iban, card_number".
@@ -245,6 +271,8 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "broker": _text,
     "watchdog_priority": _count,
     "result_limit": _result_limit,
+    "log_level": _log_level,
+    "log_size": _log_size,
     "redact": _redact,
     "release": _count,
     "owner": check_word,

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from sempre.domain.execution import Execution
+from sempre.domain.planning import Plan, PlanningTime, plan_failure
+from sempre.domain.schedule import Schedule
 from sempre.engine.tickets import WatchdogCall
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.ports.broker import Delivery
@@ -44,6 +47,18 @@ def only_when_its_time_has_come(row: Pass, now: datetime, _every: timedelta) -> 
 def none_rescued(_rescuer: object) -> int:
     """Leave the work of the dead to the dead."""
     return 0
+
+
+def always(*_: object) -> bool:
+    """Say yes to everything."""
+    return True
+
+
+def as_a_failure(
+    schedule: Schedule | None, row: Execution, moment: PlanningTime, **_: object
+) -> Plan:
+    """Take the wish for a later try for a failure."""
+    return plan_failure(schedule, row, moment)
 
 
 # By the place that is patched, what it is patched with, and the contract that finds the bug.
@@ -99,6 +114,16 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_how_far_a_run_has_come_is_told_with_the_beat",
     ),
     (
+        "sempre.engine.run_logs.RunLogWriter.write_running",
+        nothing,
+        "test_the_log_of_a_run_is_stored_with_the_beat",
+    ),
+    (
+        "sempre.engine.run_logs.RunLogWriter.write_ended",
+        nothing,
+        "test_a_run_that_has_ended_has_its_whole_log",
+    ),
+    (
         "sempre.engine.watchdog_message.WatchdogMessage.answer",
         nothing,
         "test_a_call_of_the_watchdog_is_answered_and_put_back",
@@ -112,6 +137,16 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "sempre.engine.watchdog_message.WatchdogMessage.answer",
         by_its_own_interval,
         "test_a_message_that_finds_another_waiting_ends",
+    ),
+    (
+        "sempre.domain.policies.Retry.covers",
+        always,
+        "test_a_failure_of_a_type_that_is_not_named_is_final",
+    ),
+    (
+        "sempre.engine.settler.plan_retry_later",
+        as_a_failure,
+        "test_later_tries_use_up_no_retry",
     ),
     (
         "sempre.ports.messages.Pass.is_due",

@@ -33,6 +33,9 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.page_key import PageKey
+from sempre.ports.retention import Purge, Purged
+from sempre.ports.run_logs import RunLog
 from sempre.stores.exclusive_claims import Planner
 from sempre.stores.memory import MemoryStore
 from sempre.stores.memory.work import is_alive
@@ -202,12 +205,12 @@ class PassesAlways(MemoryStore):
 class PurgesBySlot(MemoryStore):
     """Forgets skipped slots that are still to come."""
 
-    def purge(self, *, before: datetime, limit: int) -> int:
+    def purge(self, purge: Purge) -> Purged:
         rows = list(self.tables.executions.values())
         for row in rows:
-            if row.state is State.SKIPPED and row.run_at < before:
+            if row.state is State.SKIPPED and row.run_at < purge.before:
                 self.tables.put(copy_with(row, state=State.SUPERSEDED))
-        return super().purge(before=before, limit=limit)
+        return super().purge(purge)
 
 
 class JudgesBySlot(MemoryStore):
@@ -351,6 +354,33 @@ class BelievesEverybody(MemoryStore):
             self.tables.reports[each.execution_id] = each
 
 
+class AcceptsForgedLogs(MemoryStore):
+    """Stores the log of any run of an execution that exists, from any session."""
+
+    def write_logs(self, logs: Sequence[RunLog], *, session: str) -> None:  # noqa: ARG002 - that is the bug
+        for each in logs:
+            if each.execution_id in self.tables.executions:
+                self.tables.run_logs.setdefault(each.execution_id, {})[each.fence] = each
+
+
+class DropsLateLogs(MemoryStore):
+    """Stores logs of claims that the session still holds, and no others."""
+
+    def write_logs(self, logs: Sequence[RunLog], *, session: str) -> None:
+        held = {row.fence for row in self.running(session).value}
+        super().write_logs([each for each in logs if each.fence in held], session=session)
+
+
+class KeepsLogsForever(MemoryStore):
+    """Deletes executions without their logs."""
+
+    def purge(self, purge: Purge) -> Purged:
+        logs = {**self.tables.run_logs}
+        purged = super().purge(purge)
+        self.tables.run_logs.update(logs)
+        return purged
+
+
 class RetriesBesideOthers(MemoryStore):
     """Looks at unique keys when work is put in, and never again."""
 
@@ -370,11 +400,42 @@ class ForgetsLosses(MemoryStore):
 class PurgesTheLiving(MemoryStore):
     """Forgets sessions by the instant alone, though they still hold their lease."""
 
-    def purge(self, *, before: datetime, limit: int) -> int:
+    def purge(self, purge: Purge) -> Purged:
         for session in list(self.tables.sessions.values()):
-            if session.leased_until and session.leased_until < before:
+            if session.leased_until and session.leased_until < purge.before:
                 self.retire(session.id)
-        return super().purge(before=before, limit=limit)
+        return super().purge(purge)
+
+
+class KeepsByAgeAlone(MemoryStore):
+    """Purges the newest executions of a schedule too if they are old."""
+
+    def purge(self, purge: Purge) -> Purged:
+        return super().purge(replace(purge, keep=0))
+
+
+class ForgetsWhatWasKept(MemoryStore):
+    """Purges what it examines, and nothing that it kept before."""
+
+    def purge(self, purge: Purge) -> Purged:
+        kept = [row for row in self.tables.executions.values() if _was_examined(row, purge)]
+        done = super().purge(purge)
+        for row in kept:
+            self.tables.put(row)
+        return done
+
+
+def _was_examined(row: Execution, purge: Purge) -> bool:
+    if not purge.after or row.ended_at is None:
+        return False
+    return PageKey(row.ended_at, row.id) <= PageKey.read(purge.after)
+
+
+class PurgesUnderAnyRetention(MemoryStore):
+    """Purges executions whose schedule has a retention of its own."""
+
+    def purge(self, purge: Purge) -> Purged:
+        return super().purge(replace(purge, retention="any"))
 
 
 class PlansInTheOpen(MemoryStore):

@@ -158,6 +158,7 @@ def _write_keys(client: Redis, about: Strange) -> None:
     client.hset(f"{root}leases", "new", instant)
     client.hset(f"{root}attempts:{execution}", "1:settled", f"{instant} {instant} parked [1]")
     client.hset(f"{root}reports", execution, f"{instant}1 {{")
+    client.hset(f"{root}logs:{execution}", "1", "no instant")
     switch: Any = {"target": "region:eu", "mode": "throttle"}
     switch |= dict.fromkeys(("reason", "actor", "until_at"), "")
     client.hset(f"{root}switch:new", mapping=switch)

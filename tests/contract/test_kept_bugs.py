@@ -13,7 +13,7 @@ from sempre.testing.contracts import broker as broker_suite
 from sempre.testing.contracts import engine as engine_suite
 from sempre.testing.contracts import store as store_suite
 from sempre.testing.contracts.broker import builders
-from tests.contract import broken_brokers, broken_stores
+from tests.contract import broken_brokers, broken_limits, broken_stores
 from tests.contract.broken_engines import BROKEN_ENGINES
 
 AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
@@ -60,11 +60,42 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
     (broken_stores.DecidesPastSwitches, "test_a_decision_in_ignorance_of_a_switch_is_refused"),
     (broken_stores.ListsWhatIsOver, "test_a_switch_goes_on_again_by_itself"),
     (broken_stores.BelievesEverybody, "test_a_report_of_a_claim_that_is_lost_is_dropped"),
+    (
+        broken_stores.AcceptsForgedLogs,
+        "test_a_log_under_a_fence_that_the_session_never_held_is_dropped",
+    ),
+    (broken_stores.DropsLateLogs, "test_every_run_of_an_execution_has_its_own_log"),
+    (broken_stores.KeepsLogsForever, "test_a_purge_deletes_the_logs_of_an_execution"),
     (broken_stores.RetriesBesideOthers, "test_a_retry_whose_key_was_taken_fails_as_coalesced"),
     (broken_stores.ForgetsLosses, "test_a_rescued_crash_is_on_record"),
+    (broken_limits.CountsOncePerBatch, "test_claims_of_one_operation_respect_a_limit"),
+    (
+        broken_limits.TakesLimitedWorkAtOnce,
+        "test_limited_one_off_work_is_due_and_no_hot_claim_takes_it",
+    ),
+    (broken_limits.FreesInAnyOrder, "test_parked_rows_go_on_by_priority_then_by_slot"),
+    (
+        broken_limits.KeepsTheDueTime,
+        "test_a_settlement_makes_room_and_the_freed_row_is_due_now",
+    ),
+    (broken_limits.CountsByTheClockHour, "test_both_limits_of_an_execution_hold"),
+    (
+        broken_limits.SaysNothingOfRates,
+        "test_a_rate_parks_the_start_beyond_it_and_says_when_it_opens",
+    ),
     (broken_stores.PurgesTheLiving, "test_a_purge_forgets_sessions_that_lost_their_lease_long_ago"),
+    (broken_stores.KeepsByAgeAlone, "test_the_newest_executions_of_a_schedule_stay_at_any_age"),
+    (
+        broken_stores.ForgetsWhatWasKept,
+        "test_what_newer_executions_push_out_goes_when_one_of_them_is_examined",
+    ),
+    (
+        broken_stores.PurgesUnderAnyRetention,
+        "test_a_retention_of_its_own_decides_for_a_schedule",
+    ),
 ]
 AGAINST_THE_ENGINE: list[tuple[type[MemoryStore], str]] = [
+    (broken_limits.KeepsTheDueTime, "test_the_wait_for_a_limit_is_not_lateness"),
     (broken_stores.FencesAnew, "test_catching_up_runs_every_slot_in_order_one_at_a_time"),
     (broken_stores.ForgetsPriority, "test_the_lowest_priority_goes_first"),
     (broken_stores.LetsZombiesSettle, "test_a_late_result_of_a_replaced_run_is_kept_as_late"),

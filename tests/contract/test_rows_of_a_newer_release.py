@@ -104,3 +104,4 @@ def _look_at_everything(shop: Workshop, fine: list[View]) -> None:
         store.rollups(view.schedule.id)
         store.attempts(view.rows[0].id)
         store.reports([view.rows[0].id])
+        store.run_logs(view.rows[0].id)

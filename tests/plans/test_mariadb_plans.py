@@ -26,7 +26,7 @@ FILL = (
     )
     SELECT lpad(seq, 7, '0'), concat('name', seq), concat('name', seq), concat('name', seq),
         concat('job', seq % 50), '', '{}', '{}', seq, seq, 1, 0, 1, 1, 0, NULL, '', '', '',
-        0, 0, seq, '', CASE WHEN seq % 100 = 0 THEN '' ELSE 'v1' END
+        0, 0, seq, '', CASE WHEN seq % 100 = 0 THEN '' ELSE 'v1' END, NULL
     FROM plans.seq_1_to_SCHEDULES
     """,
     """
@@ -34,14 +34,17 @@ FILL = (
         id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane,
         priority, rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes,
         first_started_at, started_at, finished_at, ended_at, fence, session, held_by, unique_key,
-        unique_mode, unique_period
+        unique_mode, unique_period, limit_key
     )
     SELECT lpad(seq, 7, '0'), lpad(seq % SCHEDULES, 7, '0'), 'name', 1, 'scheduled',
         CASE WHEN seq % 200 = 0 THEN 'pending' WHEN seq % 200 = 1 THEN 'scheduled'
             WHEN seq % 200 = 2 THEN 'running' WHEN seq % 200 = 3 THEN 'failed' ELSE 'succeeded' END,
         seq, seq, concat('job', seq % 50), 'default', 'slots/default', seq % 3, '{}', '{}',
         '', '', '', seq, 1, 0, 0, seq, seq, seq, CASE WHEN seq % 200 > 2 THEN seq END, seq,
-        concat('session', seq % 9), '', concat('key', seq), 'active', 0
+        concat('session', seq % 9),
+        CASE WHEN seq % 800 = 0 THEN concat('limit:k', seq % 7) ELSE '' END,
+        concat('key', seq), 'active', 0,
+        CASE WHEN seq % 400 IN (0, 2) THEN concat('k', seq % 7) ELSE '' END
     FROM plans.seq_1_to_ROWS
     """,
     "ANALYZE TABLE plans.sempre_executions, plans.sempre_schedules",
@@ -89,6 +92,7 @@ QUERIES: dict[str, Callable[[Transaction, dict[str, Any]], object]] = {
     "view_rows": lambda transaction, asked: transaction.view_rows(**asked),
     "latest_rows": lambda transaction, asked: transaction.latest_rows(**asked),
     "outcome_rows": lambda transaction, asked: transaction.outcome_rows(**asked),
+    "pushed_out": lambda transaction, asked: transaction.pushed_out(**asked),
 }
 
 

@@ -37,7 +37,11 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
     """Write many rows in the states and with the spread that a busy store has."""
     connection.execute(
         """
-        INSERT INTO plans.sempre_schedules
+        INSERT INTO plans.sempre_schedules (
+            id, name, live_name, folded_name, job, tags, definition, args, created_at, cursor_at,
+            revision, starts, started, enabled, paused, paused_until, pause_note, pause_actor,
+            broken, ended, deleted, next_run_at, declared, audit_stamp
+        )
         SELECT lpad(n::text, 7, '0'), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
             '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '',
             CASE WHEN n % 100 = 0 THEN '' ELSE 'v1' END
@@ -47,14 +51,21 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
     )
     connection.execute(
         """
-        INSERT INTO plans.sempre_executions
+        INSERT INTO plans.sempre_executions (
+            id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane,
+            priority, rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes,
+            first_started_at, started_at, finished_at, ended_at, fence, session, held_by,
+            unique_key, unique_mode, unique_period
+        )
         SELECT lpad(n::text, 7, '0'), lpad((n % %s)::text, 7, '0'), 'name', 1, 'scheduled',
             CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'scheduled'
                 WHEN n % 200 = 2 THEN 'running' WHEN n % 200 = 3 THEN 'failed'
                 ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
-            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9), '',
-            'key' || n, 'active', 0
+            1, 0, 0, n, n, n, CASE WHEN n % 200 > 2 THEN n END, n, 'session' || (n % 9),
+            CASE WHEN n % 800 = 0 THEN 'limit:k' || (n % 7) ELSE '' END,
+            'key' || n, 'active', 0, NULL,
+            CASE WHEN n % 400 IN (0, 2) THEN 'k' || (n % 7) ELSE '' END
         FROM generate_series(1, %s) AS n
         """.replace("%", "%%").replace("%%s", "%s"),
         (SCHEDULES, ROWS),

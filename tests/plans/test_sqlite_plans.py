@@ -94,11 +94,16 @@ HOT: dict[str, dict[str, Any]] = {
     "overdue_and_held": {"name": "s", "until": 10**9, "limit": 100},
     "history_of_job": PAGE | {"job": "job1"},
     "history_of_all": PAGE,
-    "rows_to_purge": {"before": 10**6, "now": 10**9, "limit": 1000},
+    "ended_page": {"before": 10**6, "at": 1, "id": "", "now": 10**9, "limit": 1000},
+    "kept_since": {"ids": IDS, "newer": 99},
+    "pushed_out": {"bounds": json_text([["0000005", 10**6]]), "now": 10**9, "limit": 1000},
+    "lock_ended": {"ids": IDS},
+    "own_retentions": {},
     "delete_executions": {"ids": IDS},
     "delete_attempts": {"ids": IDS},
     "delete_keys": {"ids": IDS},
-    "delete_ranges": {"before": 10**6, "limit": 1000},
+    "old_ranges": {"since": 1, "until": 10**6, "own": 0, "limit": 1000},
+    "delete_range": {"number": 5},
     "delete_orphans": {"before": 10**6, "limit": 1000},
     "delete_sessions": {"before": 10**6, "limit": 1000},
     "unused_snapshots": {"revisions": json_text([["0000005", 1]])},
@@ -117,8 +122,20 @@ HOT: dict[str, dict[str, Any]] = {
     "claims_under": {"session": "session1"},
     "reports_of": {"ids": IDS},
     "delete_reports": {"ids": IDS},
+    "claims_of": {"ids": IDS},
+    "logs_of": {"id": "0000005"},
+    "delete_logs": {"ids": IDS},
     "latest_ranges": {"schedule_id": "0000005", "limit": 5},
     "rollups_of": {"schedule_id": "0000005"},
+    "limited_runs": {"keys": json_text(["k1", "k2"])},
+    "crowded": {"holders": json_text(["limit:k1", "limit:k2"])},
+    "first_parked": {"holder": "limit:k1", "limit": 3},
+    "parked_rows": {"holder": "limit:k1", "limit": 10, "before": 0},
+    "next_holder": {"after": "limit:", "beyond": "limit;"},
+    "waiting_under": {"first_key": "k1", "rate_key": "", "now": 10**9, "limit": 1000},
+    "lock_executions": {"ids": IDS},
+    "park": {"ids": IDS, "holder": "limit:k1", "reason": "", "before": ""},
+    "free_parked": {"ids": IDS, "holder": "limit:k1", "now": 1},
     "move_schedule": dict.fromkeys(
         (
             *("id", "cursor_at", "revision", "starts", "started", "broken", "ended"),
@@ -157,7 +174,7 @@ def fill(connection: sqlite3.Connection) -> None:
             broken, ended, deleted, next_run_at, declared, audit_stamp
         )
         SELECT printf('%07d', n), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
-            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '', 'v1' FROM n
+            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '', 'v1', NULL FROM n
         """,
         (SCHEDULES,),
     )
@@ -174,8 +191,10 @@ def fill(connection: sqlite3.Connection) -> None:
             CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'scheduled' WHEN 2 THEN 'running'
                 WHEN 3 THEN 'failed' ELSE 'succeeded' END,
             n, n, 'job' || (n % 50), 'default', 'slots/default', n % 3, '{}', '{}', '', '', '', n,
-            1, 0, 0, n, n, n, CASE WHEN n % 20 > 2 THEN n END, n, 'session' || (n % 9), '',
-            'key' || n, 'active', 0
+            1, 0, 0, n, n, n, CASE WHEN n % 20 > 2 THEN n END, n, 'session' || (n % 9),
+            CASE WHEN n % 80 = 0 THEN 'limit:k' || (n % 7) ELSE '' END,
+            'key' || n, 'active', 0, NULL,
+            CASE WHEN n % 40 IN (0, 2) THEN 'k' || (n % 7) ELSE '' END, ''
         FROM n
         """,
         (ROWS, SCHEDULES),
@@ -202,9 +221,15 @@ BY_INDEX = {
     "tick": "executions_running",
     "rows_unannounced": "executions_unrung",
     "lane_after": "executions_lane",
-    "rows_to_purge": "executions_ended",
+    "ended_page": "executions_ended",
+    "own_retentions": "schedules_retention",
     "history_of_all": "executions_of_job",
     "schedules_astray": "schedules_audit",
+    "limited_runs": "executions_limited",
+    "crowded": "executions_parked",
+    "first_parked": "executions_parked",
+    "parked_rows": "executions_parked",
+    "waiting_under": "executions_limit_waits",
 }
 
 

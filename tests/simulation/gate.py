@@ -19,11 +19,13 @@ from tests.simulation import (
     bugs_of_declarations,
     bugs_of_ends,
     bugs_of_lateness,
+    bugs_of_limits,
     bugs_of_planning,
     bugs_of_unreadable_rows,
     stories_of_brokers,
     stories_of_clocks,
     stories_of_ends,
+    stories_of_limits,
     stories_of_unreadable_rows,
 )
 from tests.simulation.bugs import BUGS
@@ -40,9 +42,11 @@ assert bugs_of_ends
 assert bugs_of_clocks
 assert stories_of_clocks
 assert bugs_of_lateness
+assert bugs_of_limits
 assert bugs_of_planning
 assert stories_of_brokers
 assert stories_of_ends
+assert stories_of_limits
 assert bugs_of_unreadable_rows
 assert stories_of_unreadable_rows
 

@@ -2,12 +2,13 @@
 
 from itertools import pairwise
 
+from sempre.domain.policies import Retry
 from sempre.domain.states import State
 from sempre.ports.executor import Ended
 from sempre.testing.simulation.clock import MICROSECONDS
 from sempre.testing.simulation.executors import Script
 from tests.simulation.stories import STORIES
-from tests.simulation.worlds import LONG, SmallWorld
+from tests.simulation.worlds import LONG, QUICK, SmallWorld
 
 __all__: list[str] = []
 
@@ -56,7 +57,57 @@ def a_rerun_waits_longer_after_each_crash() -> None:
     assert waits[1] >= 10, f"the second rerun waited {waits[1]:.2f} s"
 
 
+def a_job_that_asks_for_later_tries_is_tried_until_it_succeeds() -> None:
+    world = SmallWorld()
+    scripts = iter([Script(1.0, Ended.RETRY_LATER)] * 5)
+    world.premises.script = lambda _run: next(scripts, QUICK)
+    world.create(limit=1, retry=1)
+
+    world.pass_for(120)
+
+    [row] = [row for row in world.rows() if row.attempt]
+    told = f"it {row.state} after {row.attempt} attempts: {row.reason}"
+    assert (row.state, row.attempt, row.failures) == (State.SUCCEEDED, 6, 0), told
+
+
+def a_job_that_gives_up_is_not_tried_again() -> None:
+    world = SmallWorld()
+    world.premises.script = lambda _run: Script(1.0, Ended.GAVE_UP)
+    world.create(limit=1, retry=5)
+
+    world.pass_for(120)
+
+    assert world.starts() == 1, f"it began {world.starts()} times"
+
+
+def a_type_that_is_never_tried_again_is_not() -> None:
+    world = SmallWorld()
+    world.premises.script = lambda _run: Script(1.0, Ended.FAILED, raises=ConnectionResetError)
+    world.create(limit=1, retry=Retry(5, never=OSError))
+
+    world.pass_for(120)
+
+    assert world.starts() == 1, f"it began {world.starts()} times"
+
+
+def a_retry_with_jitter_waits_for_its_base_at_least() -> None:
+    world = SmallWorld()
+    world.premises.script = lambda _run: Script(1.0, Ended.FAILED)
+    world.create(limit=1, retry=Retry(3, base="30s", cap="30s", jitter="10s"))
+
+    world.pass_for(300)
+
+    began = [each.at / MICROSECONDS for each in world.effects.starts.values()]
+    waits = [later - earlier - 1.0 for earlier, later in pairwise(began)]
+    assert len(waits) == 3, f"it began {len(began)} times"
+    assert min(waits) >= 30, f"it waited {waits}"
+
+
 STORIES |= {
+    "a later try uses up a retry": a_job_that_asks_for_later_tries_is_tried_until_it_succeeds,
+    "what gave up is tried again": a_job_that_gives_up_is_not_tried_again,
+    "a failure is tried again whatever its type": a_type_that_is_never_tried_again_is_not,
+    "the jitter of a retry shortens its wait": a_retry_with_jitter_waits_for_its_base_at_least,
     "what was in flight when a process died runs again beside others": (
         a_culprit_crashes_alone_and_its_neighbour_ends_well
     ),

@@ -116,3 +116,31 @@ def test_a_store_in_memory_keeps_what_has_ended_for_an_hour(tmp_path: Path) -> N
     assert read(tmp_path, store="memory://").retention == timedelta(hours=1)
     assert read(tmp_path, store="memory://", retention="2d").retention == timedelta(days=2)
     assert read(tmp_path, store="sqlite:///jobs.db").retention == timedelta(days=30)
+
+
+def test_the_logs_of_runs_have_a_level_and_a_size(tmp_path: Path) -> None:
+    usual = read(tmp_path)
+    given = read(tmp_path, {"SEMPRE_LOG_LEVEL": "debug", "SEMPRE_LOG_SIZE": "0"})
+
+    assert usual.log_rule == (20, 65_536)
+    assert given.log_rule == (10, 0)
+    assert read(tmp_path, log_level="Warning", log_size=1024).log_rule == (30, 1024)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log_level", "chatty"),
+        ("log_level", 20),
+        ("log_size", 1),
+        ("log_size", 1023),
+        ("log_size", 262_145),
+        ("log_size", -1),
+        ("log_size", "64kB"),
+    ],
+)
+def test_a_level_or_a_size_that_no_log_can_have_is_refused(
+    name: str, value: object, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=name):
+        read_settings({name: value}, environment={}, folder=tmp_path)

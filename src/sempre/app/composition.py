@@ -32,6 +32,7 @@ class Composition:
     Attributes:
         clock: in use; that of a virtual engine while the application works on one.
         is_virtual: whether the application works on virtual time, where tests are its one worker.
+        sets_up: whether a store that is not set up is set up; if not, such a store is refused.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Composition:
         """Connect to nothing yet."""
         self.clock = clock
         self.is_virtual = False
+        self.sets_up = True
         self._settings = settings
         self._store = store
         self._broker = broker
@@ -54,7 +56,11 @@ class Composition:
 
     @property
     def engine(self) -> Engine:
-        """The engine of this process, composed and set up when it is first needed."""
+        """The engine of this process, composed when it is first needed.
+
+        Raises:
+            StoreGone: the store is not set up, and `sets_up` is False.
+        """
         if self._engine is None or self._engine[0] != os.getpid():
             self._engine = os.getpid(), self._compose()
         return self._engine[1]
@@ -107,12 +113,25 @@ class Composition:
 
     def _compose(self) -> Engine:
         settings = self._settings
-        store = self._store or open_store(settings.store)
-        store.upgrade()
+        store = self._ready_store()
         url = "" if self._store else settings.store
         broker = self._broker or open_broker(settings.broker, store_url=url, store=store)
         bell = Bell(store, broker, horizon=settings.horizon, clock=self.clock, events=self._events)
         return Engine(store, bell, settings, self.clock, self._events, tzdata_version())
+
+    def _ready_store(self) -> Store:
+        """Return the open store, set up and examined; a store that is refused is closed."""
+        store = self._store or open_store(self._settings.store)
+        try:
+            if self.sets_up:
+                store.upgrade()
+            else:
+                _ = store.uuid, store.weaker_promises
+        except BaseException:
+            if self._store is None:
+                store.close()
+            raise
+        return store
 
 
 def current_user() -> str:

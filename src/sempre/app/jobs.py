@@ -1,7 +1,7 @@
 """Jobs: the user's functions under a name, with their signatures kept for the type checker."""
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, over
 from sempre.app.enqueue.receipt import Receipt
 from sempre.app.options import CronPairOptions, EnqueueOptions, EveryPairOptions
 from sempre.domain.arguments import Json, check_arguments
+from sempre.domain.limits import Limit
 from sempre.domain.redaction import redacted
 from sempre.domain.unique import Unique
 from sempre.errors import ArgumentsError, InvalidInput, PolicyError, nearest
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sempre.app.enqueue.enqueuer import Enqueuer
     from sempre.app.registry import Registry
 
-__all__ = ["AsyncJob", "Call", "Job", "check_unique", "is_async"]
+__all__ = ["AsyncJob", "Call", "Job", "check_limits", "check_unique", "is_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -217,6 +218,14 @@ def check_unique(job: Job[..., Any], unique: Unique | None) -> None:
         if not job.takes(name):
             hint = nearest(name, job.parameters)
             raise PolicyError("unique", name, allowed=f"an argument of {job.name}", hint=hint)
+
+
+def check_limits(job: Job[..., Any], limits: Iterable[Limit]) -> None:
+    """Refuse limits by arguments that a job does not take."""
+    for name in sorted({name for limit in limits for name in limit.key}):
+        if not job.takes(name):
+            hint = nearest(name, job.parameters)
+            raise PolicyError("limit", name, allowed=f"an argument of {job.name}", hint=hint)
 
 
 def is_async(function: Callable[..., object]) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Required, TypedDict
 
 from sempre.domain.arguments import Json
+from sempre.domain.limits import Limit
 from sempre.domain.policies import OnUnknown, Overlap, Retry
 from sempre.domain.unique import Unique
 from sempre.ports.executor import Isolation
@@ -19,6 +20,7 @@ __all__ = [
     "FunctionOptions",
     "GridOptions",
     "JobOptions",
+    "LimitOption",
     "PairOptions",
     "PolicyOptions",
     "ScheduleOptions",
@@ -32,6 +34,9 @@ Duration = timedelta | float | str
 
 UniqueOption = bool | Sequence[str] | Unique
 """True for all arguments, the names of those that count, or a `Unique`."""
+
+LimitOption = Limit | Sequence[Limit]
+"""A `Concurrency`, a `Rate`, or a list of one of each."""
 
 
 class WorkOptions(TypedDict, total=False):
@@ -70,7 +75,11 @@ class FunctionOptions(TypedDict, total=False):
 
 
 class PolicyOptions(TypedDict, total=False):
-    """The policies that only a schedule has; docs/concepts/schedules.md explains each."""
+    """The policies that only a schedule has; docs/concepts/schedules.md explains each.
+
+    limit: the number of first starts after which the schedule has ended; or the limits over the
+        fleet of its executions, instead of those of the job.
+    """
 
     enabled: bool
     catch_up: bool
@@ -81,13 +90,20 @@ class PolicyOptions(TypedDict, total=False):
     overlap: Overlap
     jitter: Duration
     until: datetime | str | None
-    limit: int | None
+    limit: int | LimitOption | None
+    retention: Duration | None
+    keep: int
     owner: str | None
     note: str
 
 
 class JobOptions(WorkOptions, FunctionOptions, total=False):
-    """What `app.job` takes."""
+    """What `app.job` takes.
+
+    limit: how many executions of the job run at once or start in a time, over the whole fleet.
+    """
+
+    limit: LimitOption
 
 
 class ScheduleOptions(WorkOptions, PolicyOptions, total=False):
@@ -204,6 +220,8 @@ class SettingOptions(TypedDict, total=False):
     timeout: Duration
     drain: Duration
     result_limit: int
+    log_level: str
+    log_size: int
     redact: Sequence[str]
     release: int
     owner: str | None

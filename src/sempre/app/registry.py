@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from sempre.app.enqueue.enqueuer import Enqueuer
-from sempre.app.jobs import AsyncJob, Call, Job, check_unique, is_async
+from sempre.app.jobs import AsyncJob, Call, Job, check_limits, check_unique, is_async
 from sempre.app.options import (
     Duration,
     FunctionOptions,
@@ -21,7 +21,7 @@ from sempre.app.schedules.creation import Declared
 from sempre.app.schedules.overlap import check_overlap
 from sempre.app.schedules.time_zone import placed, with_instants
 from sempre.app.tasks import read_task
-from sempre.domain.definition import Definition, define, read_fields
+from sempre.domain.definition import Definition, define, has_limits, read_fields
 from sempre.domain.job_policy import JobPolicy, read_policy
 from sempre.domain.pair import pair_name
 from sempre.domain.unique import Unique
@@ -71,6 +71,7 @@ class Registry:
         job: Job[..., Any] = kind(task, self, Enqueuer(self._app))
         policy = read_policy({**options, "redact": task.redact})
         check_unique(job, policy.unique)
+        check_limits(job, policy.limits)
         self._declarations.add_task(task, policy)
         return job
 
@@ -91,6 +92,9 @@ class Registry:
 
     def _schedule(self, grid: Grid, options: GridOptions) -> Decorator:
         own = {key: value for key, value in options.items() if key in JOB_OPTIONS}
+        if "limit" in own and not has_limits(own["limit"]):
+            # A number of first starts is of the schedule alone.
+            del own["limit"]
         others = {*JOB_OPTIONS, *GRID_OPTIONS} - SCHEDULE_OPTIONS
         policies = {key: value for key, value in options.items() if key not in others}
 
@@ -172,6 +176,7 @@ class Registry:
         rule = placed(grid, settings)
         definition = define(job=call.job.name, grid=rule, args=call.args, **chosen)
         tags = tuple(sorted({*job.tags, *definition.tags}))
+        check_limits(call.job, definition.limits)
         check_overlap(name, definition, self._declarations.tasks.get(call.job.name))
         return Declared(name, copy_with(definition, tags=tags), adopt=adopt)
 

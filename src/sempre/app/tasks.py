@@ -32,7 +32,8 @@ def read_task(
     memory = read_memory(options.get("memory"))
     if memory is not None and isolation != "process":
         raise PolicyError("memory", memory, allowed='a limit only with isolation="process"')
-    return Task(name, function, isolation, memory, redact, settings.result_limit)
+    limits = settings.result_limit, settings.log_rule
+    return Task(name, function, isolation, memory, redact, *limits)
 
 
 def read_memory(value: object) -> int | None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sempre.app import Sempre, StoredSchedule
 from sempre.cli.errors import ExitCode, Failure
+from sempre.cli.execution_ids import resolved_id
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
 from sempre.cli.times import format_instant, zone_of
@@ -23,7 +24,6 @@ from sempre.grids.grid import Grid
 from sempre.grids.relative_instants import read_in_zone
 from sempre.ports.messages import ExecutionQuery, Reading, Session, View
 from sempre.ports.store import Store
-from sempre.urls import open_store
 
 __all__ = ["CommandContext", "open_context"]
 
@@ -101,6 +101,42 @@ class CommandContext:
         zone = zone_of(grid, self.app.settings.timezone)
         return format_instant(instant, self.output.zone(zone), now=self.now)
 
+    def choose_zone(self, grids: Iterable[Grid]) -> None:
+        """Choose the one zone of all tables of this command, unless it was chosen before.
+
+        It is UTC with --utc, the `timezone` of the application, the only zone of these grids
+        besides UTC, or UTC. A line at the end of the command names the zone.
+        """
+        if self.output.table_zone:
+            return
+        # UTC is the zone of grids without one, such as `every 10 seconds`.
+        zones = {zone_of(grid) for grid in grids} - {"UTC"}
+        only = zones.pop() if len(zones) == 1 else "UTC"
+        self.output.table_zone = self.output.zone(self.app.settings.timezone or only)
+
+    def shown_in_table(self, instant: datetime) -> str:
+        """Return an instant as text in the zone of all tables; a pipe gets a label with each."""
+        output = self.output
+        output.has_times = True
+        labelled = output.width is None
+        return format_instant(instant, output.table_zone or "UTC", now=self.now, labelled=labelled)
+
+    def report_zone(self) -> None:
+        """Print the zone of the times that tables have shown, on stderr."""
+        if self.output.has_times:
+            self.output.has_times = False
+            zone = self.output.table_zone or "UTC"
+            inform(f"times: {zone}" + ("" if zone == "UTC" else " (--utc)"))
+
+    def execution_id(self, text: str) -> str:
+        """Return the id of the one execution whose id begins with a text.
+
+        Raises:
+            NotFound: no id begins with the text.
+            Failure: several ids begin with it; the candidates are shown.
+        """
+        return resolved_id(self, text)
+
     def instant(self, field: str, text: str) -> datetime:
         """Return the instant of an option; without a zone, in the zone of the application."""
         return read_in_zone(field, text, self.app.settings.timezone)
@@ -114,13 +150,15 @@ def open_context(choice: Choice, output: Output) -> Iterator[CommandContext]:
         Failure: the store does not exist, is not set up, or lives in another process only.
     """
     refuse_absent(choice)
-    _refuse_unready(choice.settings.store)
     app = Sempre.with_settings(choice.settings)
+    app.composition.sets_up = False
     context = CommandContext(app, output)
     app.events.listen(_warn_of_broker, Happened.BROKER_DOWN)
     app.events.listen(lambda event: context.unread.append(event.facts["row"]), Happened.UNREADABLE)
     try:
+        _refuse_unready(app)
         yield context
+        context.report_zone()
         # Once for all rows of a name.
         for name, row in {each.name: each for each in context.unread}.items():
             inform(f"warning: {name} is left out: {row}")
@@ -128,15 +166,13 @@ def open_context(choice: Choice, output: Output) -> Iterator[CommandContext]:
         app.close()
 
 
-def _refuse_unready(url: str) -> None:
-    """Raise Failure for a store that is not set up: an application would set it up."""
-    store = open_store(url)
+def _refuse_unready(app: Sempre) -> None:
+    """Open the store of an application; raise Failure if the store is not set up."""
     try:
-        _ = store.uuid
+        _ = app.engine
     except StoreGone as error:
-        raise Failure(str(error), code=ExitCode.UNREACHABLE, advice=upgrade_of(url)) from error
-    finally:
-        store.close()
+        advice = upgrade_of(app.settings.store)
+        raise Failure(str(error), code=ExitCode.UNREACHABLE, advice=advice) from error
 
 
 def _warn_of_broker(event: Event) -> None:

@@ -8,6 +8,7 @@ from sempre.cli.executions import shown_args
 from sempre.cli.fields import json_value
 from sempre.cli.times import format_duration, json_instant, zone_of
 from sempre.domain.definition import Definition
+from sempre.domain.limits import Concurrency, Rate
 from sempre.domain.policies import Retry
 from sempre.domain.redaction import redacted
 from sempre.domain.schedule import Schedule
@@ -16,11 +17,17 @@ from sempre.grids.grid import Grid
 
 __all__ = ["definition_json", "definition_lines"]
 
-SHOWN_FIRST = frozenset({"job", "grid", "args", "enabled"})
+# Shown in words of their own, and not as values.
+IN_WORDS = frozenset({"job", "grid", "args", "enabled", "retention", "keep"})
 
 
-def definition_lines(schedule: Schedule, redact: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return the definition of a schedule as names and texts, without policies at their default."""
+def definition_lines(
+    schedule: Schedule, retention: timedelta, redact: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Return the definition of a schedule as names and texts, without policies at their default.
+
+    The retention is that of the application, for a schedule without one of its own.
+    """
     declared = schedule.definition
     origin = "declared by code" if schedule.declared else "created at run time"
     return [
@@ -31,10 +38,20 @@ def definition_lines(schedule: Schedule, redact: Sequence[str] = ()) -> list[tup
         *(
             (each.name, _text(getattr(declared, each.name)))
             for each in fields(Definition)
-            if each.name not in SHOWN_FIRST and getattr(declared, each.name) != each.default
+            if each.name not in IN_WORDS and getattr(declared, each.name) != each.default
         ),
+        ("history", _kept(declared, retention)),
         ("revision", f"{schedule.revision}, {origin}"),
     ]
+
+
+def _kept(declared: Definition, retention: timedelta) -> str:
+    """Return how long ended executions are kept, in words."""
+    setting = "" if declared.retention else " (the setting retention)"
+    kept = f"{format_duration(declared.kept_for(retention))}{setting}"
+    return (
+        f"kept {kept}; the newest {declared.keep:,} at any age" if declared.keep else f"kept {kept}"
+    )
 
 
 def definition_json(declared: Definition, redact: Sequence[str] = ()) -> dict[str, object]:
@@ -47,6 +64,13 @@ def _value(value: object) -> object:
     if isinstance(value, Retry):
         waits = {"base": value.base.total_seconds(), "cap": value.cap.total_seconds()}
         return {"limit": value.limit, **waits}
+    if isinstance(value, Concurrency | Rate):
+        number = {"limit": value.word, "count": value.count}
+        if isinstance(value, Rate):
+            number["seconds"] = value.period.total_seconds()
+        return {**number, "key": list(value.key), "tag": value.tag}
+    if isinstance(value, tuple):
+        return [_value(each) for each in value]
     return _grid_json(value) if isinstance(value, Grid) else json_value(value)
 
 

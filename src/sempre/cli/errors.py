@@ -64,6 +64,8 @@ CODES: tuple[tuple[type[SempreError], ExitCode], ...] = (
 NEXT = {
     "schedule": "sempre list",
     "execution": "sempre executions",
+    "worker": "sempre workers",
+    "worker on host": "sempre workers",
 }
 
 

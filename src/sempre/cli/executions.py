@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.cli.context import CommandContext
@@ -12,7 +12,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.redaction import redacted, redacted_text
 from sempre.domain.results import result_in_words, shown_result
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import LIVE, State
+from sempre.domain.states import LIVE, Kind, State
 from sempre.ports.messages import Attempt
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "RANGE",
     "NumberedAttempt",
     "RangeOf",
+    "happened_at",
     "has_ended",
     "run_time",
     "shown_args",
@@ -47,6 +48,13 @@ def has_ended(row: Execution) -> bool:
     return row.state not in LIVE and row.state is not State.RUNNING
 
 
+def happened_at(row: Execution) -> datetime:
+    """Return when something last happened to an execution: its end, its start or its due time."""
+    if has_ended(row):
+        return row.ended_at or row.run_at
+    return row.started_at or row.due_at
+
+
 def run_time(row: Execution) -> timedelta | None:
     """Return how long the latest attempt took; None before the execution has run and ended."""
     if row.started_at is None or row.finished_at is None or not has_ended(row):
@@ -62,7 +70,10 @@ def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
 def _lateness(row: Execution) -> timedelta | None:
     """Return how late the first start was; a retry is late by intention."""
     started = row.first_started_at
-    return None if started is None or row.failures else max(timedelta(0), started - row.due_at)
+    # The due time of a later try is after the first start.
+    if started is None or row.failures or started < row.due_at:
+        return None
+    return started - row.due_at
 
 
 def _state(row: Execution, _context: CommandContext) -> str:
@@ -73,6 +84,13 @@ def _why(row: Execution, context: CommandContext) -> str:
     origin = f"{row.kind} by {row.actor}" if row.actor else str(row.kind)
     why = f"{origin}: {row.reason}" if row.reason else origin
     return redacted_text(why, (*context.redact, *row.snapshot.redact))
+
+
+def _why_in_table(row: Execution, context: CommandContext) -> str:
+    """Return why an execution is as it is; of a plain slot, only the reason of its state."""
+    if row.kind is not Kind.SCHEDULED:
+        return _why(row, context)
+    return redacted_text(row.reason, (*context.redact, *row.snapshot.redact))
 
 
 def _args(row: Execution, context: CommandContext) -> str:
@@ -86,9 +104,9 @@ def _outcome(each: NumberedAttempt, context: CommandContext) -> str:
 
 
 EXECUTION = Fields[Execution](
-    Field("id", lambda row: row.id, column="ID", label="id", below=True),
+    Field("id", lambda row: row.id, column="ID", label="id", is_id=True),
     Field("schedule", lambda row: row.snapshot.name if row.schedule_id else None),
-    Field("", lambda row: row.snapshot.name, column="NAME"),
+    Field("", lambda row: row.snapshot.name, column="NAME", flexible=14),
     Field("job", lambda row: row.snapshot.job, label="job"),
     Field("kind", lambda row: row.kind),
     Field("run_at", lambda row: row.run_at, column="SLOT", label="slot"),
@@ -98,16 +116,17 @@ EXECUTION = Fields[Execution](
     Field("started_at", lambda row: row.started_at),
     Field("", lambda row: row.first_started_at, label="started"),
     Field("finished_at", lambda row: row.finished_at, label="finished"),
-    Field("", _lateness, column="LATE"),
+    Field("", _lateness, column="LATE", optional=True),
     Field("seconds", run_time, column="TOOK"),
-    Field("attempt", lambda row: row.attempt, column="TRIES", label="tries"),
+    Field("attempt", lambda row: row.attempt, column="TRIES", label="tries", optional=True),
     Field("failures", lambda row: row.failures),
     Field("crashes", lambda row: row.crashes, label="crashes"),
     Field("queue", lambda row: row.snapshot.queue, label="queue"),
     Field("held_by", lambda row: row.held_by or None, label="held by"),
     Field("actor", lambda row: row.actor),
     Field("reason", lambda row: row.reason, mask=redacted_text),
-    Field("", lambda row: row.reason, column="WHY", label="why", text=_why, below=True),
+    Field("", lambda row: row.reason, column="WHY", text=_why_in_table, below=True, flexible=20),
+    Field("", lambda row: row.reason, label="why", text=_why),
     Field("args", lambda row: dict(row.snapshot.args), mask=redacted, label="args", text=_args),
     Field("", lambda row: row.key, label="key"),
     grid=lambda row: row.snapshot.grid,
@@ -129,7 +148,7 @@ ATTEMPT = Fields[NumberedAttempt](
 )
 
 RANGE = Fields[RangeOf](
-    Field("schedule", lambda each: each.schedule.name, column="NAME"),
+    Field("schedule", lambda each: each.schedule.name, column="NAME", flexible=14),
     Field("first", lambda each: each.slots.first, column="FROM"),
     Field("last", lambda each: each.slots.last, column="TO"),
     Field("count", lambda each: each.slots.count, column="SLOTS"),

@@ -10,11 +10,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from sempre.cli.errors import ExitCode, Failure, Interrupted, failure_of, safe_word
 from sempre.errors import SempreError, nearest, printable
 
-__all__ = ["Entry", "LazyGroup"]
+__all__ = ["Entry", "LazyGroup", "ListingGroup"]
 
 
 class Entry(NamedTuple):
@@ -54,6 +55,15 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete commands from the table, so that none is imported for it."""
+        names = [
+            CompletionItem(entry.name, help=entry.line)
+            for entry in self.entries.values()
+            if entry.name.startswith(incomplete)
+        ]
+        return names or super().shell_complete(ctx, incomplete)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -92,6 +102,18 @@ class LazyGroup(click.Group):
             raise SystemExit(code if isinstance(code, int) else 0)
         failure.show()
         raise SystemExit(getattr(failure, "code", failure.exit_code))
+
+
+class ListingGroup(click.Group):
+    """Commands about one kind of thing; without a command, `list` runs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Insert `list` where no command is named."""
+        is_option = bool(args) and args[0].startswith("-") and args[0] not in ctx.help_option_names
+        # A shell that completes a line parses it before its command is typed.
+        if not ctx.resilient_parsing and (not args or is_option):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
 
 
 def _refuse_other_bytes(words: Sequence[str]) -> None:

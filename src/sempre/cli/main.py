@@ -28,8 +28,12 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
         Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
         Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
+        Entry("workers", f"{COMMANDS}.workers:workers", "List workers, or drain them."),
+        Entry("queues", f"{COMMANDS}.queues:queues", "List queues: backlog, age, workers."),
+        Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
         Entry(
             "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
@@ -61,11 +65,17 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         ),
     ),
     "Set up": (
-        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade or check the store."),
+        Entry("init", f"{COMMANDS}.init:init", "Write a first jobs.py and its settings."),
+        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade, check or trim the store."),
         Entry(
             "trust",
             f"{COMMANDS}.trust:trust_folder",
             "Trust the store or application that pyproject.toml names.",
+        ),
+        Entry(
+            "completion",
+            f"{COMMANDS}.completion:completion",
+            "Print the completion script of a shell.",
         ),
     ),
 }

@@ -28,13 +28,14 @@ def why_option(function: Function) -> Function:
 
 
 def output_options(function: Function) -> Function:
-    """Give a command --json and --utc, and call it with an Output."""
+    """Give a command --json, --utc and --wide, and call it with an Output."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
     @click.option("--utc", is_flag=True, help="Show all times in UTC.")
+    @click.option("--wide", is_flag=True, help="Show full ids and full texts on a terminal.")
     @wraps(function)
-    def command(*, as_json: bool, utc: bool, **options: Any) -> Any:  # noqa: ANN401 - of any command
-        return function(Output(as_json=as_json, utc=utc), **options)
+    def command(*, as_json: bool, utc: bool, wide: bool, **options: Any) -> Any:  # noqa: ANN401 - of any command
+        return function(Output(as_json=as_json, utc=utc, wide=wide), **options)
 
     return command
 

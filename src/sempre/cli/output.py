@@ -1,27 +1,37 @@
 """Output: data on stdout, messages on stderr; columns for people, one JSON object for programs.
 
-One layout serves terminals and pipes. Colour, and rows of two lines where the table is wider than
-the terminal, appear on a terminal only.
+One layout serves terminals and pipes. A terminal also gets colour, short ids, and tables that fit
+its width: long columns move to a second line, and long texts end in an ellipsis.
 """
 
 import os
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
-from unicodedata import combining, east_asian_width
 
 import click
 
+from sempre.cli.layout import (
+    GAP,
+    LEAST,
+    Column,
+    arranged,
+    fitted_widths,
+    natural_widths,
+    shortened,
+    text_width,
+)
 from sempre.errors import printable as escaped
 from sempre.errors import printable_json
 
 __all__ = ["VERSION", "Output", "inform", "printable", "table_lines"]
 
-VERSION = 2
+VERSION = 3
 """The version of every `--json` object; it changes when a field goes or changes its meaning."""
 
-GAP = "  "
 INDENT = "   "
 LABEL_WIDTH = 12
 COLOURS: Mapping[str, Mapping[str, Any]] = {
@@ -32,7 +42,7 @@ COLOURS: Mapping[str, Mapping[str, Any]] = {
         ("! error unhealthy", {"fg": "red", "bold": True}),
         ("~ warning missed cancelled", {"fg": "yellow"}),
         ("running", {"fg": "cyan"}),
-        ("= paused", {"fg": "magenta"}),
+        ("= # + paused stopped draining", {"fg": "magenta"}),
         ("skipped superseded", {"dim": True}),
     )
     for word in words.split()
@@ -56,12 +66,33 @@ class Output:
     Attributes:
         as_json: whether the answer is one JSON object.
         utc: whether all times are shown in UTC, in place of the zone of their schedule.
+        wide: whether a terminal gets full ids and tables of any width, as a pipe does.
+        table_zone: the time zone of all tables of this command, once one was printed.
+        has_times: whether a table has shown a time in that zone.
+        prefix_size: how much of an id a terminal shows; it grows where ids begin alike.
     """
 
-    def __init__(self, *, as_json: bool = False, utc: bool = False) -> None:
-        """Take the options --json and --utc of a command."""
+    def __init__(self, *, as_json: bool = False, utc: bool = False, wide: bool = False) -> None:
+        """Take the options --json, --utc and --wide of a command."""
         self.as_json = as_json
         self.utc = utc
+        self.wide = wide
+        self.table_zone = ""
+        self.has_times = False
+        self.prefix_size = LEAST
+        self._widths: Sequence[int] = ()
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person reads the answer: a pipe gets full ids and labelled times."""
+        return sys.stdout.isatty()
+
+    @property
+    def width(self) -> int | None:
+        """The width that tables must fit; None for a pipe and with --wide."""
+        if self.wide or not self.is_terminal:
+            return None
+        return shutil.get_terminal_size().columns
 
     def zone(self, name: str) -> str:
         """Return the zone to show times in, for a schedule of this zone."""
@@ -80,58 +111,78 @@ class Output:
         for text in texts:
             _echo(_coloured(printable(text)))
 
+    def plain(self, texts: Iterable[str]) -> None:
+        """Print lines that a job wrote, without colour."""
+        for text in texts:
+            click.echo(printable(text))
+
     def facts(self, facts: Iterable[tuple[str, str]]) -> None:
         """Print names and values in two columns; facts without a value are left out."""
-        self.lines(f"  {name:<{LABEL_WIDTH}} {text}" for name, text in facts if text)
+        for name, text in facts:
+            if text:
+                self._fact(name, text)
+
+    def _fact(self, name: str, text: str) -> None:
+        """Print one fact; a long text is continued below its beginning."""
+        room = None if self.width is None else self.width - LABEL_WIDTH - 3
+        parts = [text] if room is None else textwrap.wrap(text, max(room, LABEL_WIDTH)) or [text]
+        labels = [name, *[""] * (len(parts) - 1)]
+        self.lines(
+            f"  {label:<{LABEL_WIDTH}} {part}" for label, part in zip(labels, parts, strict=True)
+        )
 
     def table(
         self,
-        columns: Sequence[str],
+        columns: Sequence[str | Column],
         rows: Sequence[Sequence[str]],
         *,
-        below: Collection[str] = (),
+        is_continued: bool = False,
     ) -> None:
         """Print rows under their headings; without rows, the headings alone.
 
-        Where the table is wider than the terminal, the columns of the headings in `below` move to
-        a second line of each row.
+        A table that is continued has no headings, and columns at least as wide as before.
         """
         cleaned = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        for line in table_lines(columns, cleaned, below=below, width=width):
+        known = [Column(each) if isinstance(each, str) else each for each in columns]
+        least = self._widths if is_continued else ()
+        self._widths = natural_widths([each.heading for each in known], cleaned, least)
+        lines = table_lines(known, cleaned, width=self.width, least=least)
+        for line in islice(lines, int(is_continued), None):
             _echo(line)
 
 
 def table_lines(
-    columns: Sequence[str],
+    columns: Sequence[Column],
     rows: Sequence[Sequence[str]],
     *,
-    below: Collection[str] = (),
     width: int | None = None,
+    least: Sequence[int] = (),
 ) -> Iterator[str]:
     """Yield rows as lines of columns, two spaces apart, without trailing blanks."""
-    widths = [max(map(_width, cells)) for cells in zip(columns, *rows, strict=True)]
-    is_wide = width is not None and sum(widths) + len(GAP) * (len(widths) - 1) > width
-    moved = [column in below and is_wide for column in columns]
-    for row in (columns, *rows):
-        cells = zip(row, widths, moved, strict=True)
-        yield GAP.join(
-            _padded(cell, size) for cell, size, is_moved in cells if not is_moved
-        ).rstrip()
-        second = [cell for cell, is_moved in zip(row, moved, strict=True) if is_moved and cell]
-        if second and row is not columns:
-            yield INDENT + GAP.join(map(_coloured, second))
+    headings = [each.heading for each in columns]
+    natural = natural_widths(headings, rows, least)
+    widths, below = arranged(columns, natural, width)
+    second = _second_widths([natural[place] for place in below], width)
+    for row in (headings, *rows):
+        yield _line(row, widths)
+        if row is not headings and any(row[place] for place in below):
+            yield INDENT + _line(row, dict(zip(below, second, strict=True)))
+
+
+def _second_widths(widths: Sequence[int], width: int | None) -> Sequence[int]:
+    """Return the widths of the columns of second lines; the widest are shortened to fit."""
+    if width is None:
+        return widths
+    return fitted_widths(widths, [LEAST] * len(widths), width - len(INDENT))
+
+
+def _line(row: Sequence[str], widths: Mapping[int, int]) -> str:
+    return GAP.join(_padded(row[place], size) for place, size in widths.items()).rstrip()
 
 
 def _padded(cell: str, size: int) -> str:
-    return _coloured(cell) + " " * (size - _width(cell))
-
-
-def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide characters take two."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
+    text = shortened(cell, size)
+    return _coloured(text) + " " * (size - text_width(text))
 
 
 def _coloured(text: str) -> str:

@@ -10,9 +10,10 @@ from sempre.cli.context import CommandContext
 from sempre.cli.executions import EXECUTION, run_time
 from sempre.cli.fields import Field, Fields
 from sempre.cli.times import format_age, format_duration, json_instant, zone_of
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Draft, Execution
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
+from sempre.domain.switch import Switch, stopping
 
 __all__ = ["LIGHTS", "SCHEDULE", "Summary", "history_bar", "state_text", "summaries_of"]
 
@@ -21,6 +22,8 @@ LIGHTS = {
     "late": "~",
     "failing": "x",
     "paused": "=",
+    "stopped": "#",
+    "waiting": "+",
     "disabled": "-",
     "never ran": "o",
     "ended": ".",
@@ -41,6 +44,8 @@ class Summary:
         history: executions that ran, run, wait for a retry, or were decided not to run.
         late_after: how long after its slot a waiting execution counts as late.
         outcomes: the last executions that succeeded or failed, the newest end first.
+        stopped_by: the switch that stops the schedule, if any.
+        waits_for: the limit that holds an execution of the schedule back; empty without one.
     """
 
     schedule: Schedule
@@ -48,6 +53,8 @@ class Summary:
     now: datetime
     late_after: timedelta
     outcomes: Sequence[Execution] = ()
+    stopped_by: Switch | None = None
+    waits_for: str = ""
 
     @property
     def last(self) -> Execution | None:
@@ -63,6 +70,8 @@ class Summary:
             "broken": bool(schedule.broken),
             "disabled": not schedule.definition.enabled,
             "paused": schedule.pause is not None and schedule.pause.holds(now),
+            "stopped": self.stopped_by is not None,
+            "waiting": bool(self.waits_for),
             "failing": failing(schedule, self.outcomes, now) is not None,
             "late": waiting is not None and waiting + self.allowance < now,
             "ended": schedule.ended,
@@ -79,14 +88,39 @@ class Summary:
 def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iterator[Summary]:
     """Yield the summaries of schedules; one query reads the history of many."""
     settings, left = context.app.settings, iter(schedules)
+    switches = context.read(context.store.switches())
     while some := list(islice(left, AT_ONCE)):
         ids, late_after = [each.id for each in some], settings.sweep + settings.grace
         latest = context.read(context.store.latest(ids, limit=RUNS))
         outcomes = context.read(context.store.outcomes(ids, limit=_outcomes_of(some)))
         for schedule in some:
-            history = [row for row in latest[schedule.id] if _is_past(row, context.now)]
-            ended = outcomes.get(schedule.id, ())
-            yield Summary(schedule, history, context.now, late_after, ended)
+            rows, now = latest[schedule.id], context.now
+            history = [row for row in rows if _is_past(row, now)]
+            held = (row.held_by for row in rows if row.is_live and row.occupies_slot)
+            yield Summary(
+                schedule,
+                history,
+                now,
+                late_after,
+                outcomes.get(schedule.id, ()),
+                stopped_by=_switch_that_stops(schedule, switches, now),
+                waits_for=next(filter(None, held), ""),
+            )
+
+
+def _switch_that_stops(
+    schedule: Schedule, switches: Iterable[Switch], now: datetime
+) -> Switch | None:
+    """Return the switch that stops the next slot of a schedule; None if none does."""
+    at = schedule.next_run_at or now
+    row = Draft(
+        kind=Kind.SCHEDULED,
+        run_at=at,
+        due_at=at,
+        snapshot=schedule.snapshot(),
+        schedule_id=schedule.id,
+    )
+    return stopping(switches, row, schedule.definition.tags)
 
 
 def _outcomes_of(schedules: Sequence[Schedule]) -> int:
@@ -104,13 +138,18 @@ def history_bar(history: Sequence[Execution]) -> str:
 
 
 def state_text(summary: Summary, context: CommandContext) -> str:
-    """Return the state of a schedule, with the reason if it is broken or paused."""
-    schedule, pause = summary.schedule, summary.schedule.pause
+    """Return the state of a schedule, with the reason if it does not run."""
+    schedule, pause, switch = summary.schedule, summary.schedule.pause, summary.stopped_by
     if summary.state == "broken":
         return f"broken: {schedule.broken}"
+    if summary.state == "stopped" and switch is not None:
+        why = ": ".join(filter(None, (switch.actor, switch.reason)))
+        return f"stopped by the switch {switch.name}" + (f" ({why})" if why else "")
+    if summary.state == "waiting":
+        return f"waits for {summary.waits_for}"
     if summary.state != "paused" or pause is None:
         return summary.state
-    until = f" until {context.shown(pause.until, schedule.definition.grid)}" if pause.until else ""
+    until = f" until {context.shown_in_table(pause.until)}" if pause.until else ""
     why = ": ".join(filter(None, (pause.actor, pause.note)))
     return f"paused{until}" + (f" ({why})" if why else "")
 
@@ -145,7 +184,7 @@ def _pause_json(schedule: Schedule) -> dict[str, object] | None:
 
 def _next_slot(summary: Summary) -> datetime | None:
     """Return the next slot, unless the schedule is stopped."""
-    is_stopped = summary.state in ("paused", "disabled", "broken")
+    is_stopped = summary.state in ("paused", "stopped", "waiting", "disabled", "broken")
     return None if is_stopped else summary.schedule.next_run_at
 
 
@@ -153,7 +192,7 @@ def _next_text(summary: Summary, context: CommandContext) -> str:
     slot = _next_slot(summary)
     if slot is None:
         return state_text(summary, context)
-    return context.shown(slot, summary.schedule.definition.grid)
+    return context.shown_in_table(slot)
 
 
 def _left_text(summary: Summary) -> str:
@@ -180,20 +219,35 @@ def _last_json(last: Execution | None, redact: Sequence[str]) -> dict[str, objec
 
 SCHEDULE = Fields[Summary](
     Field("", lambda each: LIGHTS[each.state], column=""),
-    Field("name", lambda each: each.schedule.name, column="NAME"),
+    Field("name", lambda each: each.schedule.name, column="NAME", flexible=14),
     Field("state", lambda each: each.state),
     Field("job", lambda each: each.schedule.definition.job),
-    Field("when", lambda each: each.schedule.definition.grid.explain(), column="WHEN", below=True),
+    Field(
+        "when",
+        lambda each: each.schedule.definition.grid.explain(),
+        column="WHEN",
+        below=True,
+        flexible=28,
+    ),
     Field("timezone", lambda each: zone_of(each.schedule.definition.grid)),
     Field("queue", lambda each: each.schedule.definition.queue),
     Field("tags", lambda each: each.schedule.definition.tags),
     Field("enabled", lambda each: each.schedule.definition.enabled),
     Field("pause", lambda each: _pause_json(each.schedule)),
     Field("broken", lambda each: each.schedule.broken or None),
-    Field("next_run_at", lambda each: each.schedule.next_run_at, column="NEXT", text=_next_text),
+    Field("stopped_by", lambda each: each.stopped_by.name if each.stopped_by else None),
+    Field("waits_for", lambda each: each.waits_for or None),
+    Field(
+        "next_run_at",
+        lambda each: each.schedule.next_run_at,
+        column="NEXT",
+        text=_next_text,
+        flexible=24,
+    ),
     Field("", _left_text, column="LEFT"),
     Field("last", lambda each: each.last, column="LAST", mask=_last_json, text=_last_text),
     Field("", lambda each: run_time(each.last) if each.last else None, column="TOOK"),
     Field("", lambda each: history_bar(each.history), column="RUNS", below=True),
     Field("revision", lambda each: each.schedule.revision),
+    grid=lambda each: each.schedule.definition.grid,
 )

@@ -104,7 +104,7 @@ def act_on(context: CommandContext, selection: Selection, verb: Verb, done: str)
 
 def _named(context: CommandContext, ids: Iterable[str]) -> list[Execution]:
     """Return executions by id; NotFound, before any change, if one is missing."""
-    wanted = list(dict.fromkeys(ids))
+    wanted = list(dict.fromkeys(map(context.execution_id, ids)))
     found = context.read(context.store.candidates(wanted))
     known = {each.execution.id: each.execution for each in found}
     for identity in wanted:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sempre.domain.arguments import Json, are_same_json, check_arguments
+from sempre.domain.limits import Concurrency, Limit, Rate, read_limits
 from sempre.domain.names import check_name, check_note, check_word
 from sempre.domain.policies import OnUnknown, Overlap, Retry, check_choice, check_count
 from sempre.domain.redaction import read_redact
@@ -17,11 +18,13 @@ from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from sempre.grids.intervals import read_duration
 
-__all__ = ["Definition", "define", "read_fields"]
+__all__ = ["SHORTEST_RETENTION", "Definition", "define", "has_limits", "read_fields"]
 
 SECOND = timedelta(seconds=1)
+SHORTEST_RETENTION = timedelta(minutes=1)
 # The sum of default settings: one lease of 30 s and two sweeps of 15 s.
 TOLERANCE = timedelta(seconds=60)
+KEEP = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +51,11 @@ class Definition:
         timeout: how long an execution may run.
         on_unknown: what follows a lease that expired.
         alert_after: the number of failures in a row from which the schedule counts as failing.
+        retention: how long ended executions are kept; None for the setting of the application.
+        keep: how many of the newest ended executions are kept whatever their age.
         tags: words to find the schedule by.
         redact: names whose values are masked where arguments are shown.
+        limits: how many executions run at once or start in a time, over the whole fleet.
         owner: the code base that declares the schedule.
         note: a text for people.
     """
@@ -73,10 +79,17 @@ class Definition:
     timeout: timedelta | None = None
     on_unknown: OnUnknown = "rerun"
     alert_after: int = 1
+    retention: timedelta | None = None
+    keep: int = KEEP
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
     owner: str | None = None
     note: str = ""
+
+    def kept_for(self, setting: timedelta) -> timedelta:
+        """Return how long ended executions are kept, under the setting of the application."""
+        return self.retention or setting
 
     def is_same_as(self, other: "Definition") -> bool:
         """Whether both definitions are equal, also in the types of their arguments."""
@@ -99,8 +112,20 @@ def define(*, job: str, grid: Grid, **given: object) -> Definition:
 
 
 def read_fields(given: Mapping[str, object]) -> dict[str, Any]:
-    """Return fields of a definition from what a user wrote; InvalidInput names the field."""
+    """Return fields of a definition from what a user wrote; InvalidInput names the field.
+
+    `limit` is a number of first starts, or limits over the fleet, which are the field `limits`.
+    """
+    if "limit" in given and has_limits(given["limit"]):
+        limits = {"limits": read_limits("limit", given["limit"])}
+        given = {name: value for name, value in given.items() if name != "limit"} | limits
     return {name: _read_field(name, value) for name, value in given.items()}
+
+
+def has_limits(value: object) -> bool:
+    """Whether a value after `limit=` stands for limits over the fleet, not for a number."""
+    is_list = isinstance(value, list | tuple) and bool(value)
+    return is_list or isinstance(value, Concurrency | Rate)
 
 
 def _read_field(name: str, value: object) -> object:
@@ -167,12 +192,18 @@ _READERS: dict[str, Any] = {
     "timeout": _positive,
     "on_unknown": lambda name, value: cast("OnUnknown", check_choice(name, value, OnUnknown)),
     "alert_after": lambda name, value: check_count(name, value, least=1),
+    "retention": lambda name, value: read_duration(name, value, least=SHORTEST_RETENTION),
+    "keep": lambda name, value: check_count(name, value, least=0),
     "tags": _read_tags,
     "redact": lambda _, value: read_redact(value),
+    "limits": read_limits,
     "owner": check_word,
     "note": check_note,
 }
 _OPTIONAL = frozenset(
-    {"catch_up_within", "catch_up_max", "deadline", "until", "limit", "timeout", "owner"}
+    {
+        *("catch_up_within", "catch_up_max", "deadline", "until", "limit", "timeout"),
+        *("retention", "owner"),
+    }
 )
 assert _READERS.keys() == {each.name for each in fields(Definition)}  # noqa: S101

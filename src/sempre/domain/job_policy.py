@@ -6,11 +6,13 @@ from datetime import timedelta
 from functools import cached_property
 
 from sempre.domain.arguments import Json
-from sempre.domain.definition import read_fields
+from sempre.domain.definition import has_limits, read_fields
+from sempre.domain.limits import ALLOWED, Limit
 from sempre.domain.policies import OnUnknown, Retry
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.unique import Unique, read_unique
 from sempre.domain.values import copy_with
+from sempre.errors import PolicyError
 
 __all__ = ["JobPolicy", "read_policy"]
 
@@ -30,6 +32,7 @@ class JobPolicy:
     alert_after: int = 1
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
     unique: Unique | None = None
 
     def snapshot(self, job: str, args: Mapping[str, Json]) -> Snapshot:
@@ -55,4 +58,9 @@ CARRIED = tuple(name for name in INHERITED if name != "alert_after")
 def read_policy(given: Mapping[str, object]) -> JobPolicy:
     """Return the policy among the options that a user wrote; InvalidInput names the field."""
     known = {name: value for name, value in given.items() if name in INHERITED}
+    if given.get("limit") is not None:
+        if not has_limits(given["limit"]):
+            hint = "A schedule ends after limit=5 starts; a job has no such number."
+            raise PolicyError("limit", given["limit"], allowed=ALLOWED, hint=hint)
+        known["limit"] = given["limit"]
     return JobPolicy(**read_fields(known), unique=read_unique(given.get("unique")))

@@ -9,14 +9,15 @@ know. Such rules are not read: their row is left to processes of the newer relea
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sempre.domain.definition import Definition
+from sempre.domain.limits import Concurrency, Limit, Rate, restore_limit, write_limit
 from sempre.domain.policies import Retry
 from sempre.domain.snapshot import Snapshot
 from sempre.errors import PolicyError
@@ -27,8 +28,11 @@ from sempre.grids.unknown_grid import read_grid
 __all__ = ["read_definition", "read_snapshot", "write_rules"]
 
 MICROSECOND = timedelta(microseconds=1)
+LIMITS = (Concurrency, Rate)
 APART = frozenset({"args", "name", "revision"})
-DURATIONS = frozenset({"catch_up_within", "tolerance", "deadline", "jitter", "timeout"})
+DURATIONS = frozenset(
+    {"catch_up_within", "tolerance", "deadline", "jitter", "timeout", "retention"}
+)
 
 # The values of fields that a stored snapshot leaves out. They never change: stored rows outlive a
 # change of a default.
@@ -44,12 +48,20 @@ UNSAID: dict[str, Any] = {
     "jitter": 0,
     "tags": [],
     "redact": [],
+    "limits": [],
 }
 
-# Fields of a definition that are newer than the first release: left out at their default.
-LATER: dict[str, Any] = {"redact": UNSAID["redact"], "alert_after": 1}
+NO_REST: Mapping[str, Any] = MappingProxyType({})
 
-_ABSENT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
+# The values of newer fields that a stored definition leaves out, for good as well.
+LATER: dict[str, Any] = {
+    "redact": UNSAID["redact"],
+    "limits": UNSAID["limits"],
+    "alert_after": 1,
+    "retention": None,
+    "keep": 100,
+}
+_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
@@ -101,28 +113,73 @@ def _plain(value: object, instant: Write) -> object:
         case Grid():
             return value.to_json()
         case Retry():
-            return [value.limit, value.base // MICROSECOND, value.cap // MICROSECOND]
+            return _plain_retry(value)
         case timedelta():
             return value // MICROSECOND
         case datetime():
             return instant(value)
         case tuple():
-            return list(value)
+            return [write_limit(each) if isinstance(each, LIMITS) else each for each in value]
         case _:
             return value
 
 
+def _plain_retry(retry: Retry) -> list[object]:
+    """Return limit, base and cap, and the rest of the policy only where there is any.
+
+    A release that knows limit, base and cap alone reads a policy that has no more, and refuses any
+    other.
+    """
+    plain = [retry.limit, retry.base // MICROSECOND, retry.cap // MICROSECOND]
+    rest = {
+        "jitter": retry.jitter // MICROSECOND,
+        "only": list(retry.only),
+        "never": list(retry.never),
+    }
+    said = {name: value for name, value in rest.items() if value}
+    return [*plain, said] if said else [*plain]
+
+
+def _read_retry(limit: int, base: int, cap: int, rest: Mapping[str, Any] = NO_REST) -> Retry:
+    return Retry(
+        limit,
+        base=base * MICROSECOND,
+        cap=cap * MICROSECOND,
+        jitter=rest.get("jitter", 0) * MICROSECOND,
+        only=rest.get("only", ()),
+        never=rest.get("never", ()),
+    )
+
+
+def _is_stored_retry(value: object) -> bool:
+    if not isinstance(value, list) or [type(each) for each in value[:3]] != [int] * 3:
+        return False
+    match value[3:]:
+        case []:
+            return True
+        case [dict(rest)]:
+            return all(_is_stored_part(name, part) for name, part in rest.items())
+    return False
+
+
+def _is_stored_part(name: str, value: object) -> bool:
+    """Whether a value can be the stored form of a further part of a retry policy."""
+    if name == "jitter":
+        return type(value) is int
+    return name in ("only", "never") and _is_stored(value, tuple[str, ...])
+
+
 def _rules(text: str, kind: type[Definition | Snapshot]) -> dict[str, Any]:
-    rules: dict[str, Any] = _ABSENT[kind] | json.loads(text)
+    rules: dict[str, Any] = _LEFT_OUT[kind] | json.loads(text)
     _check_known(rules, kind)
     for name in DURATIONS & rules.keys():
         if rules[name] is not None:
             rules[name] *= MICROSECOND
-    limit, base, cap = rules["retry"]
-    rules["retry"] = Retry(limit, base=base * MICROSECOND, cap=cap * MICROSECOND)
+    rules["retry"] = _read_retry(*rules["retry"])
     if rules["grid"] is not None:
         rules["grid"] = _grid(json.dumps(rules["grid"]))
-    return rules | {"tags": tuple(rules["tags"]), "redact": tuple(rules["redact"])}
+    rules["limits"] = map(restore_limit, rules["limits"])
+    return rules | {name: tuple(rules[name]) for name in ("tags", "redact", "limits")}
 
 
 def _check_known(rules: dict[str, Any], kind: type[Definition | Snapshot]) -> None:
@@ -143,10 +200,12 @@ def _is_stored(value: object, hint: Any) -> bool:
     """Whether a value can be the stored form of a type."""
     if get_origin(hint) is Literal:
         return value in get_args(hint)
+    if hint == tuple[Limit, ...]:
+        return isinstance(value, list)
     if get_origin(hint) is tuple:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if hint is Retry:
-        return isinstance(value, list) and [type(each) for each in value] == [int] * 3
+        return _is_stored_retry(value)
     known = {timedelta: int, Grid: dict}.get(hint, hint)
     # Only the store knows how it writes an instant.
     return known is datetime or type(value) is known

@@ -138,6 +138,7 @@ class Schedule:
             jitter=declared.jitter,
             tags=(),
             redact=declared.redact,
+            limits=declared.limits,
         )
 
     def _equals(self, known: Snapshot) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import timedelta
 
 from sempre.domain.arguments import Json, are_same_json
+from sempre.domain.limits import Limit
 from sempre.domain.policies import OnUnknown, Overlap, Retry
 from sempre.domain.values import builder
 from sempre.grids.grid import Grid
@@ -34,6 +35,7 @@ class Snapshot:
     jitter: timedelta = timedelta(0)
     tags: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
     revision: int = 1
 
     def drift_from(self, other: "Snapshot") -> tuple[str, ...]:

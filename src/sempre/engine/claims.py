@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import Claim, Plan, PlanningTime, Verdict, plan_claim
 from sempre.domain.states import LIVE, State
 from sempre.domain.values import copy_with
@@ -42,6 +43,7 @@ class ClaimResult:
             other workers may start them.
         refused: executions that another worker claimed or changed first.
         passed_over: executions that were left as they are, for any reason.
+        unstarted: executions with a limit that did not start: others may have room now.
     """
 
     started: list[Run] = field(default_factory=list)
@@ -52,6 +54,7 @@ class ClaimResult:
     unroutable: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     passed_over: set[str] = field(default_factory=set)
+    unstarted: list[Execution] = field(default_factory=list)
 
     def leave(self, execution_id: str) -> None:
         """Leave an execution, and its ticket, to workers that can read it and know its grid."""
@@ -68,6 +71,7 @@ class ClaimResult:
         self.unroutable |= other.unroutable
         self.refused |= other.refused
         self.passed_over |= other.passed_over
+        self.unstarted += other.unstarted
 
     def add_retry(self, ids: Iterable[str], retry: "ClaimResult") -> None:
         """Add what became of candidates that had been refused."""
@@ -102,6 +106,11 @@ class Claims:
         if left:
             result.add_retry(left, self._claim_exclusively(left, session))
         return result
+
+    def open_limits(self, result: ClaimResult) -> None:
+        """Free executions that may start instead of those that did not, once runs have begun."""
+        if result.unstarted:
+            self._engine.limits.open(keys_of(result.unstarted))
 
     def due(self, wanted: Wanted, *, session: str, past: int = 0) -> ClaimResult:
         """Claim due slots straight from the store, reading `past` rows more than are wanted."""
@@ -200,6 +209,7 @@ class Claims:
             result.early[row.id] = row.due_at
         elif claim.verdict is Verdict.WAIT:
             result.blocked.add(row.id)
+            result.unstarted += [row] if row.snapshot.limits and not row.held_by else []
         return claim
 
     # Orders
@@ -242,6 +252,7 @@ class Claims:
         """Return what became of orders by the answers of the store, and report it."""
         result = ClaimResult()
         for order, answer in zip(orders, answers, strict=True):
+            result.unstarted += _unstarted(order, started=isinstance(answer, Execution))
             if not answer:
                 result.refused.add(order.plan.decides)
                 continue
@@ -277,6 +288,13 @@ class Claims:
             began = run.execution.started_at or now
             late = (began - run.execution.due_at).total_seconds()
             self._engine.events.emit(Happened.STARTED, execution=run.execution, late=late)
+
+
+def _unstarted(order: Order, *, started: bool) -> list[Execution]:
+    """Return the executions with limits that an order was about and that do not run now."""
+    changes = [change for change in order.plan.changes if change.before.snapshot.limits]
+    runs = State.RUNNING if started else None
+    return [change.before for change in changes if change.after.state is not runs]
 
 
 _VERDICTS = {State.SKIPPED: Verdict.SKIP, State.MISSED: Verdict.MISS}

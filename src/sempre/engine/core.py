@@ -17,6 +17,7 @@ from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events, Happened
 from sempre.engine.ids import new_id
+from sempre.engine.limits import LimitOpener
 from sempre.engine.outage import Outage
 from sempre.engine.throttle import Throttle
 from sempre.engine.unread import UnreadRows
@@ -85,6 +86,7 @@ class Engine:
         self.unstored_results: set[str] = set()
         self.unread = UnreadRows(self.events)
         self.outage = Outage(self.clock, self.events)
+        self.limits = LimitOpener(self)
         self.bell.soon = 2 * self.settings.beat
         sweep = self.settings.sweep.total_seconds()
         self.bell.limit_answer_time(min(sweep / 4, LONGEST_ANSWER))

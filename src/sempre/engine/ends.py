@@ -6,6 +6,7 @@ from queue import Empty, SimpleQueue
 from threading import Event
 
 from sempre.engine.core import Engine
+from sempre.engine.run_logs import RunLogWriter
 from sempre.engine.settler import End, Settler
 from sempre.ports.executor import Ended, Outcome, Run
 
@@ -24,8 +25,9 @@ class Ends:
         unsettled: ends that the store has not recorded yet, though it was asked to.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        """Begin with an empty queue; record ends in the store of an engine."""
+    def __init__(self, engine: Engine, logs: RunLogWriter) -> None:
+        """Begin with an empty queue; record ends, after logs, in the store of an engine."""
+        self._logs = logs
         self._settler = Settler(engine)
         self._queue: SimpleQueue[End] = SimpleQueue()
         self._crowded = Event()
@@ -43,6 +45,7 @@ class Ends:
 
     def put(self, run: Run, outcome: Outcome) -> None:
         """Add an end; a whole batch is recorded without waiting for more."""
+        self._logs.note_end(run, outcome)
         self._queue.put((run, outcome))
         if self._queue.qsize() >= SETTLE_BATCH and not self._crowded.is_set():
             self._crowded.set()
@@ -76,6 +79,8 @@ class Ends:
         session = self.unsettled[0][0].execution.session
         batch = [end for end in self.unsettled if end[0].execution.session == session]
         others = [end for end in self.unsettled if end[0].execution.session != session]
+        # First: whoever sees that a run has ended can read its whole log.
+        self._logs.write_ended()
         left = self._settler.settle(batch, session=session)
         self.unsettled = [*left, *others]
         return batch, left

@@ -31,6 +31,8 @@ class Happened(StrEnum):
     """execution, seconds, result"""
     FAILED = "execution.failed"
     """execution, seconds, error, traceback, retry_at (None: no retry follows)"""
+    RETRY_LATER = "execution.retry_later"
+    """execution, seconds, reason, retry_at: the job raised RetryLater"""
     CANCELLED = "execution.cancelled"
     """execution, reason"""
     SKIPPED = "execution.skipped"

@@ -126,12 +126,13 @@ class Fetcher:
     # Claim results
 
     def _begin(self, result: ClaimResult) -> int:
-        """Begin claimed runs, then ring their successors; return how many runs have begun."""
+        """Begin claimed runs, ring their successors, open limits; return how many have begun."""
         if result.started:
             self._begin_runs(result.started)
         self.store.expect_starts(result.coming)
         if result.born:
             self._engine.bell.ring(result.born, self._engine.time.now())
+        self._claims.open_limits(result)
         return len(result.started)
 
     def _begin_found(self, result: ClaimResult) -> int:

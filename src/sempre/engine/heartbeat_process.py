@@ -185,6 +185,7 @@ class RemoteHeartbeat:
             held=frozenset(message.get("held", ())),
             has_expired=bool(message.get("has_expired")),
             store=str(message.get("store", "")),
+            drain=bool(message.get("drain")),
         )
 
 
@@ -286,6 +287,7 @@ def _message(heartbeat: LocalHeartbeat) -> dict[str, object]:
         "held": sorted(tick.held),
         "has_expired": tick.has_expired,
         "store": tick.store,
+        "drain": tick.drain,
     }
     if reading is not None:
         message["clock_reading"] = reading.now.isoformat(), reading.asked_at, reading.answered_at

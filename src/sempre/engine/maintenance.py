@@ -1,4 +1,4 @@
-"""Maintenance: what a worker does for the whole fleet: rescues, passes of the watchdog, reports."""
+"""Maintenance: what a worker does for the whole fleet: rescues, limits, passes, reports."""
 
 from sempre.engine.capacity import Capacity
 from sempre.engine.core import Engine
@@ -7,6 +7,7 @@ from sempre.engine.pass_turn import PassTurn
 from sempre.engine.progress_reports import ProgressReporter
 from sempre.engine.rescuer import Rescuer
 from sempre.engine.rings import ring_orphans
+from sempre.engine.run_logs import RunLogWriter
 from sempre.engine.watchdog import Watchdog
 from sempre.ports.executor import Executor
 
@@ -21,6 +22,7 @@ class Maintenance:
     Attributes:
         watchdog: runs passes.
         rescuer: ends the claims of workers that are gone.
+        logs: stores the logs of runs.
     """
 
     def __init__(
@@ -31,21 +33,23 @@ class Maintenance:
         self.watchdog = Watchdog(engine, queues=queues)
         self.rescuer = Rescuer(engine)
         self._reports = ProgressReporter(engine, capacity, executor)
+        self.logs = RunLogWriter(engine, capacity, executor)
         self._turn = PassTurn(engine)
         self._is_called = False
 
     @property
     def rest(self) -> float:
         """Seconds to rest before the next step, unless a heartbeat is answered."""
-        return max(SHORTEST_REST, self.rescuer.rest)
+        return min(max(SHORTEST_REST, self.rescuer.rest), self._engine.limits.rest)
 
     def call_watchdog(self) -> None:
         """Run a pass with the next step, if one is due; callable from any thread."""
         self._is_called = True
 
     def step(self, heartbeat: Heartbeat) -> int:
-        """Rescue, run the pass if it is due, see to its message; return how many were rescued."""
+        """Rescue, open limits, run the pass if it is due; return how many were rescued."""
         rescued = self.rescuer.step()
+        self._engine.limits.step()
         is_called, self._is_called = self._is_called, False
         if is_called or self._turn.has_come(heartbeat.tick):
             self.watchdog.perform()
@@ -53,4 +57,5 @@ class Maintenance:
         if self._engine.bell.has_unrung:
             ring_orphans(self._engine)
         self._reports.report(heartbeat.session)
+        self.logs.write_running()
         return rescued

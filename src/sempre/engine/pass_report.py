@@ -11,7 +11,7 @@ __all__ = ["PassReport"]
 
 KEPT = (
     *("slice_after", "round_size", "last_round", "looked_after", "sentinels", "audits"),
-    *("renewed_at", "purging_since"),
+    *("renewed_at", "purging_since", "purges"),
 )
 
 
@@ -39,6 +39,7 @@ class PassReport:
         sentinels: the message in each lane whose absence shows a loss.
         audits: which schedules were checked when, in stretches.
         purging_since: since when passes leave rows that are to be purged; a text, empty if not.
+        purges: how far history was examined under each retention, and since when.
         renewed_at: when workers set the emptied store up again; as a text.
     """
 
@@ -61,6 +62,7 @@ class PassReport:
     sentinels: dict[str, Json] = field(default_factory=dict)
     audits: list[Json] = field(default_factory=list)
     purging_since: str = ""
+    purges: dict[str, Json] = field(default_factory=dict)
     renewed_at: str = ""
 
     @classmethod

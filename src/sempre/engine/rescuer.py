@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import Plan, PlanningTime, plan_rescue
 from sempre.engine.core import ClockReading, Engine
 from sempre.engine.events import Happened
@@ -118,6 +119,7 @@ class Rescuer:
                 facts = {"execution": execution, "session": execution.session}
                 self._engine.events.emit(Happened.RESCUED, **facts)
         self._engine.bell.ring(waiting, now)
+        self._engine.limits.open(keys_of(execution for execution, _ in wanted))
         return rescued
 
     def _plan(self, candidate: Candidate, moment: PlanningTime) -> Plan | None:

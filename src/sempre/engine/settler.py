@@ -1,20 +1,25 @@
 """The settler: records how runs ended, in batches, each only while its claim still holds."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import (
     Plan,
     PlanningTime,
     plan_cancelled,
     plan_crash,
     plan_failure,
+    plan_given_up,
     plan_interruption,
     plan_release,
+    plan_retry_later,
     plan_skipped,
 )
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import NotJson, TooLarge, read_result
+from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -114,6 +119,7 @@ class Settler:
                 changes = () if isinstance(settlement, Success) else settlement.plan.changes
                 waiting += [change.after for change in changes if change.after.is_live]
         self._ring([end for end, _ in planned], waiting)
+        self._engine.limits.open(keys_of(run.execution for (run, _), _ in planned))
         return again
 
     def _settle_apart(
@@ -167,6 +173,9 @@ class Settler:
             emit(Happened.CANCELLED, execution=execution, reason=outcome.error)
         elif outcome.ended is Ended.SKIPPED:
             emit(Happened.SKIPPED, execution=execution, verdict="skip", reason=outcome.error)
+        elif outcome.ended is Ended.RETRY_LATER and (retry_at := _retry_at(settlement)):
+            told = {"seconds": outcome.seconds, "reason": outcome.error, "retry_at": retry_at}
+            emit(Happened.RETRY_LATER, execution=execution, **told)
         else:
             emit(Happened.FAILED, execution=execution, **_failure_facts(outcome, settlement))
 
@@ -187,7 +196,8 @@ def _settlement(end: End, views: Views, moment: PlanningTime) -> Settlement:
     if outcome.ended is Ended.SUCCEEDED:
         return Success(execution, moment.now, outcome.result)
     plan = _plan(end, views, moment)
-    return Settlement(execution, plan, outcome.result, outcome.traceback or outcome.error)
+    error = outcome.traceback or _reason(outcome, plan)
+    return Settlement(execution, plan, outcome.result, error)
 
 
 def _plan(end: End, views: Views, moment: PlanningTime) -> Plan:
@@ -198,23 +208,45 @@ def _plan(end: End, views: Views, moment: PlanningTime) -> Plan:
         schedule, rows = (view.schedule, view.rows) if view else (None, ())
     if outcome.ended is Ended.RELEASED:
         return plan_release(schedule, execution, moment)
-    if outcome.ended is Ended.CANCELLED:
-        return plan_cancelled(execution, moment, reason=outcome.error)
-    if outcome.ended is Ended.SKIPPED:
-        return plan_skipped(execution, moment, reason=outcome.error)
     if outcome.ended is Ended.CRASHED:
         return plan_crash(schedule, execution, rows, moment, error=outcome.error)
     if outcome.ended is Ended.INTERRUPTED:
         return plan_interruption(schedule, execution, rows, moment, error=outcome.error)
-    return plan_failure(schedule, execution, moment, error=outcome.error)
+    return _plan_known(schedule, execution, outcome, moment)
+
+
+def _plan_known(
+    schedule: Schedule | None, execution: Execution, outcome: Outcome, moment: PlanningTime
+) -> Plan:
+    """Plan the end of a run whose job has returned control, or whose time is over."""
+    if outcome.ended is Ended.CANCELLED:
+        return plan_cancelled(execution, moment, reason=outcome.error)
+    if outcome.ended is Ended.SKIPPED:
+        return plan_skipped(execution, moment, reason=outcome.error)
+    if outcome.ended is Ended.GAVE_UP:
+        return plan_given_up(execution, moment, reason=outcome.error)
+    if outcome.ended is Ended.RETRY_LATER and outcome.after is not None:
+        after, reason = outcome.after, outcome.error
+        return plan_retry_later(schedule, execution, moment, after=after, reason=reason)
+    return plan_failure(schedule, execution, moment, error=outcome.error, types=outcome.types)
+
+
+def _reason(outcome: Outcome, plan: Plan) -> str:
+    """Return the line about an end: with its kind, where the job itself has decided the end."""
+    decided = outcome.ended in (Ended.RETRY_LATER, Ended.GAVE_UP)
+    return plan.changes[0].after.reason if decided and plan.changes else outcome.error
+
+
+def _retry_at(settlement: Settlement) -> datetime | None:
+    """Return when an execution starts again; None if its end is final."""
+    after = settlement.plan.changes[0].after if settlement.plan.changes else None
+    return after.due_at if after and after.state is State.SCHEDULED else None
 
 
 def _failure_facts(outcome: Outcome, settlement: Settlement) -> dict[str, object]:
-    after = settlement.plan.changes[0].after if settlement.plan.changes else None
-    retries = after is not None and after.state is State.SCHEDULED
     return {
         "seconds": outcome.seconds,
-        "error": outcome.error,
+        "error": _reason(outcome, settlement.plan),
         "traceback": outcome.traceback,
-        "retry_at": after.due_at if after and retries else None,
+        "retry_at": _retry_at(settlement),
     }

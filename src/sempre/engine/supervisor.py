@@ -25,12 +25,16 @@ from dataclasses import dataclass, field
 from sempre.clock import Clock
 from sempre.errors import InvalidInput, MissingExtra, Refused, SempreError, StoreRefused
 
-__all__ = ["CrashLoop", "Supervisor"]
+__all__ = ["DRAINED", "CrashLoop", "Supervisor"]
+
+DRAINED = -1
+"""What `run` returns if an operator has drained the child: no other child takes its place."""
 
 MOST_CRASHES = 5
 WITHIN = 60.0
 LONGEST_REST = 30.0
 LONGEST_REASON = 8192
+HAS_DRAINED = 2
 # Errors that every worker would meet.
 REFUSALS = (StoreRefused, InvalidInput, MissingExtra, Refused)
 Mask = set[signal.Signals | int]
@@ -47,9 +51,10 @@ class Supervisor:
     """Keeps a number of child processes running until a signal stops it.
 
     Attributes:
-        run: called in a child; returns the child's exit code. Its arguments are a descriptor that
-            reaches its end when the supervisor is gone, and a function to call before a run.
-        processes: how many child processes.
+        run: called in a child; returns the child's exit code, or DRAINED. Its arguments are a
+            descriptor that reaches its end when the supervisor is gone, and a function to call
+            before a run.
+        processes: how many child processes; one less after each that is drained.
     """
 
     run: Callable[[int, Callable[[], None]], int]
@@ -108,9 +113,12 @@ class Supervisor:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 with self._children.pop(pid) as begun:
-                    has_begun, refusal = bool(begun[0]), _read_refusal(begun)
+                    has_begun, has_drained = bool(begun[0]), begun[0] == HAS_DRAINED
+                    refusal = _read_refusal(begun)
                 if refusal is not None:
                     self._give_up(refusal)
+                elif has_drained:
+                    self._leave_empty()
                 elif code := os.waitstatus_to_exitcode(status):
                     crashed.append((pid, code))
                     self._count(has_begun=has_begun)
@@ -125,6 +133,11 @@ class Supervisor:
                 signal.setitimer(signal.ITIMER_REAL, rest)
             else:
                 self._fill(mask)
+
+    def _leave_empty(self) -> None:
+        """Start no other child in the place of a drained one; stop after the last."""
+        self.processes -= 1
+        self._stopping = self._stopping or not self.processes
 
     def _give_up(self, refusal: SempreError) -> None:
         """End the command for a reason that every worker would meet, after the other children."""
@@ -172,6 +185,9 @@ class Supervisor:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             code = self.run(self._parent_pipe[0], lambda: begun.__setitem__(0, 1))
+            if code == DRAINED:
+                # In shared memory: a job could end its process with any exit code.
+                begun[0], code = HAS_DRAINED, 0
         except SystemExit as error:
             code = error.code if isinstance(error.code, int) else 1
         except KeyboardInterrupt:

@@ -51,12 +51,15 @@ class Worker:
         self.maintenance = Maintenance(engine, self.capacity, executor, spec.queues)
         self.fetcher = Fetcher(engine, spec=spec, begin=self._begin, called=self._call_watchdog)
         engine.bell.subscribe(self.fetcher.expect)
+        engine.limits.subscribe(self._call_maintenance)
         self._claims = ClaimsInHand(engine)
-        self._ends = Ends(engine)
+        self._ends = Ends(engine, self.maintenance.logs)
         self._loops = Loops(self._failed)
         self.exhausted = Event()
         # Called with the reason why this process should be replaced; None if embedded.
         self.leave: Callable[[str], None] | None = None
+        # Called once when an operator asks this worker to drain; it must not wait for the end.
+        self.drain: Callable[[], None] | None = None
 
     # Steps
 
@@ -82,6 +85,7 @@ class Worker:
             self._lose_session()
             return 0.0
         self._end_unwanted()
+        self._drain_on_request()
         self.fetcher.expect(tick.next_due_at)
         if self.heartbeat.answered:
             self.engine.outage.answered()
@@ -178,6 +182,7 @@ class Worker:
         for run in self.capacity.overstayed(everything=True):
             self._ends.release(run)
         self.capacity.wait_until_idle(longest)
+        self._write_logs_of_rest()
         # First of all: an execution that is recorded as cut off may begin elsewhere at once.
         self.executor.stop()
         self._cut_off()
@@ -185,7 +190,15 @@ class Worker:
         self._wake_all()
         self._loops.join(seconds=REST_AFTER_ERROR * 2)
         self.engine.bell.unsubscribe(self.fetcher.expect)
+        self.engine.limits.unsubscribe(self._call_maintenance)
         self._settle_last()
+
+    def _write_logs_of_rest(self) -> None:
+        """Store the logs of runs that will be cut off."""
+        try:
+            self.maintenance.logs.write_running()
+        except SempreError as error:
+            self.engine.outage.failed(error)
 
     def _cut_off(self) -> None:
         """Record runs that the executor has dropped; runs that ended by themselves are recorded."""
@@ -278,6 +291,9 @@ class Worker:
 
     def _call_watchdog(self) -> None:
         self.maintenance.call_watchdog()
+        self._call_maintenance()
+
+    def _call_maintenance(self) -> None:
         self.call("maintenance")
 
     def _end_unwanted(self) -> None:
@@ -291,6 +307,12 @@ class Worker:
             again = self.capacity.has_later(run)
             if run.execution.fence not in tick.held and not again:
                 self._abandon(run, "it is no longer ours")
+
+    def _drain_on_request(self) -> None:
+        """Call `drain` once an operator asks for it."""
+        if self.heartbeat.tick.drain and self.drain is not None:
+            drain, self.drain = self.drain, None
+            drain()
 
     def _abandon(self, run: Run, reason: str) -> None:
         """Cancel a run whose claim is lost."""

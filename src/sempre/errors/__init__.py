@@ -17,7 +17,8 @@
     ├── Refused                 a valid request that the present state does not allow
     ├── NotInJob                `current()` was called outside of a job
     ├── RunCancelled            a job ends itself because its run was cancelled
-    ├── Skip                    a job ends itself because there is nothing to do
+    ├── Skip                    a job ends itself: there is nothing to do
+    ├── GiveUp, RetryLater      a job ends itself: no retry, a later one (domain/job_ends.py)
     ├── ResultError             work that was waited for succeeded, but its value is not stored
     │   ├── ResultNotJson       the value is not JSON; its repr is kept
     │   └── ResultTooLarge      the value is larger than the limit

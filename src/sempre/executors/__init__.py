@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
 from sempre.executors.effects import Opener
+from sempre.executors.log_capture import CAPTURE
 from sempre.ports.executor import Ended, Executor, Isolation, Outcome, Progress, Run
 
 if TYPE_CHECKING:
@@ -68,12 +69,17 @@ class Executors:
         # Jobs whose last run after a crash has crashed again, or has not ended yet.
         self._suspects: set[str] = set()
         self._has_warned = False
+        self._captures = False
 
     def start(self) -> None:
         """Start the executors; a failed isolation is `unavailable`, and a warning gives the reason.
 
         The process executor forks, so call this before this process has threads.
         """
+        # Before the fork: children inherit the handler.
+        if not self._captures:
+            self._captures = True
+            CAPTURE.start()
         for isolation, executor in [*self._executors.items()]:
             try:
                 executor.start()
@@ -88,6 +94,8 @@ class Executors:
         if self._begun is not None:
             self._begun()
             self._begun = None
+        if self._captures:
+            CAPTURE.ensure()
         isolation = run.task.isolation
         if run.is_alone or run.task.name in self._suspects:
             isolation, done = self._apart(run), self._watched(run.task.name, done)
@@ -137,6 +145,13 @@ class Executors:
             progress.update(executor.progress())
         return progress
 
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        logs: dict[int, str] = {}
+        for executor in self._executors.values():
+            logs.update(executor.logs())
+        return logs
+
     @property
     def stuck(self) -> int:
         """Number of runs with a reported outcome that still occupy a thread, task or process."""
@@ -146,6 +161,9 @@ class Executors:
         """End all runs at once without calling `done`, and release all resources."""
         for executor in self._executors.values():
             executor.stop()
+        if self._captures:
+            self._captures = False
+            CAPTURE.stop()
 
     def _made(self, isolation: Isolation) -> Executor:
         # Imported on demand: `current()` must not cost the import of asyncio.

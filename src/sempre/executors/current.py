@@ -23,44 +23,29 @@ from sempre.clock import Clock, SystemClock
 from sempre.domain.arguments import Json
 from sempre.domain.execution import key_of
 from sempre.domain.redaction import kept_text
+from sempre.domain.run_log import LogRule
 from sempre.domain.states import Kind
 from sempre.errors import InvalidInput, NotInJob, RunCancelled, StoreLocked
 from sempre.executors.effects import Opener, RunEffects
+from sempre.executors.link import Link
 from sempre.ports.executor import Progress, Run
 
-__all__ = ["LONGEST_NOTE", "Current", "Link", "amount", "current", "running"]
+__all__ = [
+    "JOB_LOGGER",
+    "LONGEST_NOTE",
+    "Current",
+    "amount",
+    "current",
+    "running",
+    "running_now",
+]
 
+JOB_LOGGER = "sempre.job"
 LONGEST_NOTE = 200
 # Above this limit a float loses the last digit, and some stores cannot hold the whole number.
 LARGEST_EXACT = 2**53
 _logger = logging.getLogger("sempre")
 _RUNNING: ContextVar["Current"] = ContextVar("sempre_current")
-
-
-class Link:
-    """Carries progress from a run to its executor, and a request to end the other way.
-
-    Attributes:
-        progress: the progress that the run has reported last.
-    """
-
-    def __init__(self) -> None:
-        self.progress: Progress | None = None
-        self._reason: str | None = None
-
-    def report_progress(self, progress: Progress) -> None:
-        """Keep the progress of the run for the executor."""
-        self.progress = progress
-
-    def cancel(self, reason: str) -> None:
-        """Ask the run to end; the first reason is kept."""
-        if self._reason is None:
-            self._reason = reason
-
-    @property
-    def reason(self) -> str | None:
-        """Why the run was asked to end; None without a request."""
-        return self._reason
 
 
 @dataclass(kw_only=True, eq=False)
@@ -83,7 +68,8 @@ class Current:
         link: to the executor, or to the test that made this object.
         opener: begins the transaction of the run; None in a test.
         effects: the transaction of the run, once the job has asked for `tx`.
-        redact: names whose values are masked in notes of progress.
+        redact: names whose values are masked in notes of progress and in the log.
+        log_rule: which records of the run are captured.
     """
 
     name: str = "example"
@@ -100,6 +86,7 @@ class Current:
     link: Link = field(default_factory=Link, repr=False)
     opener: Opener | None = field(default=None, repr=False)
     redact: tuple[str, ...] = field(default=(), repr=False)
+    log_rule: LogRule = field(default=LogRule(), repr=False)
     effects: RunEffects = field(init=False, repr=False)
     _times_out: float | None = field(init=False, repr=False)
 
@@ -135,6 +122,7 @@ class Current:
             "link": link,
             "opener": opener,
             "redact": run.task.redact,
+            "log_rule": run.task.log_rule,
             "effects": RunEffects(opener, execution.id, execution.fence),
             "_times_out": None if timeout is None else began + timeout.total_seconds(),
         }
@@ -227,7 +215,7 @@ class Current:
             "execution": self.id,
             "attempt": self.attempt,
         }
-        return _JobLogger(logging.getLogger("sempre.job"), extra)
+        return _JobLogger(logging.getLogger(JOB_LOGGER), extra)
 
 
 def current() -> Current:
@@ -243,6 +231,11 @@ def current() -> Current:
             "current() was called outside of a running job; in a thread of the job's own, pass "
             "the job's current() to it; in a test, use: with running(Current(name=...)): ..."
         ) from None
+
+
+def running_now() -> Current | None:
+    """Return the run that this code belongs to; None outside of a run."""
+    return _RUNNING.get(None)
 
 
 class running:  # noqa: N801 - reads as a word after `with`

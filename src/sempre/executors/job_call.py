@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Awaitable
 from types import CoroutineType
 
+from sempre.domain.exception_types import type_names
+from sempre.domain.job_ends import GiveUp, RetryLater
 from sempre.domain.redaction import kept_text
 from sempre.domain.results import kept_result
 from sempre.errors import RunCancelled, Skip
@@ -60,15 +62,23 @@ async def call_async_job(task: Task, run: Current) -> Outcome:
 def failed(error: BaseException, run: Current, patterns: tuple[str, ...] = ()) -> Outcome:
     """Return the outcome of a job that raised.
 
-    RunCancelled is no failure if the run was asked to end, and Skip is none at all.
+    RunCancelled is no failure if the run was asked to end, and neither is RetryLater: no retry
+    follows a cancel. Skip is no failure at all.
     """
     reason = run.link.reason
-    if isinstance(error, RunCancelled) and reason is not None:
+    if isinstance(error, RunCancelled | RetryLater) and reason is not None:
         return cancelled(reason)
     if isinstance(error, Skip):
         return Outcome(Ended.SKIPPED, None, kept_text(str(error), patterns, LONGEST_ERROR))
+    if isinstance(error, RetryLater):
+        why = kept_text(str(error), patterns, LONGEST_ERROR)
+        return Outcome(Ended.RETRY_LATER, None, why, after=error.after)
+    trace = kept_text(_formatted_traceback(error), patterns)
+    if isinstance(error, GiveUp):
+        why = kept_text(str(error), patterns, LONGEST_ERROR)
+        return Outcome(Ended.GAVE_UP, None, why, trace)
     line = kept_text(_one_line(error), patterns, LONGEST_ERROR)
-    return Outcome(Ended.FAILED, None, line, kept_text(_formatted_traceback(error), patterns))
+    return Outcome(Ended.FAILED, None, line, trace, types=type_names(type(error)))
 
 
 def cancelled(reason: str) -> Outcome:

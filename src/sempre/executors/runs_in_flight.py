@@ -13,14 +13,17 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from sempre.clock import Clock
+from sempre.domain.exception_types import type_names
 from sempre.errors.wording import written_length
 from sempre.executors.current import Current
 from sempre.executors.timeouts import Timeouts
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
-__all__ = ["RunInFlight", "RunsInFlight", "timed_out"]
+__all__ = ["TIMEOUT", "RunInFlight", "RunsInFlight", "timed_out"]
 
 _LOG = logging.getLogger("sempre.executors")
+# For a retry policy, the end of the time is a TimeoutError.
+TIMEOUT = type_names(TimeoutError)
 
 
 @dataclass(eq=False)
@@ -124,6 +127,13 @@ class RunsInFlight(Generic[R]):
         found = ((flight.run.execution.id, flight.current.link.progress) for flight in flights)
         return {identity: progress for identity, progress in found if progress}
 
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        with self._lock:
+            flights = [*self._open]
+        found = ((flight.run.execution.fence, flight.current.link.log) for flight in flights)
+        return {fence: log for fence, log in found if log}
+
     @property
     def stuck(self) -> int:
         """How many runs have a reported outcome but have not ended."""
@@ -132,7 +142,8 @@ class RunsInFlight(Generic[R]):
     def _report(self, flight: R, outcome: Outcome) -> None:
         seconds = self._clock.elapsed() - flight.began
         try:
-            flight.done(flight.run, Outcome(*outcome[:4], seconds))
+            log = flight.current.link.log
+            flight.done(flight.run, outcome._replace(seconds=seconds, log=log))
         except Exception:  # noqa: BLE001 - a mistake of the engine must not end this thread
             _LOG.exception("reporting the outcome of %s failed", flight.run.execution.id)
 
@@ -140,7 +151,7 @@ class RunsInFlight(Generic[R]):
 def timed_out(run: Run, note: str = "") -> Outcome:
     """Return the outcome of a run whose time is over."""
     limit = written_length(run.timeout or timedelta(0))
-    return Outcome(Ended.TIMED_OUT, error=f"timed out after {limit}{note}")
+    return Outcome(Ended.TIMED_OUT, error=f"timed out after {limit}{note}", types=TIMEOUT)
 
 
 def _judge(outcome: Outcome, verdict: Outcome | None) -> Outcome:

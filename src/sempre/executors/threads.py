@@ -12,10 +12,11 @@ from threading import Lock, Thread, local
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.executors.current import Current, Link
+from sempre.executors.current import Current
 from sempre.executors.effects import Opener
 from sempre.executors.gil_turns import GilTurns
 from sempre.executors.job_call import call_job
+from sempre.executors.link import Link
 from sempre.executors.runs_in_flight import RunInFlight, RunsInFlight, timed_out
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
@@ -84,6 +85,10 @@ class ThreadExecutor:
     def progress(self) -> Mapping[str, Progress]:
         """Return the progress of each run that has reported some, by execution id."""
         return self._flights.progress()
+
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        return self._flights.logs()
 
     @property
     def stuck(self) -> int:

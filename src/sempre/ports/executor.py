@@ -6,14 +6,15 @@ cannot keep that promise says so in its own documentation.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Protocol
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.domain.results import RESULT_LIMIT
+from sempre.domain.run_log import LogRule
 from sempre.domain.schedule import Schedule
 
 __all__ = ["Ended", "Executor", "Isolation", "Outcome", "Progress", "Run", "Task"]
@@ -33,6 +34,7 @@ class Task:
         memory: the most bytes of address space a child process may have; None is no limit.
         redact: whole names, with wildcards, whose values are masked before they are stored.
         result_limit: the largest result that is stored, in bytes of JSON.
+        log_rule: which records of its runs are captured.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Task:
     memory: int | None = None
     redact: tuple[str, ...] = ()
     result_limit: int = RESULT_LIMIT
+    log_rule: LogRule = field(default=LogRule())
 
 
 class Run(NamedTuple):
@@ -80,6 +83,10 @@ class Ended(StrEnum):
     """The run ended on request."""
     SKIPPED = "skipped"
     """The job found nothing to do; the error says why."""
+    RETRY_LATER = "retry later"
+    """The job raised RetryLater; the error says why."""
+    GAVE_UP = "gave up"
+    """The job raised GiveUp; the error says why."""
     CRASHED = "crashed"
     """The process of the run ended without a report."""
     INTERRUPTED = "interrupted"
@@ -102,6 +109,10 @@ class Outcome(NamedTuple):
         error: the last line of the exception, for a list: `ValueError: no such region`.
         traceback: the whole traceback, redacted and capped at 8 KB.
         seconds: how long the run took, by the clock of this process.
+        log: what the job has logged, as `domain.run_log` describes it.
+        types: the qualified names of the exception's type and its base types, if the run failed or
+            timed out.
+        after: how long, or until when, the execution waits; None unless the job raised RetryLater.
     """
 
     ended: Ended
@@ -109,6 +120,9 @@ class Outcome(NamedTuple):
     error: str = ""
     traceback: str = ""
     seconds: float = 0.0
+    log: str = ""
+    types: tuple[str, ...] = ()
+    after: timedelta | datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +155,10 @@ class Executor(Protocol):
 
     def progress(self) -> Mapping[str, Progress]:
         """Return the progress of runs that have reported any, by execution id."""
+        ...
+
+    def logs(self) -> Mapping[int, str]:
+        """Return the log, so far, of each run in flight that has logged, by fence."""
         ...
 
     @property

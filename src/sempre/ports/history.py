@@ -25,6 +25,14 @@ class History(Protocol):
         """Return a page of executions, newest slot first, found by key and not by offset."""
         ...
 
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, at most `limit`, highest id first.
+
+        Where more ids begin with the text, the store chooses. A store without an index by id may
+        search its newest slots only: the Redis store searches 100,000. It finds a whole id always.
+        """
+        ...
+
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
     ) -> Reading[dict[str, tuple[Execution, ...]]]:

@@ -118,7 +118,7 @@ class Report:
         done: how much was done, in a unit of the job's own.
         total: how much there is to do, if the job knows.
         note: what the job was doing.
-        told_at: set by the store.
+        reported_at: set by the store.
     """
 
     execution_id: str
@@ -126,4 +126,4 @@ class Report:
     done: float
     total: float | None = None
     note: str = ""
-    told_at: datetime | None = None
+    reported_at: datetime | None = None

@@ -262,6 +262,7 @@ class Session:
     Attributes:
         id: random and never used again, unlike a host and pid.
         leased_until: set by the store at every heartbeat; after it other workers rescue its work.
+        draining: whether an operator asked the worker to finish its runs and to stop.
     """
 
     id: str
@@ -273,6 +274,7 @@ class Session:
     release: int = 0
     started_at: datetime | None = None
     leased_until: datetime | None = None
+    draining: bool = False
 
     def is_leased_beyond(self, instant: datetime) -> bool:
         """Whether the lease ends after an instant."""
@@ -290,14 +292,13 @@ class Tick:
     Attributes:
         alive: whether the session was known, and holds its leases now; if not, it must stop what
             it runs.
-        next_due_at: when the next live row that it could run is due, stopped by a switch or not:
-            a worker that looks once in a beat for what is stopped loses little.
+        next_due_at: when the next live row that it could run is due, stopped by a switch or not.
         pass_due_at: when the next maintenance pass is due.
         cancelled: which of the executions it runs somebody wants to end, in this very attempt.
         held: the fences of what the session runs; no two claims ever have the same one.
         has_expired: whether anything, of any session, runs though its session is gone or expired.
-        store: the identity of the store that tells so; another one has taken its place if it is
-            not the one that was.
+        store: the identity of the store that answers; it changes if the store is replaced.
+        drain: whether an operator asked the worker to finish its runs and to stop.
     """
 
     alive: bool
@@ -307,6 +308,7 @@ class Tick:
     held: frozenset[int] = frozenset()
     has_expired: bool = False
     store: str = ""
+    drain: bool = False
 
 
 # Of two workers that ask at once, the one that waited may have an older now.

@@ -21,8 +21,10 @@ from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
 from sempre.ports.action_log import ActionLog
 from sempre.ports.capabilities import Capabilities
+from sempre.ports.fleet import Fleet
 from sempre.ports.health import Health
 from sempre.ports.history import History
+from sempre.ports.limits import Limits
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -43,12 +45,17 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purges
+from sempre.ports.run_logs import RunLogs
 from sempre.ports.switches import Switches
+from sempre.ports.volume import Measures
 
 __all__ = ["Capabilities", "Store"]
 
 
-class Store(History, Health, ActionLog, Switches, Protocol):
+class Store(
+    History, Health, ActionLog, Fleet, Limits, Purges, Measures, RunLogs, Switches, Protocol
+):
     """What every store promises. The memory store is its shortest implementation."""
 
     capabilities: Capabilities
@@ -109,7 +116,7 @@ class Store(History, Health, ActionLog, Switches, Protocol):
     # Work
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
-        """Return due rows of schedules, by priority and then due_at, not held.
+        """Return due rows of schedules and rows with limits, by priority and then due_at, not held.
 
         At most `limit`; only of the queues and jobs wanted. If overdue rows are wanted, they come
         by due_at alone. Rows that a switch holds are left out; a row that a switch rejects comes
@@ -146,8 +153,8 @@ class Store(History, Health, ActionLog, Switches, Protocol):
 
         The started execution is returned with its session and with a fence above every fence
         given before, by this store, to anyone. None where the plan was refused, a switch is off
-        for the execution, or the session has lost its lease. Never early: a row whose due_at is
-        after the store's now is refused.
+        for the execution, the session has lost its lease, or a limit is full (see ports.limits).
+        Never early: a row whose due_at is after the store's now is refused.
         """
         ...
 
@@ -171,7 +178,7 @@ class Store(History, Health, ActionLog, Switches, Protocol):
     def claim_one_off(
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> Reading[list[Execution]]:
-        """Start one-off work that is due, in one round trip, past rows that others hold.
+        """Start one-off work without limits that is due, in one round trip, past locked rows.
 
         Where ids are given, of those only. It goes by priority and then due_at; where what is
         overdue is wanted, by due_at alone. Not safe to repeat, for it would take more: after a
@@ -325,13 +332,4 @@ class Store(History, Health, ActionLog, Switches, Protocol):
 
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due and what the last finished one reported."""
-        ...
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant, in a small transaction; return how many.
-
-        Their counts go into the daily roll-ups in the same transaction. A skipped slot that is
-        still to come, and every row after a cursor, stays. Besides, at most `limit` of each: ranges
-        of slots, expired sessions and late results that ended before the instant.
-        """
         ...

@@ -120,6 +120,8 @@ EXECUTIONS = Table(
         Column("unique_key", "text"),
         Column("unique_mode", "text"),
         Column("unique_period", "number"),
+        Column("limit_key", "text"),
+        Column("rate_key", "text"),
     ),
 )
 
@@ -153,6 +155,8 @@ SCHEDULES = Table(
         Column("job", "text", "declared"),
         Column("tags", "text", "declared"),
         Column("enabled", "flag", "declared"),
+        Column("retention", "number", "declared"),
+        Column("keep", "number", "declared"),
         Column("audit_stamp", "text", "always"),
     ),
 )

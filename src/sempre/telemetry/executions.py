@@ -15,6 +15,7 @@ __all__ = [
     "released",
     "rescued",
     "result_not_stored",
+    "retry_later",
     "skipped",
     "started",
     "succeeded",
@@ -49,11 +50,21 @@ def succeeded(facts: Mapping[str, Any], _now: datetime) -> str:
 def failed(facts: Mapping[str, Any], now: datetime) -> str:
     """Say why a run failed, when it is tried again, and where to read more."""
     line = f"{_name(facts)} failed after {length(facts.get('seconds'))}: {facts.get('error')}"
+    return f"{line}; {_next_try(facts, now) or 'no retry follows'}{_more(facts)}"
+
+
+def retry_later(facts: Mapping[str, Any], now: datetime) -> str:
+    """Say that a job asked for a retry, why, and when it comes."""
+    why = f" ({facts.get('reason')})" if facts.get("reason") else ""
+    return f"{_name(facts)} asked for a later try{why}; {_next_try(facts, now)}"
+
+
+def _next_try(facts: Mapping[str, Any], now: datetime) -> str:
+    """Say when a run is tried again; empty if it is not."""
     retry_at = facts.get("retry_at")
-    follows = "no retry is left"
-    if isinstance(retry_at, datetime):
-        follows = f"retry in {length(max(0.0, (retry_at - now).total_seconds()))}"
-    return f"{line}; {follows}{_more(facts)}"
+    if not isinstance(retry_at, datetime):
+        return ""
+    return f"retry in {length(max(0.0, (retry_at - now).total_seconds()))}"
 
 
 def cancelled(facts: Mapping[str, Any], _now: datetime) -> str:

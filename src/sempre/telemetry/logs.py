@@ -204,6 +204,7 @@ SENTENCES: dict[str, tuple[int, Sentence]] = {
     "execution.started": (logging.DEBUG, executions.started),
     "execution.succeeded": (logging.INFO, executions.succeeded),
     "execution.failed": (logging.ERROR, executions.failed),
+    "execution.retry_later": (logging.INFO, executions.retry_later),
     "execution.cancelled": (logging.WARNING, executions.cancelled),
     "execution.skipped": (logging.INFO, executions.skipped),
     "result.not_stored": (logging.WARNING, executions.result_not_stored),

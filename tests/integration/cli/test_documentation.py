@@ -22,7 +22,7 @@ BLOCK = re.compile(
     r"(?P<aside><!-- not replayed: [^>]+-->\n)?^```console\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-COMMON = {"--json", "--utc", "--store", "--broker", "-A", "--app", "-m", "--why"}
+COMMON = {"--json", "--utc", "--wide", "--store", "--broker", "-A", "--app", "-m", "--why"}
 MASKS = (
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d+ [A-Z][a-z]{2}( \d{4})?", "<day>"),

@@ -3,10 +3,12 @@
 import json
 import socket
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
 from sempre import Cron, Sempre
+from sempre.ports.messages import Session
 from tests.integration.cli.shop import Shop
 from tests.integration.redis.redis_server import redis_server
 from tests.integration.sql.mariadb_server import mariadb_server, new_database
@@ -68,6 +70,26 @@ def test_every_command_answers(served: Shop) -> None:
     assert shown["attempts"][-1]["state"] == "failed"
     assert served.answer("show", "doomed")["schedule"]["next"]
     assert served.answer("next")["next"][0]["name"] == "doomed"
+    assert served.answer("execution", failed["id"][:-1])["execution"]["id"] == failed["id"]
+    assert served.answer("executions", "--upcoming")["executions"][0]["schedule"] == "doomed"
+
+
+def test_workers_and_queues_are_listed_and_drained(served: Shop) -> None:
+    store = served.app.engine.store
+    store.register(Session("w", host="h", queues=("default",)), lease=timedelta(minutes=1))
+    try:
+        [worker] = served.answer("workers")["workers"]
+        drained = served.answer("workers", "drain", "--host", "h")["workers"]
+        [draining] = served.answer("workers")["workers"]
+        [queue] = served.answer("queues")["queues"]
+        frame = served.answer("top")
+    finally:
+        store.retire("w")
+
+    assert (worker["state"], draining["state"]) == ("alive", "draining")
+    assert drained == [{"id": "w", "asked": True}]
+    assert (queue["name"], queue["workers"]) == ("default", 1)
+    assert [each["schedule"] for each in frame["failed"]][:1] == ["doomed"]
 
 
 def test_every_verb_works(served: Shop) -> None:

@@ -60,6 +60,8 @@ def test_show_in_json_is_complete_and_typed(shop: Shop) -> None:
         "timeout": 1200.0,
         "on_unknown": "rerun",
         "alert_after": 1,
+        "retention": None,
+        "keep": 100,
         "tags": ["a", "b"],
         "redact": [],
         "owner": "shop",

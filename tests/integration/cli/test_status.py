@@ -16,6 +16,8 @@ from sempre.domain.planning import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.ports.messages import Birth, Order, Session, Switch
+from sempre.stores.sql.dialects import Dialect
+from sempre.stores.sql.store import SqlStore
 from tests.integration.cli.shop import Shop, lines
 from tests.unit.cli.commands import sempre
 
@@ -288,6 +290,35 @@ def test_a_file_that_is_not_set_up_names_the_command_that_does(tmp_path: Path) -
     assert "  try: sempre db upgrade --store " in listed.stderr
     assert status.exit_code == 1
     assert "not set up yet" in status.stdout
+
+
+@pytest.mark.parametrize("command", [["list"], ["status"], ["pause", "x"], ["run", "x"]])
+def test_no_command_sets_up_a_file_that_is_not(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "empty.db").touch()
+
+    result = sempre(*command, "--store", f"sqlite:///{tmp_path / 'empty.db'}")
+
+    assert result.exit_code == 3
+    with closing(sqlite3.connect(tmp_path / "empty.db")) as file:
+        assert file.execute("SELECT name FROM sqlite_master").fetchall() == []
+
+
+@pytest.mark.parametrize("command", [["list"], ["status"], ["show", "leap"], ["pause", "leap"]])
+def test_a_command_opens_the_store_once(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    opened: list[SqlStore] = []
+    original = SqlStore.__init__
+
+    def note(self: SqlStore, dialect: Dialect) -> None:
+        opened.append(self)
+        original(self, dialect)
+
+    monkeypatch.setattr(SqlStore, "__init__", note)
+
+    assert shop.cli(*command).exit_code in (0, 1)
+
+    assert len(opened) == 1
 
 
 @pytest.mark.parametrize(

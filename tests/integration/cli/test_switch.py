@@ -98,7 +98,7 @@ def test_pairs_tell_what_they_have_found(shop: Shop) -> None:
         return [1, 2]
 
     shop.app.sync()
-    assert shop.answer("pairs")["pairs"][0]["looked_at"] is None
+    assert shop.answer("pairs")["pairs"][0]["scanned_at"] is None
     shop.run("pair:create")
 
     [pair] = shop.answer("pairs")["pairs"]

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock, active_count
 from typing import Any
 
+from sempre.executors.log_capture import CAPTURE
 from sempre.executors.process import ProcessExecutor, system
 from sempre.ports.executor import Outcome, Run
 from tests.integration.executors.jobs import TASKS
@@ -39,6 +40,7 @@ class Host:
         )
 
     def serve(self, lines: Iterable[str]) -> None:
+        CAPTURE.start()
         self._executor.start()
         self.send({"answer": "ready"})
         for line in lines:
@@ -57,6 +59,9 @@ class Host:
     def progress(self) -> dict[str, list[object]]:
         found = self._executor.progress()
         return {identity: list(vars(each).values()) for identity, each in found.items()}
+
+    def logs(self) -> list[str]:
+        return [*self._executor.logs().values()]
 
     def stuck(self) -> int:
         return self._executor.stuck
@@ -109,7 +114,7 @@ class Host:
 
     def send(self, message: dict[str, Any]) -> None:
         with self._lock:
-            self._channel.sendall(json.dumps(message).encode() + b"\n")
+            self._channel.sendall(json.dumps(message, default=str).encode() + b"\n")
 
     def _done(self, run: Run, outcome: Outcome) -> None:
         self.send({"outcome": {"id": run.execution.id, **outcome._asdict()}})
@@ -123,7 +128,9 @@ def _target(descriptor: int) -> str:
 
 
 def main() -> None:
-    logging.basicConfig(level=logging.WARNING)
+    logging.basicConfig(level=logging.INFO)
+    # The test reads stderr at the end only: a pipe has no room for what jobs log.
+    logging.root.handlers[0].setLevel(logging.WARNING)
     options = json.loads(sys.argv[2])
     if options.get("no_prctl"):
         # As on a system that has no such thing.

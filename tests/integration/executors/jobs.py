@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import logging
 import os
 import signal
 import stat
@@ -10,10 +11,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 
 from sempre.domain.arguments import Json
+from sempre.domain.job_ends import GiveUp, RetryLater
 from sempre.errors import RunCancelled
 from sempre.executors.current import current
 from sempre.ports.executor import Task
@@ -22,6 +25,7 @@ from sempre.testing.polling import eventually
 __all__ = ["TASKS", "write_line"]
 
 TASKS: dict[str, Task] = {}
+SHOP = logging.getLogger("shop")
 MARK: ContextVar[str] = ContextVar("mark", default="unset")
 STUBBORN_CHILD = (
     "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
@@ -69,6 +73,22 @@ def give_bytes() -> bytes:
 
 def fail(message: str) -> None:
     raise ValueError(message)
+
+
+class Busy(ConnectionError):
+    """A failure of the job's own type."""
+
+
+def fail_busily() -> None:
+    raise Busy
+
+
+def retry_later(after: str, reason: str) -> None:
+    raise RetryLater(datetime.fromisoformat(after) if "-" in after else after, reason)
+
+
+def give_up(reason: str) -> None:
+    raise GiveUp(reason)
 
 
 def leave(code: int) -> None:
@@ -238,12 +258,59 @@ def print_something() -> None:
     print("and an error", file=sys.stderr)  # noqa: T201
 
 
+def log(*, times: int = 1, then: str = "") -> str:
+    """Log as often as the test wants, then end in one of several ways."""
+    for number in range(times):
+        SHOP.info("%d %s", number, "x" * (5000 if times > 1 else 1))
+    if then == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if then == "hang":
+        hang()
+    if then == "raise":
+        try:
+            fail("no rate")
+        except ValueError:
+            SHOP.exception("\0 \ud800 password=hunter2 iban=IT60")
+    if then == "fork":
+        pid = os.fork()
+        if pid == 0:
+            SHOP.info("in the fork")
+            os._exit(0)
+        os.waitpid(pid, 0)
+    return "logged"
+
+
+def log_in_signal_handlers(*, times: int) -> str:
+    """Log while a signal handler interrupts, again and again, which logs and raises."""
+    is_logging = [False]
+
+    def interrupt(*_: object) -> None:
+        SHOP.info("in a handler")
+        if is_logging[0]:
+            is_logging[0] = False
+            raise TimeoutError
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    raised = 0
+    for number in range(times):
+        try:
+            is_logging[0] = True
+            SHOP.info("%d %s", number, "x" * 5000)
+            is_logging[0] = False
+        except TimeoutError:
+            raised += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return "raised" if raised else "never raised"
+
+
 for each in (
     abort, close_everything, crash_with_a_grandchild, describe,
-    describe_descriptors, echo, fail,
-    finish_all_the_same, finish_on_signal, forge, give_bytes, hang, hang_stubbornly,
+    describe_descriptors, echo, fail, fail_busily,
+    finish_all_the_same, finish_on_signal, forge, give_bytes, give_up, hang, hang_stubbornly,
     hang_with_a_grandchild, kill_myself, leave, leave_politely, list_descriptors, listen,
-    print_something, read_nothing, remember, repeat, report_progress, wait_a_moment,
+    log, log_in_signal_handlers,
+    print_something, read_nothing, remember, repeat, report_progress, retry_later, wait_a_moment,
     write_nonsense,
 ):  # fmt: skip
     register(each)

@@ -73,6 +73,55 @@ def test_what_a_job_raises_comes_with_its_traceback_and_without_its_secrets(
     assert "hunter2" not in outcome["traceback"]
 
 
+def test_the_types_of_what_a_job_raises_come_with_it(worker: Worker) -> None:
+    outcome = worker.run("fail_busily")
+
+    assert outcome["types"] == [
+        "tests.integration.executors.jobs.Busy",
+        "builtins.ConnectionError",
+        "builtins.OSError",
+        "builtins.Exception",
+        "builtins.BaseException",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "comes"),
+    [
+        ("5m", "0:05:00"),
+        ("1.000001s", "0:00:01.000001"),
+        ("2030-01-02T03:04:05.000006+02:00", "2030-01-02 01:04:05.000006+00:00"),
+    ],
+)
+def test_a_job_can_ask_for_a_later_try(worker: Worker, after: str, comes: str) -> None:
+    outcome = worker.run("retry_later", after=after, reason="password=hunter2 è")
+
+    assert (outcome["ended"], outcome["after"]) == ("retry later", comes)
+    assert (outcome["error"], outcome["traceback"]) == ("password=[redacted] è", "")
+
+
+def test_a_later_try_that_cannot_be_read_is_a_failure(worker: Worker) -> None:
+    outcome = worker.run("retry_later", after="soon", reason="")
+
+    assert (outcome["ended"], outcome["after"]) == ("failed", None)
+    assert "RetryLater" in outcome["error"]
+    assert "sempre.errors.IntervalError" in outcome["types"]
+
+
+def test_a_job_can_give_up(worker: Worker) -> None:
+    outcome = worker.run("give_up", reason="no such customer")
+
+    assert (outcome["ended"], outcome["error"]) == ("gave up", "no such customer")
+    assert "in give_up" in outcome["traceback"]
+
+
+def test_the_end_of_the_time_is_of_the_type_timeout(worker: Worker) -> None:
+    outcome = worker.run("hang", timeout=0.1)
+
+    assert outcome["ended"] == "timed out"
+    assert outcome["types"][:2] == ["builtins.TimeoutError", "builtins.OSError"]
+
+
 def test_leaving_politely_is_a_failure(worker: Worker) -> None:
     assert worker.run("leave_politely", code=0)["error"] == "SystemExit: 0"
 
@@ -102,7 +151,7 @@ def test_a_child_that_ends_without_an_answer_has_crashed_alone(
 
 MALFORMED = [
     '{"report":["succeeded"]}',
-    '{"report":["succeeded","\ud800","",""]}',
+    '{"report":["succeeded","\ud800","","",[],null]}',
     '{"progress":["far",1,""]}',
 ]
 

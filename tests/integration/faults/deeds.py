@@ -25,6 +25,7 @@ from sempre.ports.messages import (
     UniqueKey,
     View,
 )
+from sempre.ports.retention import Purge
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     LEASE,
@@ -237,7 +238,7 @@ def _purge(store: Store) -> Deed:
     over = {"kind": Kind.MANUAL, "state": State.SUCCEEDED, "attempt": 1}
     rows = [row_of(View(schedule), begun, **over, **times) for _ in range(3)]
     assert store.create([Birth(schedule, tuple(rows))]) == [True]
-    act = lambda each: each.purge(before=before, limit=100)  # noqa: E731
+    act = lambda each: each.purge(Purge(before=before, limit=100, keep=0)).count  # noqa: E731
     return Deed(act, _always(3), _always(0))
 
 

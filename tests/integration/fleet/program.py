@@ -109,6 +109,8 @@ def _end(effects: Effects, line: Line) -> None:
     if line.ends_by == "hold":
         # No thread of this process runs meanwhile: a call by PyDLL keeps the interpreter's lock.
         ctypes.PyDLL(None).usleep(LONGEST_HOLD * 1_000_000)
+    if line.ends_by == "gate":
+        logging.getLogger("gate").info("%s waits", current().name)
     if line.ends_by in ("gate", "fork", "scribble"):
         _wait_for(effects.gate)
     effects.ended(guarded_by=_resource(line))

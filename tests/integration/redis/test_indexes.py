@@ -8,6 +8,7 @@ import redis
 
 from sempre.domain.planning import plan_backfill, plan_delete
 from sempre.ports.messages import Switch, UniqueKey
+from sempre.ports.retention import Purge
 from sempre.stores.redis import RedisStore
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -55,7 +56,7 @@ def test_nothing_is_left_of_what_is_over_and_purged(store: RedisStore, server: R
     for each in store.due(wanted()).value:
         store.cancel([each.execution.id])
 
-    assert store.purge(before=now_of(store) + 2 * DAY, limit=1000) > 0
+    assert store.purge(Purge(before=now_of(store) + 2 * DAY, limit=1000, keep=0)).count > 0
 
     with server.client() as client:
         left = {str(each).split(":")[1] for each in client.scan_iter("*")}

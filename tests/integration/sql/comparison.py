@@ -10,6 +10,7 @@ from sempre.domain.planning import Plan
 from sempre.domain.planning.plan import Change
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Order, Reading, Settlement, Success
+from sempre.ports.run_logs import RunLog
 
 __all__ = ["Fences", "comparable", "differences"]
 
@@ -48,6 +49,8 @@ class Fences:
         if isinstance(value, Execution):
             fence = self._other_of[value.fence]
             return value if fence == value.fence else copy_with(value, fence=fence)
+        if isinstance(value, RunLog):
+            return replace(value, fence=self._other_of[value.fence])
         if isinstance(value, Success):
             return Success(self._translated(value.execution), value.finished_at, value.result)
         if isinstance(value, Order | Settlement | Plan | Change):

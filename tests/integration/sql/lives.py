@@ -34,6 +34,7 @@ PATHS = {
     "a success gets an attempt before a late result": _finds("record_successes"),
     "work that is alike is inserted at once": _finds("insert_fresh"),
     "work is inserted row by row": _finds("insert_execution"),
+    "executions are kept whatever their age": _finds("ended_page", "kept_since"),
 }
 BY_ONE_STATEMENT = {
     "slots start by one statement": _finds("start_slots", without=["guarded_schedules"]),
@@ -73,6 +74,10 @@ _EVERYWHERE = {
         "start_taken", r"coalesce\((e\.)?first_started_at, ([:%\w()]+)\)", r"\2"
     ),
     "work that is alike loses its arguments": Bug("insert_fresh", r"one\.document", "'{}'"),
+    "a purge deletes what a schedule keeps": Bug(
+        "kept_since", r"ORDER BY y\.finished_at DESC", "ORDER BY y.finished_at"
+    ),
+    "a purge goes by the wrong retention": Bug("ended_page", r"c\.retention", "NULL"),
     "a late result hides the success before it": Bug(
         "record_successes", r"e\.state = 'succeeded'", "e.state = 'failed'"
     ),

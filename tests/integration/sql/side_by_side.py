@@ -6,11 +6,16 @@ The memory store says what is right. Where the port promises no order, none is c
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
+from sempre.domain.action import Action
 from sempre.domain.definition import define
+from sempre.domain.exception_types import type_names
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import keys_of
+from sempre.domain.limits import Concurrency, Limit, Rate
 from sempre.domain.planning import (
     Plan,
     PlanningTime,
@@ -19,14 +24,19 @@ from sempre.domain.planning import (
     plan_claim,
     plan_delete,
     plan_disable,
+    plan_discard,
     plan_edit,
     plan_enable,
     plan_failure,
+    plan_given_up,
     plan_pause,
     plan_reconcile,
     plan_release,
+    plan_rename,
     plan_rescue,
     plan_resume,
+    plan_retry,
+    plan_retry_later,
     plan_skip,
     plan_start,
     plan_success,
@@ -41,6 +51,7 @@ from sempre.domain.values import copy_with
 from sempre.errors import Refused
 from sempre.grids import Cron, Every
 from sempre.ports.messages import (
+    ActionQuery,
     Alike,
     Birth,
     Candidate,
@@ -58,6 +69,8 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purge, Purged
+from sempre.ports.run_logs import RunLog
 from sempre.ports.store import Store
 from tests.integration.sql.comparison import Fences, comparable, differences
 
@@ -68,8 +81,17 @@ START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
+RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
+LIMITS: list[tuple[Limit, ...]] = [
+    *[()] * 12,
+    (Concurrency(1),),
+    (Concurrency(2, tag="t"),),
+    (Rate("3/20s"),),
+    (Concurrency(1, key=["number"]), Rate("5/m", tag="t")),
+]
 # Schedules that hardly ever change: their slots start on time, one after another.
 QUIET = tuple(f"quiet {number}" for number in range(6))
+RETRY = Retry(3, base="5s", cap="1m", jitter="1s", only=OSError, never=TimeoutError)
 NAMES = ("pair:bill", "pair:bill/1", *(f"schedule {number}" for number in range(4)))
 
 
@@ -91,9 +113,13 @@ class SideBySide:
 
     def __init__(self, seed: int, clock: VirtualClock, right: Store, other: Store) -> None:
         self.random = Random(seed)  # noqa: S311 - a seed makes a failure repeatable
+        # For deeds that change no execution: the lives of known seeds stay as they are.
+        self.aside = Random(seed)  # noqa: S311 - as above
+        self.ends = Random(seed)  # noqa: S311 - apart: new ends do not change all the rest
         self.clock = clock
         self.stores = right, other
         self.births = 0
+        self.actions = 0
         self.ids: list[str] = []
         self.old_orders: list[Order] = []
         self.old_births: list[Birth] = []
@@ -101,6 +127,7 @@ class SideBySide:
         self.overtaken: list[Execution] = []
         self.enqueued: list[str] = []
         self.planned: dict[str, tuple[PlainStart, tuple[str, ...]]] = {}
+        self.places: dict[Any, str] = {}
         self.fences = Fences()
         self.sessions = ["worker 1", "worker 2", "nobody"]
         self.tzdata = "2026.1"
@@ -116,7 +143,7 @@ class SideBySide:
             *[self.claim, self.claim, self.settle, self.take, self.travel] * 4,
             *[self.prefetch, self.claim_planned, self.live_on, self.work_on_time] * 4,
             *[self.enqueue, self.enqueue_alike, self.ask, self.look] * 2,
-            *[self.rescue, self.settle_late] * 2,
+            *[self.rescue, self.settle_late, self.retry, self.open_limits, self.open_limits] * 2,
             *[self.cancel, self.ring, self.turn, self.purge, self.tick],
             *[self.repeat, self.reconcile, self.register, self.hold_pass],
         ]
@@ -159,14 +186,17 @@ class SideBySide:
         choose = self.random.choice
         grid = choose([Every("1m"), Every("20s"), Cron("*/2 * * * *"), Cron("30 2 * * *")])
         rest: dict[str, Any] = {
-            "retry": choose([0, 2, Retry(3, base="5s", cap="1m")]),
+            "retry": choose([0, 2, RETRY]),
             "catch_up": choose([True, False]),
             "deadline": choose([None, "30s", "1h"]),
             "jitter": choose(["0s", "10s"]),
             "limit": choose([None, None, 3]),
+            "limits": choose(LIMITS),
             "until": choose([None, None, now + timedelta(minutes=5)]),
             "on_unknown": choose(["rerun", "skip", "hold"]),
             "tags": choose([[], ["red"], ["red", "blue"]]),
+            "retention": choose([None, None, *RETENTIONS]),
+            "keep": choose([100, 0, 1, 2, 3]),
         }
         definition = define(
             job=choose(JOBS),
@@ -205,6 +235,7 @@ class SideBySide:
             plan_pause: {"until": choose([None, later]), "note": "späť"},
             plan_resume: {},
             plan_delete: {},
+            plan_rename: {"to": choose(NAMES)},
             plan_edit: {"to": view.schedule.definition.edited(args={"n": choose([1, True, 2])})},
             plan_skip: {"run_at": view.schedule.next_run_at or later},
             plan_backfill: {
@@ -259,8 +290,7 @@ class SideBySide:
         ids = self.both(lambda store: store.due_ids(wanted, within=within)).value
         for found in self.both(lambda store: store.candidates(ids)).value:
             view, row = found.view, found.execution
-            assert view is not None
-            if found.stopped_by or any(each.id != row.id for each in view.rows):
+            if view is None or found.stopped_by or any(each.id != row.id for each in view.rows):
                 continue
             start = find_plain_start(view.schedule, row, PlanningTime(row.due_at, self.tzdata))
             if start is not None:
@@ -323,6 +353,7 @@ class SideBySide:
 
     def settle_late(self, claims: Sequence[Execution] | None = None) -> None:
         """Settle a claim once more, or one that somebody else has by now."""
+        self.log()
         held = self.random.choice([self.claimed, self.overtaken]) if claims is None else claims
         if not held:
             return
@@ -332,6 +363,20 @@ class SideBySide:
         session = self.random.choice(["another", claimed.session])
         self.both(lambda store: store.settle(self.given(store, [late, late]), session=session))
         self.both(lambda store: store.attempts(claimed.id))
+
+    def log(self) -> None:
+        """Write logs of runs, also of runs that are lost, ended or purged, and of no run."""
+        held = [*self.claimed, *self.overtaken]
+        for row in self.aside.sample(held, min(3, len(held))):
+            text = self.aside.choice(["one line", "two\n  lines ü", ""])
+            log = RunLog(row.id, row.fence, text)
+            session = self.aside.choice(["another", row.session, row.session])
+            self.both(
+                lambda store, logs=(log, log), by=session: store.write_logs(  # type: ignore[misc]
+                    self.given(store, logs), session=by
+                )
+            )
+            self.both(lambda store, each=row.id: store.run_logs(each))  # type: ignore[misc]
 
     def enqueue(self) -> None:
         works = [self.a_work() for _ in range(self.random.choice([1, 3]))]
@@ -356,7 +401,29 @@ class SideBySide:
 
     def cancel(self) -> None:
         ids = [*self.random.sample(self.ids, min(3, len(self.ids))), "unknown"]
-        self.both(lambda store: store.cancel(ids, actor="bob"))
+        actions = [self.action("cancel") for _ in ids]
+        self.both(lambda store: store.cancel(ids, actor="bob", actions=actions))
+
+    def retry(self) -> None:
+        """Retry executions that have ended, and discard some failures."""
+        ids = self.random.sample(self.ids, min(40, len(self.ids)))
+        plans = []
+        for found in self.both(lambda store: store.candidates(ids).value):
+            schedule, row = found.view.schedule if found.view else None, found.execution
+            rows = [each for each in (found.view.rows if found.view else ()) if each.id != row.id]
+            try:
+                if row.state is State.FAILED and self.random.random() < 0.2:
+                    plans.append(plan_discard(row, actor="ann"))
+                else:
+                    plans.append(plan_retry(schedule, row, rows, self.moment, actor="ann"))
+            except Refused:
+                continue
+        self.apply(plans[:3])
+
+    def action(self, verb: str) -> Action:
+        self.actions += 1
+        target = self.random.choice(["schedule:a", "schedule:b", "switch:č"])
+        return Action(id=f"action {self.actions:06}", verb=verb, target=target, after={"n": 1})
 
     def ring(self) -> None:
         soon, queues = timedelta(minutes=2), frozenset(QUEUES)
@@ -382,6 +449,19 @@ class SideBySide:
             rows = fresh.view.rows if fresh.view else ()
             self.apply([plan_rescue(schedule, fresh.execution, rows, self.moment)])
 
+    def open_limits(self) -> None:
+        """Free what waits for limits: of a few executions, or of every limit."""
+        known = self.random.sample(self.ids, min(10, len(self.ids)))
+        rows = [each.execution for each in self.stores[0].candidates(known).value]
+        keys = self.random.choice([None, keys_of(rows)])
+        limit = self.random.choice([1, 1000])
+
+        def opened(store: Store) -> tuple[object, ...]:
+            found = store.open_limits(keys, limit=limit).value
+            return sorted(found.freed), dict(found.opens), found.last
+
+        self.both(opened)
+
     def turn(self) -> None:
         choose = self.random.choice
         target = choose(["job:bill", "queue:slow", "tag:red", "pair:bill", "pair:x", "all"])
@@ -391,9 +471,22 @@ class SideBySide:
         self.both(lambda store: store.switch(switch, off=off))
 
     def purge(self) -> None:
-        before = self.clock.now() - timedelta(seconds=self.random.choice([0, 60, 5000]))
-        limit = self.random.choice([2, 100])
-        self.both(lambda store: store.purge(before=before, limit=limit))
+        """Purge some pages, from where the last one under this retention ended, or all anew."""
+        choose = self.random.choice
+        retention: Any = choose(["setting", "any", "any", *RETENTIONS])
+        before = self.clock.now() - timedelta(seconds=choose([0, 60, 5000]))
+        after = choose([self.places.get(retention, ""), ""])
+        for keep in choose([(None,), (None,), (2, 1), (100, None, 0)]):
+            asked = Purge(
+                before=before,
+                limit=choose([1, 2, 2, 100]),
+                retention=retention,
+                after=after,
+                keep=keep,
+                count_only=self.random.random() < 0.2,
+            )
+            after = self.places[retention] = self.both(partial(_purged, asked=asked)).after
+        self.both(lambda store: store.retentions())
 
     def register(self, session: str = "") -> None:
         one = session or self.random.choice(self.sessions[:2])
@@ -412,6 +505,8 @@ class SideBySide:
         self.both(told)
         if self.random.random() < 0.1:
             self.both(lambda store: store.retire(session))
+        elif self.random.random() < 0.1:
+            self.both(lambda store: store.drain([session, "unknown"]))
 
     def live_on(self) -> None:
         """Let both workers show that they are alive, or come back if they were not."""
@@ -443,6 +538,8 @@ class SideBySide:
         self.both(lambda store: store.sessions())
         sample = self.random.sample(self.ids, min(5, len(self.ids)))
         self.both(lambda store: store.candidates(sample))
+        self.both(lambda store: store.execution_ids(self.ids[-1][:-1], limit=20))
+        self.both(lambda store: store.held(limit=1000).value, ordered=False)
 
     def look(self) -> None:
         choose, now = self.random.choice, self.clock.now()
@@ -463,6 +560,10 @@ class SideBySide:
             tag=choose([None, "red", "re"]), text=choose(["", "LE 3"]), limit=choose([2, 50])
         )
         self.both(lambda store: store.schedules(listed))
+        logged = ActionQuery(
+            target=choose([None, "schedule:a", "switch:č"]), verb=choose([None, "plan"]), limit=5
+        )
+        self.both(lambda store: store.actions(logged))
         for identity in self.random.sample(self.ids, min(4, len(self.ids))):
             self.both(lambda store, each=identity: store.attempts(each))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.ranges(each, limit=4))  # type: ignore[misc]
@@ -481,7 +582,8 @@ class SideBySide:
         return self.ids[-1]
 
     def order(self, plan: Plan) -> Order:
-        order = Order(plan, tuple(self.new_id() for _ in plan.creates))
+        action = self.random.choice([None, self.action("plan")])
+        order = Order(plan, tuple(self.new_id() for _ in plan.creates), action)
         self.old_orders.append(order)
         return order
 
@@ -495,10 +597,11 @@ class SideBySide:
         return found[0] if found else None
 
     def judged(self, found: Candidate) -> Any:  # noqa: ANN401 - a Claim
-        view = found.view
-        assert view is not None
+        view, row = found.view, found.execution
+        schedule, rows = (view.schedule, view.rows) if view else (None, ())
+        assert view is not None or row.snapshot.limits
         switch = self.random.choice([found.stopped_by, found.stopped_by, None])
-        return plan_claim(view.schedule, found.execution, view.rows, self.moment, stopped_by=switch)
+        return plan_claim(schedule, row, rows, self.moment, stopped_by=switch)
 
     def ending(self, schedule: Schedule | None, claimed: Execution) -> Settlement:
         result: dict[str, Any] | None = self.random.choice([None, {"rows": 3}])
@@ -508,10 +611,22 @@ class SideBySide:
             case 2 | 3:
                 return Success(claimed, self.clock.now(), result)
             case 4:
-                plan = plan_failure(schedule, claimed, self.moment, error="böse")
-                return Settlement(claimed, plan, error="böse")
+                return Settlement(claimed, self.bad_end(schedule, claimed), error="böse")
             case _:
                 return Settlement(claimed, plan_release(schedule, claimed, self.moment))
+
+    def bad_end(self, schedule: Schedule | None, claimed: Execution) -> Plan:
+        match self.ends.randrange(8):
+            case 0:
+                return plan_given_up(claimed, self.moment, reason="böse")
+            case 1:
+                waits: list[timedelta | datetime] = [timedelta(seconds=5), self.clock.now()]
+                after = self.ends.choice(waits)
+                return plan_retry_later(schedule, claimed, self.moment, after=after)
+            case _:
+                error = self.ends.choice([ConnectionError, OSError, TimeoutError, ValueError])
+                types = type_names(error)
+                return plan_failure(schedule, claimed, self.moment, error="böse", types=types)
 
     def a_work(self) -> Work:
         choose, now = self.random.choice, self.clock.now()
@@ -522,6 +637,7 @@ class SideBySide:
             queue=choose(QUEUES),
             priority=choose([1, 1000]),
             retry=choose([Retry(0), Retry(2, base="1s", cap="20s")]),
+            limits=choose(LIMITS),
         )
         row = Execution(
             id=self.new_id(),
@@ -541,3 +657,7 @@ class SideBySide:
         queues = self.random.choice([QUEUES, QUEUES[:1]])
         overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
         return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
+
+
+def _purged(store: Store, asked: Purge) -> Purged:
+    return store.purge(asked)

@@ -91,6 +91,11 @@ class _TracedTransaction:
         self._note("due_to_take", found=bool(rows))
         return rows
 
+    def pushed_out(self, bounds: Any, **parameters: Any) -> list[Any]:  # noqa: ANN401
+        rows = self._transaction.pushed_out(bounds, **parameters)
+        self._note("pushed_out", found=bool(rows))
+        return rows
+
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         changed = self._transaction.run(name, **parameters)
         self._note(name, found=changed > 0)

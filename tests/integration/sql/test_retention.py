@@ -9,6 +9,7 @@ import pytest
 
 from sempre.domain.planning import plan_delete, plan_edit, plan_trigger
 from sempre.domain.states import Kind
+from sempre.ports.retention import Purge
 from sempre.stores.sql import SqlStore
 from sempre.stores.sql.dialects.mariadb import Mariadb
 from sempre.stores.sql.dialects.postgresql import Postgresql
@@ -64,11 +65,11 @@ def test_a_snapshot_goes_with_the_last_execution_of_its_revision(opened: Opened)
     second = view_of(store).schedule.revision
     store.cancel([manual])
 
-    assert store.purge(before=now_of(store) + DAY, limit=100) == 1
+    assert store.purge(Purge(before=now_of(store) + DAY, limit=100, keep=0)).count == 1
     assert revisions() == {first, second}
 
     succeed(store, running)
-    assert store.purge(before=now_of(store) + DAY, limit=100) == 1
+    assert store.purge(Purge(before=now_of(store) + DAY, limit=100, keep=0)).count == 1
     assert revisions() == {second}
     assert first_row(store).snapshot.revision == second
 
@@ -79,7 +80,7 @@ def test_the_snapshot_in_force_outlives_the_executions_that_are_over(opened: Ope
     succeed(store, claimed(store, row.id, session_of(store)))
     assert view_of(store).rows == ()
 
-    assert store.purge(before=now_of(store) + DAY, limit=100) > 0
+    assert store.purge(Purge(before=now_of(store) + DAY, limit=100, keep=0)).count > 0
 
     assert revisions() == {view_of(store).schedule.revision}
 
@@ -89,10 +90,10 @@ def test_nothing_is_left_of_a_deleted_schedule(opened: Opened) -> None:
     row = due_schedule(store).rows[0]
     perform(store, plan_delete)
     running = claimed(store, row.id, session_of(store))
-    store.purge(before=now_of(store) + DAY, limit=100)
+    store.purge(Purge(before=now_of(store) + DAY, limit=100, keep=0))
     assert revisions() == {row.snapshot.revision}
 
     succeed(store, running)
-    store.purge(before=now_of(store) + DAY, limit=100)
+    store.purge(Purge(before=now_of(store) + DAY, limit=100, keep=0))
 
     assert revisions() == set()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sempre import Receipt, Sempre, current
+from sempre import GiveUp, Receipt, RetryLater, Sempre, current
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.engine.events import Happened
@@ -73,6 +73,30 @@ def test_what_a_job_writes_that_fails_is_gone(shop: Shop) -> None:
 
     assert shop.place.orders == []
     assert found(shop, receipt).state is State.FAILED
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "reason"),
+    [
+        (RetryLater("5m", "busy"), State.SCHEDULED, "retry later: busy"),
+        (GiveUp("no such order"), State.FAILED, "gave up: no such order"),
+    ],
+    ids=["retry later", "give up"],
+)
+def test_what_a_job_writes_that_ends_itself_is_gone(
+    shop: Shop, error: Exception, state: State, reason: str
+) -> None:
+    @shop.app.job(retry=3)
+    def pay(number: int) -> None:
+        write(number)
+        raise error
+
+    receipt = pay.enqueue(1)
+    work_off(shop.app)
+
+    row = found(shop, receipt)
+    assert shop.place.orders == []
+    assert (row.state, row.reason) == (state, reason)
 
 
 def test_what_a_job_writes_stays_whatever_it_returns(shop: Shop) -> None:

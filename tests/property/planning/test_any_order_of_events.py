@@ -18,18 +18,21 @@ from sempre.domain.planning import (
     plan_edit,
     plan_enable,
     plan_failure,
+    plan_given_up,
     plan_interruption,
     plan_pause,
     plan_reconcile,
     plan_release,
     plan_rescue,
     plan_resume,
+    plan_retry_later,
     plan_skip,
     plan_start,
     plan_success,
     plan_trigger,
     plan_unskip,
 )
+from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
 from tests.property.planning.world import World
@@ -58,7 +61,7 @@ POLICIES = st.fixed_dictionaries(
         "overlap": st.sampled_from(["skip", "wait", "allow", "replace"]),
         "jitter": st.just(timedelta(0)) | SHORT,
         "limit": st.none() | st.integers(1, 6),
-        "retry": st.integers(0, 2),
+        "retry": st.integers(0, 2) | st.just(Retry(2, jitter="5s", only=OSError)),
         "on_unknown": st.sampled_from(["rerun", "skip", "hold"]),
         "enabled": st.booleans(),
     },
@@ -151,16 +154,21 @@ class AnyOrder(RuleBasedStateMachine):
                 if claim.verdict is Verdict.START and switch == before:
                     world.lease(row.id)
 
-    @rule(pick=PICK, error=st.booleans())
-    def an_attempt_ends(self, pick: int, *, error: bool) -> None:
+    @rule(pick=PICK, end=st.sampled_from(["success", "OSError", "ValueError", "later", "given up"]))
+    def an_attempt_ends(self, pick: int, end: str) -> None:
         world = self.world
         if rows := world.running():
             row = rows[pick % len(rows)]
-            plan = (
-                plan_failure(world.schedule, row, world.moment, error="boom")
-                if error
-                else plan_success(row, world.moment)
-            )
+            if end == "success":
+                plan = plan_success(row, world.moment)
+            elif end == "given up":
+                plan = plan_given_up(row, world.moment)
+            elif end == "later":
+                wait = timedelta(seconds=pick)
+                plan = plan_retry_later(world.schedule, row, world.moment, after=wait)
+            else:
+                types = (f"builtins.{end}",)
+                plan = plan_failure(world.schedule, row, world.moment, error="boom", types=types)
             assert world.apply(plan)
             assert not world.apply(plan)
 

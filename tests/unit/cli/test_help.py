@@ -53,7 +53,7 @@ def test_every_command_has_help(entry: object) -> None:
 
 
 def test_every_command_that_answers_can_answer_in_json() -> None:
-    working = {"dev", "worker"}
+    working = {"dev", "worker", "completion"}
     found = [command(entry.name) for entry in ENTRIES if entry.name not in working]
     groups = [each for each in found if isinstance(each, click.Group)]
     singles = [each for each in found if not isinstance(each, click.Group)]

@@ -2,10 +2,11 @@ import json
 
 import pytest
 
+from sempre.cli.layout import Column
 from sempre.cli.output import VERSION, Output, inform, printable, table_lines
 
 ROWS = [["*", "refresh_cache", "every 15m"], ["x", "bill", "failed"]]
-COLUMNS = ["", "NAME", "WHEN"]
+COLUMNS = [Column(""), Column("NAME"), Column("WHEN", below=True)]
 
 
 def test_a_piped_table_is_plain_columns_without_trailing_blanks() -> None:
@@ -77,7 +78,7 @@ def test_utc_is_shown_where_it_is_asked_for() -> None:
 
 
 def test_a_table_wider_than_the_terminal_has_rows_of_two_lines() -> None:
-    lines = table_lines(COLUMNS, ROWS, below=["WHEN"], width=20)
+    lines = table_lines(COLUMNS, ROWS, width=20)
 
     assert list(lines) == [
         "   NAME",
@@ -89,10 +90,10 @@ def test_a_table_wider_than_the_terminal_has_rows_of_two_lines() -> None:
 
 
 def test_a_table_that_fits_the_terminal_has_rows_of_one_line() -> None:
-    assert len(list(table_lines(COLUMNS, ROWS, below=["WHEN"], width=27))) == 3
+    assert len(list(table_lines(COLUMNS, ROWS, width=27))) == 3
 
 
 def test_columns_are_aligned_by_what_a_terminal_shows() -> None:
-    _, wide, narrow = table_lines(["NAME", "WHY"], [["請求書", "a"], ["bill", "b"]])
+    _, wide, narrow = table_lines([Column("NAME"), Column("WHY")], [["請求書", "a"], ["bill", "b"]])
 
     assert (wide, narrow) == ("請求書  a", "bill    b")

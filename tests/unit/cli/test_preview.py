@@ -3,6 +3,7 @@ import json
 import pytest
 
 from sempre.cli.commands.preview import grid_of_text
+from sempre.cli.output import VERSION
 from sempre.grids import Cron, Every
 from tests.unit.cli.commands import sempre
 
@@ -41,7 +42,7 @@ def test_json_has_the_rule_and_its_instants_in_utc() -> None:
 
     answer = json.loads(sempre("preview", "30 2 * * *", *options).stdout)
 
-    assert answer["v"] == 2
+    assert answer["v"] == VERSION
     assert answer["times"] == ["2026-03-29T01:00:00Z"]
     assert answer["grid"]["text"] == "30 2 * * *"
     assert len(answer["notes"]) == 2

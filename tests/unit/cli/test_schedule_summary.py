@@ -11,6 +11,7 @@ from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.states import OUTCOMES, Kind, State
+from sempre.domain.switch import Switch
 from sempre.ports.messages import View
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -152,3 +153,21 @@ def test_an_end_and_a_limit_are_respected() -> None:
 )
 def test_what_is_stopped_will_not_run(schedule: Schedule) -> None:
     assert slots(schedule) == []
+
+
+def test_a_schedule_that_waits_for_a_limit_is_neither_ok_nor_late() -> None:
+    late = replace(SCHEDULE, next_run_at=NOW - HOUR)
+    history = (ran(State.SUCCEEDED),)
+
+    summary = Summary(late, history, NOW, timedelta(seconds=20), waits_for="limit of bill")
+
+    assert summary.state == "waiting"
+
+
+def test_a_switch_goes_before_a_limit() -> None:
+    switch = Switch("all", "all", mode="hold")
+
+    late_after = timedelta(seconds=20)
+    summary = Summary(SCHEDULE, (), NOW, late_after, stopped_by=switch, waits_for="limit")
+
+    assert summary.state == "stopped"

@@ -54,7 +54,7 @@ ILL = {
     "S208": replace(WELL, held={"bill": "execution 01 has an unknown outcome"}),
     "S209": replace(WELL, overrunning=["bill"]),
     "S301": replace(WELL, overdue=[ROW]),
-    "S302": replace(WELL, unrung=[ROW]),
+    "S302": replace(WELL, unannounced=[ROW]),
     "S303": replace(WELL, expired=[ROW]),
     "S304": replace(WELL, deaf=["sempre.1.default"]),
     "S305": replace(WELL, failed_jobs=[FAILED_JOB]),
@@ -135,7 +135,7 @@ def test_a_store_without_schedules_needs_no_worker() -> None:
 
 
 def test_errors_come_before_warnings() -> None:
-    ill = replace(ILL["S501"], needing_repair=["bill"], unrung=[ROW])
+    ill = replace(ILL["S501"], needing_repair=["bill"], unannounced=[ROW])
 
     assert [problem.code for problem in problems_of(ill)] == ["S201", "S302", "S501"]
 

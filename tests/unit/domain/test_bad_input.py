@@ -34,6 +34,8 @@ REFUSED: list[tuple[str, object, type[InvalidInput]]] = [
     *(("priority", bad, PolicyError) for bad in [*COUNTS, None, 2**31, 2**70]),
     *(("catch_up_max", bad, PolicyError) for bad in COUNTS),
     *(("limit", bad, PolicyError) for bad in [*COUNTS, 0]),
+    *(("keep", bad, PolicyError) for bad in [*COUNTS, None]),
+    *(("retention", bad, IntervalError) for bad in [*DURATIONS[:5], "0s", "59s", "101 y"]),
     *(("retry", bad, PolicyError) for bad in [*COUNTS, None, {"limit": 3}]),
     *(("enabled", bad, PolicyError) for bad in [1, 0, "true", None]),
     *(("catch_up", bad, PolicyError) for bad in [1, 0, "all", None]),
@@ -144,7 +146,7 @@ STRANGE = {
 FIELDS = [
     *("job", "grid", "args", "queue", "priority", "enabled", "catch_up", "catch_up_within"),
     *("catch_up_max", "tolerance", "deadline", "overlap", "jitter", "until", "limit", "retry"),
-    *("timeout", "on_unknown", "tags", "owner", "note"),
+    *("timeout", "on_unknown", "retention", "keep", "tags", "owner", "note"),
 ]
 
 
@@ -170,7 +172,7 @@ def test_whatever_is_given_for_any_field_is_refused_as_bad_input(what: str) -> N
         assert len(str(caught.value)) < 1000
 
 
-@pytest.mark.parametrize("field", ["limit", "catch_up_max"])
+@pytest.mark.parametrize("field", ["limit", "catch_up_max", "keep"])
 def test_a_count_that_no_store_can_hold_is_refused(field: str) -> None:
     with pytest.raises(PolicyError):
         define(job="bill", grid=Every("1h"), **{field: 2**63})

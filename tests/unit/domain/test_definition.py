@@ -26,6 +26,7 @@ def test_what_is_left_out_has_its_default() -> None:
     assert (made.deadline, made.until, made.limit, made.timeout) == (None, None, None, None)
     assert (made.jitter, made.args, made.tags) == (timedelta(0), {}, ())
     assert (made.owner, made.note) == (None, "")
+    assert (made.retention, made.keep) == (None, 100)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,9 @@ def test_what_is_left_out_has_its_default() -> None:
         ("priority", 2**31 - 1, 2**31 - 1),
         ("catch_up_max", 0, 0),
         ("limit", 1, 1),
+        ("retention", "90d", timedelta(days=90)),
+        ("retention", "1m", timedelta(minutes=1)),
+        ("keep", 0, 0),
         ("note", "zweite Zeile\nüber ☃", "zweite Zeile\nüber ☃"),
     ],
 )
@@ -65,6 +69,7 @@ def test_what_people_write_is_read(field: str, written: object, read: object) ->
         ("until", "2030-01-01T00:00Z"),
         ("limit", 3),
         ("timeout", "1h"),
+        ("retention", "7d"),
         ("owner", "billing"),
     ],
 )
@@ -136,3 +141,10 @@ def test_a_schedule_with_two_grids_is_refused() -> None:
         define(job="bill", grid=(HOURLY, Every("1 day")))  # type: ignore[arg-type]
 
     assert caught.value.field == "grid"
+
+
+def test_executions_are_kept_for_the_retention_of_the_schedule_or_else_of_the_application() -> None:
+    setting = timedelta(days=30)
+
+    assert plain().kept_for(setting) == setting
+    assert plain(retention="7d").kept_for(setting) == timedelta(days=7)

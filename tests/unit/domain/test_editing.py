@@ -27,6 +27,8 @@ BESIDES = {
     "catch_up_within": "1h",
     "catch_up_max": 3,
     "tolerance": "5m",
+    "retention": "90d",
+    "keep": 7,
     "tags": ["a"],
     "owner": "billing",
     "note": "by hand",

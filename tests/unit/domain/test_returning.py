@@ -8,7 +8,7 @@ import pytest
 
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution, SlotRange
-from sempre.domain.planning import Plan, PlanningTime, plan_reconcile
+from sempre.domain.planning import Plan, PlanningTime, plan_reconcile, plan_rescue
 from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import Kind, State
 from sempre.grids import Every, Grid
@@ -156,3 +156,17 @@ def test_a_row_that_is_farther_than_the_grid_allows_is_drift_where_the_cursor_is
     assert [draft.run_at for draft in plan.creates] == [NOW]
     assert plan.changes[0].after.state is State.SUPERSEDED
     assert plan.retracts_after is None
+
+
+def test_a_run_ahead_of_the_cursor_that_is_held_decides_its_slot_alone() -> None:
+    declared = define(job="bill", grid=Every("10m"), on_unknown="hold")
+    schedule = replace(ahead(), definition=declared, cursor=NOW)
+    lost = row(schedule, NOW + TEN, State.RUNNING, started_at=NOW - TEN, leased_until=NOW, fence=1)
+
+    plan = plan_rescue(schedule, lost, [lost], PlanningTime(NOW + 3 * TEN))
+
+    decided = [
+        slot for each in plan.ranges for slot in declared.grid.between(each.first - TEN, each.last)
+    ]
+    assert lost.run_at not in decided
+    assert decided == [NOW + 2 * TEN, NOW + 3 * TEN]

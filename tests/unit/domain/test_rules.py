@@ -1,14 +1,18 @@
 """Rules: the stored form of definitions and snapshots, which no release may change unawares."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
-from sempre import Cron
+import pytest
+
+from sempre import Concurrency, Cron, Rate
 from sempre.domain.definition import define
 from sempre.domain.policies import Retry
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.values import copy_with
+from sempre.errors import PolicyError
 from sempre.stores.redis.encoding import instant, stamp
 
 UNTIL = datetime(2026, 3, 29, 1, 2, 3, 456789, tzinfo=UTC)
@@ -86,6 +90,7 @@ def test_of_a_snapshot_what_is_usual_is_not_said_and_means_the_same_for_ever() -
         "jitter": timedelta(0),
         "tags": (),
         "redact": (),
+        "limits": (),
         "revision": 1,
     }
 
@@ -99,6 +104,37 @@ def test_what_has_no_end_and_no_grid_is_stored_as_null() -> None:
     assert read_snapshot(write_rules(one_off)).tags == ("eu", "us")
 
 
+def test_what_is_kept_is_stored_where_it_is_not_the_default() -> None:
+    kept = define(job="bill", grid=Cron("@daily"), retention="90d", keep=3)
+    plain = define(job="bill", grid=Cron("@daily"))
+    written = write_rules(plain)
+
+    assert read_definition(write_rules(kept)) == kept
+    assert "retention" not in written
+    assert "keep" not in written
+    assert read_definition(written) == plain
+
+
+def test_limits_are_stored_where_there_are_any() -> None:
+    limits = (Concurrency(3, key=["tenant"]), Rate("100/90s", tag="mail"))
+    limited = define(job="bill", grid=Cron("@daily"), limit=[*limits])
+    one_off = copy_with(SNAPSHOT, limits=limits)
+
+    assert read_definition(write_rules(limited)).limits == limits
+    assert read_snapshot(write_rules(one_off)).limits == limits
+    assert "limits" not in write_rules(define(job="bill", grid=Cron("@daily"), limit=3))
+    assert json.loads(write_rules(one_off))["limits"] == [
+        ["concurrency", 3, ["tenant"], ""],
+        ["rate", 100, 90_000_000, [], "mail"],
+    ]
+
+
+@pytest.mark.parametrize("stored", ["burst", ["burst", 3], ["concurrency", 3], 7, None])
+def test_a_limit_of_a_newer_release_is_not_read(stored: object) -> None:
+    with pytest.raises(PolicyError, match="limits"):
+        read_snapshot(json.dumps({"job": "bill", "limits": [stored]}))
+
+
 def test_names_to_redact_are_stored_where_there_are_any() -> None:
     masking = define(job="bill", grid=Cron("@daily"), redact=["iban"])
     plain = define(job="bill", grid=Cron("@daily"))
@@ -108,3 +144,51 @@ def test_names_to_redact_are_stored_where_there_are_any() -> None:
     assert "redact" not in write_rules(plain)
     assert read_definition(write_rules(plain)).redact == ()
     assert read_snapshot(write_rules(one_off)).redact == ("iban", "pin")
+
+
+FULL = Retry(2, base="5s", cap="1m", jitter="1.5s", only=OSError, never=("a.B", ValueError))
+FULL_TEXT = (
+    '[2,5000000,60000000,{"jitter":1500000,"only":["builtins.OSError"],'
+    '"never":["a.B","builtins.ValueError"]}]'
+)
+
+
+def test_more_of_a_retry_policy_is_stored_where_there_is_any() -> None:
+    definition = copy_with(DEFINITION, retry=FULL)
+    snapshot = copy_with(SNAPSHOT, retry=FULL)
+    jitter = write_rules(copy_with(SNAPSHOT, retry=Retry(2, jitter="1s")))
+
+    assert f'"retry":{FULL_TEXT},' in write_rules(definition)
+    assert read_definition(write_rules(definition)).retry == FULL
+    assert read_snapshot(write_rules(snapshot)).retry == FULL
+    assert '"retry":[2,10000000,600000000,{"jitter":1000000}]' in jitter
+
+
+def test_an_older_release_refuses_to_read_more_of_a_retry_policy() -> None:
+    stored = json.loads(FULL_TEXT)
+
+    # As releases without exception types and jitter have checked the stored form.
+    assert [type(each) for each in stored] != [int] * 3
+
+
+@pytest.mark.parametrize(
+    "retry",
+    [
+        [],
+        [1, 2],
+        [1, 1000000, 1000000, {}, {}],
+        [1, 1000000, 1000000, []],
+        [1, 1000000, 1000000, {"only": "a.B"}],
+        [1, 1000000, 1000000, {"never": [1]}],
+        [1, 1000000, 1000000, {"jitter": "1s"}],
+        [1, 1000000, 1000000, {"jitter": True}],
+        [1, 1000000, 1000000, {"of a newer release": 1}],
+        [1, 1000000, "1000000"],
+        {"limit": 1},
+    ],
+)
+def test_a_retry_policy_that_this_release_does_not_know_is_not_read(retry: object) -> None:
+    with pytest.raises(PolicyError) as caught:
+        read_snapshot(json.dumps({"job": "bill", "retry": retry}))
+
+    assert caught.value.field == "retry"

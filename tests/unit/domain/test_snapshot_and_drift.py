@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pytest
 
+from sempre.domain.limits import Concurrency
 from sempre.domain.planning import plan_pause, plan_reconcile, plan_resume
 from sempre.domain.policies import Retry
 from sempre.domain.snapshot import Snapshot
@@ -27,6 +28,7 @@ OTHER: dict[str, object] = {
     "jitter": 6,
     "tags": ("eu",),
     "redact": ("iban",),
+    "limits": (Concurrency(3),),
     "name": "renamed",
 }
 

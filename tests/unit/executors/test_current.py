@@ -9,7 +9,8 @@ from threading import Thread
 import pytest
 
 from sempre.errors import InvalidInput, NotInJob, RunCancelled
-from sempre.executors.current import Current, Link, current, running
+from sempre.executors.current import Current, current, running
+from sempre.executors.link import Link
 from sempre.ports.executor import Progress
 from tests.unit.executors.runs import SLOT, run_of
 

@@ -6,14 +6,17 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from logging.handlers import QueueHandler
 from queue import SimpleQueue
+from threading import Event
 from typing import Any
 
 import pytest
 
 from sempre.domain.arguments import Json
+from sempre.domain.exception_types import type_names
+from sempre.domain.job_ends import GiveUp, RetryLater
 from sempre.domain.results import NotJson, TooLarge, read_result
 from sempre.errors import Refused
 from sempre.executors.current import current
@@ -104,6 +107,72 @@ def test_whatever_a_job_raises_is_its_failure_and_nothing_else(
     assert "hunter2" not in outcome.traceback
     # The executor goes on.
     assert outcome_of(executor, run_of(returned(3))).result == 3
+
+
+def test_the_types_of_what_a_job_raises_come_with_it(executor: Executor) -> None:
+    failed = outcome_of(executor, run_of(raised(ConnectionResetError())))
+    succeeded = outcome_of(executor, run_of(returned(3)))
+
+    assert failed.types == type_names(ConnectionResetError)
+    assert "builtins.OSError" in failed.types
+    assert succeeded.types == ()
+
+
+def test_a_job_can_ask_for_a_later_try(executor: Executor) -> None:
+    class Busy(RetryLater):
+        """A sort of one's own."""
+
+    at = datetime(2030, 1, 2, tzinfo=UTC)
+    waiting = outcome_of(executor, run_of(raised(RetryLater("5m", "token=abc"))))
+    until = outcome_of(executor, run_of(raised(Busy(at))))
+
+    assert waiting[:4] == (Ended.RETRY_LATER, None, "token=[redacted]", "")
+    assert (waiting.after, waiting.types) == (timedelta(minutes=5), ())
+    assert (until.ended, until.error, until.after) == (Ended.RETRY_LATER, "", at)
+
+
+def test_a_job_can_give_up_and_its_cause_is_kept(executor: Executor) -> None:
+    def job() -> None:
+        try:
+            raise KeyError("region")  # noqa: TRY301 - it is the cause of the next
+        except KeyError as error:
+            raise GiveUp("no such region") from error
+
+    outcome = outcome_of(executor, run_of(job))
+
+    assert (outcome.ended, outcome.error) == (Ended.GAVE_UP, "no such region")
+    assert "KeyError: 'region'" in outcome.traceback
+
+
+def test_the_end_of_the_time_is_of_the_type_timeout(executor: Executor) -> None:
+    going = Event()
+
+    async def job() -> None:
+        while not going.is_set():
+            await asyncio.to_thread(going.wait, 0.01)
+
+    outcome = outcome_of(executor, run_of(job, timeout=0.05))
+    going.set()
+
+    assert (outcome.ended, outcome.types) == (Ended.TIMED_OUT, type_names(TimeoutError))
+
+
+def test_a_run_that_was_asked_to_end_is_not_tried_later(executor: Executor) -> None:
+    asked = Event()
+
+    def wait() -> None:
+        asked.wait()
+        raise RetryLater("5m")
+
+    async def job() -> None:
+        await asyncio.to_thread(wait)
+
+    run, outcomes = run_of(wait if isinstance(executor, ThreadExecutor) else job), Outcomes()
+    executor.submit(run, outcomes)
+    assert executor.cancel(run.execution.id, reason="requested")
+    asked.set()
+
+    assert outcomes.next()[:3] == (Ended.CANCELLED, None, "cancelled: requested")
 
 
 def test_the_traceback_begins_with_the_job_and_has_its_cause(executor: Executor) -> None:

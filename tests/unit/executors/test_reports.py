@@ -1,20 +1,28 @@
 """The report of a child is accepted only if every store can hold it."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sempre.domain.arguments import Json
-from sempre.domain.results import kept_result
+from sempre.domain.exception_types import LONGEST_NAME, MOST_NAMES, type_names
+from sempre.domain.results import RESULT_LIMIT, kept_result
 from sempre.executors.current import Current
 from sempre.executors.process.frames import BrokenFrame, FrameReader, encode_frame
-from sempre.executors.process.reports import largest_message, read_message
+from sempre.executors.process.reports import (
+    LogEntry,
+    largest_message,
+    read_message,
+    write_report,
+)
 from sempre.ports.executor import Ended, Outcome, Progress, Task
 
-DEEP = '{"report":["succeeded",' + "[" * 40 + "]" * 40 + ',"",""]}'
+DEEP = '{"report":["succeeded",' + "[" * 40 + "]" * 40 + ',"","",[],null]}'
 
 
-def read(text: str) -> list[Outcome | Progress]:
+def read(text: str) -> list[Outcome | Progress | LogEntry]:
     body = text.encode("utf-8", "surrogatepass")
     return [*map(read_message, FrameReader().feed(len(body).to_bytes(4, "big") + body))]
 
@@ -26,27 +34,49 @@ def read(text: str) -> list[Outcome | Progress]:
         '{"report":{}}',
         '{"report":[]}',
         '{"report":["succeeded"]}',
-        '{"report":["succeeded",null,"","",""]}',
-        '{"report":["succeeded",null,null,""]}',
-        '{"report":["succeeded",null,"",7]}',
-        '{"report":["succeeded",null,"an error",""]}',
-        '{"report":["failed","a result","",""]}',
-        '{"report":["crashed",null,"",""]}',
-        '{"report":["timed out",null,"",""]}',
-        '{"report":["interrupted",null,"",""]}',
-        '{"report":["unheard of",null,"",""]}',
-        '{"report":[["failed"],null,"",""]}',
-        '{"report":["failed",null,"' + "x" * 501 + '",""]}',
-        '{"report":["failed",null,"","' + "x" * 8193 + '"]}',
-        '{"report":["failed",null,"\\u0000",""]}',
-        '{"report":["failed",null,"","\\ud800"]}',
-        '{"report":["succeeded","\\u0000","",""]}',
-        '{"report":["succeeded",{"\\ud800":1},"",""]}',
-        '{"report":["succeeded",NaN,"",""]}',
-        '{"report":["succeeded",1e999,"",""]}',
-        '{"report":["succeeded",9223372036854775808,"",""]}',
-        '{"report":["succeeded",' + "9" * 5000 + ',"",""]}',
-        '{"report":["succeeded",null,"",""],"progress":[1,1,""]}',
+        '{"report":["succeeded",null,"","","",[],null]}',
+        '{"report":["succeeded",null,null,"",[],null]}',
+        '{"report":["succeeded",null,"",7,[],null]}',
+        '{"report":["succeeded",null,"an error","",[],null]}',
+        '{"report":["failed","a result","","",[],null]}',
+        '{"report":["crashed",null,"","",[],null]}',
+        '{"report":["timed out",null,"","",[],null]}',
+        '{"report":["interrupted",null,"","",[],null]}',
+        '{"report":["unheard of",null,"","",[],null]}',
+        '{"report":[["failed"],null,"","",[],null]}',
+        '{"report":["failed",null,"' + "x" * 501 + '","",[],null]}',
+        '{"report":["failed",null,"","' + "x" * 8193 + '",[],null]}',
+        '{"report":["failed",null,"\\u0000","",[],null]}',
+        '{"report":["failed",null,"","\\ud800",[],null]}',
+        '{"report":["succeeded","\\u0000","","",[],null]}',
+        '{"report":["succeeded",{"\\ud800":1},"","",[],null]}',
+        '{"report":["succeeded",NaN,"","",[],null]}',
+        '{"report":["succeeded",1e999,"","",[],null]}',
+        '{"report":["succeeded",9223372036854775808,"","",[],null]}',
+        '{"report":["succeeded",' + "9" * 5000 + ',"","",[],null]}',
+        '{"report":["succeeded",null,"","",[],null],"progress":[1,1,""]}',
+        '{"report":["succeeded",null,"",""]}',
+        '{"report":["succeeded",null,"","",[],["after",1000000]]}',
+        '{"report":["failed",null,"","",null,null]}',
+        '{"report":["failed",null,"","",{},null]}',
+        '{"report":["failed",null,"","",[7],null]}',
+        '{"report":["failed",null,"","",["\\u0000"],null]}',
+        '{"report":["failed",null,"","",["\\ud800"],null]}',
+        '{"report":["failed",null,"","",["' + "x" * 201 + '"],null]}',
+        '{"report":["failed",null,"","",[' + ",".join(['"x"'] * 33) + "],null]}",
+        '{"report":["retry later",null,"","",[],null]}',
+        '{"report":["retry later",null,"","",[],300]}',
+        '{"report":["retry later",null,"","",[],["after",true]]}',
+        '{"report":["retry later",null,"","",[],["after",1.5]]}',
+        '{"report":["retry later",null,"","",[],["after","5m"]]}',
+        '{"report":["retry later",null,"","",[],["after",0]]}',
+        '{"report":["retry later",null,"","",[],["after",-1000000]]}',
+        '{"report":["retry later",null,"","",[],["after",1' + "0" * 30 + "]]}",
+        '{"report":["retry later",null,"","",[],["at",1' + "0" * 30 + "]]}",
+        '{"report":["retry later",null,"","",[],["at",-' + "9" * 17 + "]]}",
+        '{"report":["retry later",null,"","",[],["never",1000000]]}',
+        '{"report":["retry later",1,"","",[],["after",1000000]]}',
+        '{"report":["gave up",null,"","",[],["after",1000000]]}',
         '{"progress":[]}',
         '{"progress":[1,2]}',
         '{"progress":["1",2,""]}',
@@ -58,6 +88,11 @@ def read(text: str) -> list[Outcome | Progress]:
         '{"progress":[1,2,3]}',
         '{"progress":[1,2,"' + "x" * 201 + '"]}',
         '{"progress":[1,2,"\\ud800"]}',
+        '{"log":7}',
+        '{"log":"line","progress":[1,1,""]}',
+        '{"log":"' + "x" * 8193 + '"}',
+        '{"log":"\\u0000"}',
+        '{"log":"\\ud800"}',
         DEEP,
     ],
 )
@@ -70,20 +105,49 @@ def test_a_message_over_the_limit_of_its_task_is_refused_before_it_has_arrived()
     frames = FrameReader()
     frames.largest = largest_message(Task("job", print, result_limit=100_000))
 
-    assert [*frames.feed((165_536).to_bytes(4, "big"))] == []
+    assert [*frames.feed((198_304).to_bytes(4, "big"))] == []
     frames = FrameReader()
     frames.largest = largest_message(Task("job", print, result_limit=100_000))
-    with pytest.raises(BrokenFrame, match="165,537 bytes; at most 165,536"):
-        [*frames.feed((165_537).to_bytes(4, "big"))]
+    with pytest.raises(BrokenFrame, match="198,305 bytes; at most 198,304"):
+        [*frames.feed((198_305).to_bytes(4, "big"))]
 
 
 @pytest.mark.parametrize("value", [None, 0, -(2**63), 2**53, 1.5, "è", True, [1, {"a": None}]])
 def test_a_report_of_a_child_is_read_unchanged(value: Json) -> None:
     report = Outcome(Ended.SUCCEEDED, value)
 
-    [message] = FrameReader().feed(encode_frame({"report": report[:4]}))
+    [message] = FrameReader().feed(encode_frame({"report": write_report(report)}))
 
     assert read_message(message) == report
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Ended.FAILED, None, "boom", "trace", types=type_names(ConnectionError)),
+        Outcome(Ended.GAVE_UP, None, "no such customer", "trace"),
+        Outcome(Ended.SKIPPED, None, "nothing to do"),
+        Outcome(Ended.RETRY_LATER, None, "è", after=timedelta(minutes=5, microseconds=1)),
+        Outcome(Ended.RETRY_LATER, after=datetime(2030, 1, 2, 3, 4, 5, 6, tzinfo=UTC)),
+    ],
+)
+def test_every_end_that_a_job_can_have_is_read_unchanged(outcome: Outcome) -> None:
+    [message] = FrameReader().feed(encode_frame({"report": write_report(outcome)}))
+
+    assert read_message(message) == outcome
+
+
+def test_the_longest_names_of_the_most_types_fit_into_a_message() -> None:
+    types = ("\x01" * LONGEST_NAME,) * MOST_NAMES
+    texts = "\x01" * 500, "\x01" * 8192
+    frames = FrameReader()
+    frames.largest = largest_message(Task("job", print)) - RESULT_LIMIT
+
+    [message] = frames.feed(
+        encode_frame({"report": write_report(Outcome(Ended.FAILED, None, *texts, types=types))})
+    )
+
+    assert read_message(message)
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
@@ -103,6 +167,6 @@ def test_every_progress_that_a_job_may_report_is_read(done: float) -> None:
 def test_every_result_that_is_kept_is_taken(value: object) -> None:
     report = Outcome(Ended.SUCCEEDED, kept_result(value))
 
-    [message] = FrameReader().feed(encode_frame({"report": report[:4]}))
+    [message] = FrameReader().feed(encode_frame({"report": write_report(report)}))
 
     assert read_message(message) == report

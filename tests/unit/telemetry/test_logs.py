@@ -95,7 +95,7 @@ class Bare(logging.Formatter):
         (
             Happened.FAILED,
             {"seconds": 200, "error": "ValueError: x", "retry_at": None},
-            "bill failed after 3m: ValueError: x; no retry is left; see: sempre execution 01",
+            "bill failed after 3m: ValueError: x; no retry follows; see: sempre execution 01",
         ),
         (Happened.SKIPPED, {"verdict": "skip", "reason": "overlap"}, "bill skipped (overlap)"),
         (Happened.SKIPPED, {"verdict": "miss", "reason": "deadline"}, "bill missed (deadline)"),

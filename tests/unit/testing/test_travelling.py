@@ -137,13 +137,27 @@ def test_the_applications_verbs_act_on_the_virtual_store(shop: Shop) -> None:
 
 def test_history_of_a_schedule_goes_by_retention_and_that_of_a_journey_does_not() -> None:
     app = Sempre("memory://", retention="10d")
-    app.add("daily", Every("1d"), lambda: None)
+    app.add("daily", Every("1d"), lambda: None, keep=0)
     with app.testing(START) as t:
         t.travel("60d")
 
         assert len(t.executions("daily")) == 60
         assert len(app.schedule("daily").executions(limit=100)) in (11, 12)
         assert app.schedule("daily").backfill("2026-05-20 00:00Z", "2026-05-27 00:00Z") == []
+
+
+def test_a_journey_keeps_as_many_executions_as_a_schedule_wants() -> None:
+    app = Sempre("memory://", retention="10d")
+    app.add("weekly", Every("7d"), lambda: None, keep=5)
+    app.add("daily", Every("1d"), lambda: None, keep=20, retention="1d")
+    with app.testing(START) as t:
+        t.travel("100d")
+
+        assert len(t.executions("weekly", state="succeeded")) in (14, 15)
+        kept = app.schedule("weekly").executions(limit=100)
+        assert len([row for row in kept if row.state == "succeeded"]) in (5, 6)
+        kept = app.schedule("daily").executions(limit=100)
+        assert len([row for row in kept if row.state == "succeeded"]) in (20, 21)
 
 
 def test_a_run_takes_no_time_unless_told_so() -> None:

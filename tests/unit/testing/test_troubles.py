@@ -126,7 +126,7 @@ def test_a_schedule_far_beyond_the_horizon_starts_on_time() -> None:
 def test_a_slot_to_come_that_was_superseded_long_ago_is_told_of_once() -> None:
     app = Sempre("memory://", retention="5d")
     app.add("job", Every("100d"), lambda: None)
-    app.add("daily", Every("1d"), lambda: None)
+    app.add("daily", Every("1d"), lambda: None, keep=0)
     with app.testing(START) as t:
         t.travel("1d")
         app.schedule("job").move_to(Every("1d"))

@@ -98,7 +98,11 @@ class Receipt(Generic[R]):
 
     def cancel(self) -> bool:
         """Cancel the execution, or ask for its end if it runs; False if it had ended before."""
-        [answer] = self._work().store.cancel([self.id])
+        engine = self._work()
+        [answer] = engine.store.cancel([self.id])
+        if answer is Cancelled.ENDED:
+            # The execution may have been the next one under its limit.
+            engine.limits.open_all()
         return answer in (Cancelled.ENDED, Cancelled.ASKED)
 
     def _work(self) -> Engine:

@@ -132,9 +132,9 @@ def _of_executions(facts: Facts) -> Iterator[Problem]:
         late = f"overdue, up to {format_duration(facts.latest)}"
         message = f"{counted(facts.overdue, 'execution')} {late}: {listed(names)}."
         yield Problem("S301", message, names=tuple(names), advice="sempre executions --running")
-    if facts.unrung:
-        ids = tuple(row.id for row in facts.unrung)
-        message = f"{counted(facts.unrung, 'execution')} not announced to the broker."
+    if facts.unannounced:
+        ids = tuple(row.id for row in facts.unannounced)
+        message = f"{counted(facts.unannounced, 'execution')} not announced to the broker."
         yield Problem("S302", message, "warning", names=ids, advice="sempre reconcile")
     if facts.expired:
         ids = tuple(row.id for row in facts.expired)

@@ -71,7 +71,7 @@ class Facts:
         ahead: names of schedules whose cursor is in the future.
         leases_ahead: the number of workers whose lease is longer than any lease can be.
         overdue: waiting executions that should have started.
-        unrung: waiting executions that were not announced to the broker.
+        unannounced: waiting executions that were not announced to the broker.
         expired: running executions whose session has ended.
         deaf: lanes in which the broker accepts tickets and delivers none.
         sessions: the registered workers, expired ones included.
@@ -111,7 +111,7 @@ class Facts:
     ahead: Sequence[str] = ()
     leases_ahead: int = 0
     overdue: Sequence[Execution] = ()
-    unrung: Sequence[Execution] = ()
+    unannounced: Sequence[Execution] = ()
     expired: Sequence[Execution] = ()
     deaf: Sequence[str] = ()
     sessions: Sequence[Session] = ()
@@ -177,7 +177,7 @@ class Facts:
             "ahead": len(self.ahead),
             "late": len(self.overdue),
             "latest_s": round(self.latest.total_seconds(), 3),
-            "unrung": len(self.unrung),
+            "unannounced": len(self.unannounced),
             "workers": self.alive,
             "switches_off": [each.name for each in self.switches],
         }

@@ -33,7 +33,7 @@ def read_waiting_work(
     queues = {queue for each in alive for queue in each.queues}
     return {
         "overdue": [each.execution for each in waiting if each.stopped_by is None][:MOST],
-        "unrung": _unrung(reader),
+        "unannounced": _unannounced(reader),
         "unknown_work": [each for each in free if each.is_one_off and each.job not in jobs],
         "unserved_work": [each for each in free if each.queue not in queues],
         "held_work": _held_work(reader, waiting, groups, switches),
@@ -54,7 +54,7 @@ def _overdue(reader: Reader, late: timedelta) -> Iterator[Candidate]:
             return
 
 
-def _unrung(reader: Reader) -> list[Execution]:
+def _unannounced(reader: Reader) -> list[Execution]:
     """Return rows due before the next pass that were not announced; new rows may yet be."""
     settings, now = reader.settings, reader.now
     horizon = settings.watchdog_interval

@@ -11,6 +11,7 @@ from typing import Self
 
 from sempre.app.process.worker_threads import Running
 from sempre.engine.breaker import Breaker
+from sempre.engine.heartbeat_line import WorkerEnd
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import StoreError, StoreRefused
 from sempre.urls import masked
@@ -60,6 +61,16 @@ class Embedded(Running):
         if self.worker is None:
             self.executors.stop()
         super().end(drain=drain)
+
+    def _prepare(self, line: WorkerEnd | None) -> None:
+        """Make a worker that ends in a thread of its own when an operator drains it."""
+        super()._prepare(line)
+        if self.worker is not None and not self._burst:
+            self.worker.drain = self._drain
+
+    def _drain(self) -> None:
+        logger.warning("an operator drains this embedded worker; its host goes on without it")
+        Thread(target=self.end, name="sempre-drain").start()
 
     def _leave(self, reason: str) -> None:
         """Begin anew without child processes, since a process with threads cannot fork them."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sempre.app.process.signals import StopRequests, stop_requests_by_signal
 from sempre.app.process.wait_for_store import StoreRetry, is_stopped_within
 from sempre.app.process.worker_threads import Running
-from sempre.engine.supervisor import Supervisor
+from sempre.engine.supervisor import DRAINED, Supervisor
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["start_processes", "work"]
 
 logger = logging.getLogger("sempre")
+DRAIN_REQUESTED = "an operator drains this worker"
 # Signals within a second count as one: a service manager signals every process, and a supervisor
 # passes its own signal on.
 ONE_SIGNAL = 1.0
@@ -63,10 +64,11 @@ def work(
     begun: Callable[[], None] | None = None,
     accepted: mmap | None = None,
 ) -> int:
-    """Work in this process until SIGTERM or SIGINT; a later signal ends the drain. Return 0.
+    """Work in this process until SIGTERM or SIGINT; a later signal ends the drain.
 
-    The process waits for a store that does not answer. A store that refuses raises its error,
-    unless the byte `accepted` says that the store has accepted a worker before.
+    Return 0, or DRAINED if an operator has drained this worker. The process waits for a store that
+    does not answer. A store that refuses raises its error, unless the byte `accepted` says that the
+    store has accepted a worker before.
 
     Args:
         app: whose jobs run.
@@ -93,19 +95,27 @@ def work(
             parent_pipe=parent_pipe,
         )
         worker = running.begin().worker
+        drained: list[str] = []
         if worker is not None:
             worker.leave = partial(_leave, requests)
+            worker.drain = partial(_drain, requests, drained)
         _collect_seldom()
         if parent_pipe is not None:
             Thread(target=_stop_with_parent, args=(parent_pipe, requests), daemon=True).start()
         first = requests.next()
         logger.info("stopping: this worker claims no more executions and waits for its runs")
         _end(running, requests, first)
-    return 0
+    return DRAINED if drained else 0
 
 
 def _leave(requests: StopRequests, reason: str) -> None:
     logger.error("this worker process ends, to be replaced: %s", reason)
+    requests.add()
+
+
+def _drain(requests: StopRequests, drained: list[str]) -> None:
+    logger.warning("%s", DRAIN_REQUESTED)
+    drained.append(DRAIN_REQUESTED)
     requests.add()
 
 

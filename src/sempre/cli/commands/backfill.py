@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.executions import EXECUTION
@@ -25,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--from", "start", metavar="T", required=True, help="First instant.")
 @click.option("--to", "end", metavar="T", required=True, help="Last instant, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Only print the slots that would run.")
@@ -47,23 +48,28 @@ def backfill(
     """Run past slots that did not succeed.
 
     Slots run one at a time, in order, after due work. History tells which slots ran for as long as
-    executions are kept (the setting retention); older slots run only with --assume-not-run.
+    executions are kept (the retention of the schedule, or else the setting); older slots run only
+    with --assume-not-run.
     """
     begin, last = context.instant("from", start), context.instant("to", end)
     schedule = context.view(name).schedule
-    grid, retention = schedule.definition.grid, context.app.settings.retention
+    grid = schedule.definition.grid
+    retention = schedule.definition.kept_for(context.app.settings.retention)
     moment = PlanningTime(context.now, context.app.engine.tzdata)
     early = slots_before_retention(schedule, moment, start=begin, end=last, retention=retention)
     kept_since = context.now - retention
     first = begin if assume_not_run else max(begin, min(kept_since, last))
     slots = _slots(context, name, first, last, assume_not_run=assume_not_run)
     if dry_run:
-        _print_slots(context, slots, grid, 0 if assume_not_run else early)
+        early = 0 if assume_not_run else early
+        _print_slots(context, slots, grid, early)
+        if early and not context.output.as_json:
+            inform(_unrecorded(context, early, retention))
         return
     if early and not assume_not_run:
         later = written_instant(kept_since.replace(second=0, microsecond=0) + MINUTE)
         advice = f'sempre backfill {name} --from "{later}" --to "{end}"'
-        raise Failure(_unrecorded(context, early), code=ExitCode.REFUSED, advice=advice)
+        raise Failure(_unrecorded(context, early, retention), code=ExitCode.REFUSED, advice=advice)
     if len(slots) > MANY and not yes:
         message = f"{len(slots):,} slots of {name} would run; confirm with --yes."
         advice = f'sempre backfill {name} --from "{start}" --to "{end}" --dry-run'
@@ -77,9 +83,8 @@ def backfill(
     inform(f"{len(rows)} slots of {name} will run, one at a time.")
 
 
-def _unrecorded(context: CommandContext, early: int) -> str:
+def _unrecorded(context: CommandContext, early: int, retention: timedelta) -> str:
     """Return how many slots are older than the kept history, and the option to run them."""
-    retention = context.app.settings.retention
     limit = written_instant((context.now - retention).replace(microsecond=0))
     count = f"{early:,} slot{' is' if early == 1 else 's are'} older than {limit}"
     why = f"executions are kept for {written_length(retention)}"
@@ -118,5 +123,3 @@ def _print_slots(context: CommandContext, slots: list[datetime], grid: Grid, ear
     if len(slots) > SHOWN:
         context.output.line(f"... and {len(slots) - SHOWN:,} more")
     inform(f"{len(slots):,} slots would run.")
-    if early:
-        inform(_unrecorded(context, early))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options, why_option
 from sempre.cli.schedule_verbs import apply_to_schedules
@@ -12,7 +13,7 @@ __all__ = ["disable", "enable"]
 
 
 @click.command
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument("names", type=SCHEDULE_NAME, metavar="NAME...", nargs=-1, required=True)
 @why_option
 @context_options
 def enable(context: CommandContext, *, names: Sequence[str], why: str) -> None:
@@ -24,7 +25,7 @@ def enable(context: CommandContext, *, names: Sequence[str], why: str) -> None:
 
 
 @click.command
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument("names", type=SCHEDULE_NAME, metavar="NAME...", nargs=-1, required=True)
 @why_option
 @context_options
 def disable(context: CommandContext, *, names: Sequence[str], why: str) -> None:

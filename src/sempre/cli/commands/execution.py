@@ -9,6 +9,7 @@ from sempre.cli.executions import ATTEMPT, EXECUTION, NumberedAttempt
 from sempre.cli.options import context_options
 from sempre.cli.times import format_age, json_instant
 from sempre.domain.redaction import redacted_text
+from sempre.domain.run_log import read_log
 from sempre.errors import NotFound
 from sempre.ports.messages import Report
 
@@ -21,27 +22,33 @@ __all__ = ["execution"]
 def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as it is called on the command line
     """Show one execution.
 
-    Its state, the progress of its run, its attempts, its result, and the traceback of its last
-    error.
+    Its state, the progress of its run, the number of lines in the log of its newest attempt, its
+    attempts, its result, and the traceback of its last error. ID may be the beginning of an id, if
+    no other id begins with it.
     """
-    found = context.read_one(context.store.candidates([id]))
+    identity = context.execution_id(id)
+    found = context.read_one(context.store.candidates([identity]))
     if found is None:
         raise NotFound("execution", id)
     row = found.execution
-    found_attempts = context.read(context.store.attempts(id))
+    found_attempts = context.read(context.store.attempts(identity))
     attempts = [NumberedAttempt(n, attempt, row) for n, attempt in enumerate(found_attempts, 1)]
     # A report of an earlier attempt has an older fence.
-    reports = context.read(context.store.reports([id]))
+    reports = context.read(context.store.reports([identity]))
     report = next((each for each in reports if each.fence == row.fence), None)
+    logs = context.read(context.store.run_logs(identity))
+    lines = next((read_log(each.text).total for each in logs if each.fence == row.fence), 0)
     if context.output.as_json:
         answer = EXECUTION.json(row, context.redact)
         answer["progress"] = report and _progress_json(report)
+        answer["log_lines"] = lines
         answer["attempts"] = [ATTEMPT.json(each, context.redact) for each in attempts]
         context.output.json({"execution": answer})
         return
     context.output.line(f"{row.state} {row.snapshot.name}")
     context.output.facts(EXECUTION.record(row, context))
     context.output.facts([("progress", _progress_text(report, context.now))] if report else [])
+    context.output.facts([("log", _log_text(lines, id))] if logs else [])
     if attempts:
         context.output.line("")
         ATTEMPT.print_table(context, attempts)
@@ -50,12 +57,16 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
         context.output.lines(["", redacted_text(errors[-1], context.redact).rstrip()])
 
 
+def _log_text(lines: int, identity: str) -> str:
+    return f"{lines:,} line{'' if lines == 1 else 's'}: sempre logs {identity}"
+
+
 def _progress_text(report: Report, now: datetime) -> str:
     amount = f"{report.done:g}" if report.total is None else f"{report.done:g} of {report.total:g}"
-    when = format_age(report.told_at, now) if report.told_at else ""
+    when = format_age(report.reported_at, now) if report.reported_at else ""
     return ", ".join(filter(None, (amount, report.note, when)))
 
 
 def _progress_json(report: Report) -> dict[str, object]:
     progress = {"done": report.done, "total": report.total, "note": report.note}
-    return {**progress, "told_at": json_instant(report.told_at)}
+    return {**progress, "reported_at": json_instant(report.reported_at)}

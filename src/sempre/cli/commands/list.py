@@ -22,6 +22,7 @@ __all__ = ["list_schedules"]
     "--failing", "only", flag_value="failing", help="Only what `sempre status` reports as failing."
 )
 @click.option("--paused", "only", flag_value="paused", help="Only paused schedules.")
+@click.option("--stopped", "only", flag_value="stopped", help="Only schedules a switch stops.")
 @click.option("--late", "only", flag_value="late", help="Only late schedules.")
 @click.option("--disabled", "only", flag_value="disabled", help="Only disabled schedules.")
 @click.option("--broken", "only", flag_value="broken", help="Only schedules whose grid is broken.")
@@ -33,7 +34,8 @@ def list_schedules(
     """List schedules.
 
     TEXT is a part of the names to list. The first column is the state: * ok, ~ late, x failing,
-    = paused, - disabled, o never ran, . ended, ! broken, ? unreadable here.
+    = paused, # stopped by a switch, + waiting for a limit, - disabled, o never ran, . ended,
+    ! broken, ? unreadable here.
     """
     schedules = context.app.schedules.find(text=text, tag=filters["tag"], job=filters["job"])
     if only == "failing":
@@ -59,7 +61,7 @@ def list_schedules(
 def _footer(summaries: list[Summary], *, is_more: bool) -> str:
     count = len(summaries)
     parts = [f"{count} schedule{'' if count == 1 else 's'}"]
-    for word in ("broken", "late", "failing", "paused", "disabled"):
+    for word in ("broken", "late", "failing", "paused", "stopped", "waiting", "disabled"):
         some = sum(each.state == word for each in summaries)
         parts += [f"{some} {word}"] if some else []
     more = f"; more exist: raise -n {count}" if is_more else ""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options, count_option
@@ -34,13 +35,13 @@ class _Slot(NamedTuple):
 SLOT = Fields[_Slot](
     Field("run_at", lambda each: each.at, column="SLOT"),
     Field("", lambda each: each.at, column="LEFT", text=lambda e, c: format_age(e.at, c.now)),
-    Field("name", lambda each: each.schedule.name, column="NAME"),
+    Field("name", lambda each: each.schedule.name, column="NAME", flexible=14),
     grid=lambda each: each.schedule.definition.grid,
 )
 
 
 @click.command("next")
-@click.argument("name", required=False)
+@click.argument("name", type=SCHEDULE_NAME, required=False)
 @count_option("-n", "count", what="Slots to show", default=10, most=10_000)
 @click.option("--between", nargs=2, metavar="A B", help="Only slots from instant A to instant B.")
 @context_options

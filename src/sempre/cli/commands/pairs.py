@@ -81,7 +81,7 @@ PAIR = Fields[PairHealth](
     Field("", _light, column=""),
     Field("name", lambda pair: pair.name, column="NAME"),
     Field("cadence_s", lambda pair: pair.cadence, column="EVERY"),
-    Field("looked_at", lambda pair: pair.scanned_at),
+    Field("scanned_at", lambda pair: pair.scanned_at),
     Field("", _scanned, column="SCANNED"),
     Field("age_s", lambda pair: round(pair.age.total_seconds(), 3)),
     Field("stale", lambda pair: pair.is_stale),

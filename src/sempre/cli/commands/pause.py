@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options, why_option
 from sempre.cli.schedule_verbs import apply_to_schedules
@@ -12,7 +13,7 @@ __all__ = ["pause", "resume"]
 
 
 @click.command
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument("names", type=SCHEDULE_NAME, metavar="NAME...", nargs=-1, required=True)
 @click.option("--until", metavar="T", help="End the pause at an instant, or after 2h.")
 @click.option("-m", "--note", default="", help="Reason, shown with the pause.")
 @context_options
@@ -26,7 +27,7 @@ def pause(context: CommandContext, *, names: Sequence[str], until: str | None, n
 
 
 @click.command
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.argument("names", type=SCHEDULE_NAME, metavar="NAME...", nargs=-1, required=True)
 @why_option
 @context_options
 def resume(context: CommandContext, *, names: Sequence[str], why: str) -> None:

@@ -2,6 +2,7 @@
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.options import context_options
@@ -14,7 +15,7 @@ __all__ = ["reconcile"]
 
 
 @click.command
-@click.argument("name", required=False)
+@click.argument("name", type=SCHEDULE_NAME, required=False)
 @context_options
 def reconcile(context: CommandContext, *, name: str | None) -> None:
     """Run a watchdog pass now.

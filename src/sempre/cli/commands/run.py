@@ -6,6 +6,7 @@ from threading import Event
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.executions import EXECUTION, has_ended, run_time
@@ -29,7 +30,7 @@ GROWTH = 1.5
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--wait", is_flag=True, help="Wait until the run ends; exit 1 unless it succeeded.")
 @click.option("--timeout", metavar="D", help="Longest wait, such as 10m; the run goes on.")
 @why_option

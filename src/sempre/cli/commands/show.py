@@ -1,9 +1,12 @@
 """`sempre show`: the definition, the next slots and the history of one schedule."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.definitions import definition_json, definition_lines
 from sempre.cli.executions import EXECUTION, RANGE, RangeOf
@@ -14,7 +17,7 @@ from sempre.cli.slots import upcoming
 from sempre.cli.times import format_age, json_instant
 from sempre.domain.execution import Execution
 from sempre.errors import SempreError
-from sempre.ports.messages import ExecutionQuery, View
+from sempre.ports.messages import ExecutionQuery, Rollup, View
 
 __all__ = ["show"]
 
@@ -22,7 +25,7 @@ SLOTS = 5
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @count_option("-n", "count", what="Executions to show", default=10, least=0, most=1000)
 @context_options
 def show(context: CommandContext, *, name: str, count: int) -> None:
@@ -33,7 +36,7 @@ def show(context: CommandContext, *, name: str, count: int) -> None:
     rows = context.read(context.store.executions(query)).items if count else ()
     found = context.read(context.store.ranges(schedule.id, limit=count)) if count else []
     ranges = [RangeOf(each, schedule) for each in found]
-    slots = _slots(view, context.now)
+    slots, rollups = _slots(view, context.now), context.read(context.store.rollups(schedule.id))
     [summary] = summaries_of(context, [schedule])
     if context.output.as_json:
         answer = {
@@ -44,21 +47,45 @@ def show(context: CommandContext, *, name: str, count: int) -> None:
             "next": [json_instant(slot) for slot in slots],
             "executions": [EXECUTION.json(row, context.redact) for row in rows],
             "ranges": [RANGE.json(each) for each in ranges],
+            "purged": [_rollup_json(each) for each in rollups],
         }
         context.output.json({"schedule": answer})
         return
     _print(context, summary, slots)
+    context.output.facts([("purged", _purged_text(rollups))])
     _print_history(context, rows, ranges)
 
 
 def _print(context: CommandContext, summary: Summary, slots: list[datetime]) -> None:
     schedule, output = summary.schedule, context.output
     grid = schedule.definition.grid
+    context.choose_zone([grid])
     output.line(f"{LIGHTS[summary.state]} {schedule.name}: {state_text(summary, context)}")
-    output.facts(definition_lines(schedule, context.redact))
+    output.facts(definition_lines(schedule, context.app.settings.retention, context.redact))
     output.facts(("note", note) for note in grid.notes())
-    texts = [f"{context.shown(slot, grid)} ({format_age(slot, context.now)})" for slot in slots]
+    texts = [f"{context.shown_in_table(slot)} ({format_age(slot, context.now)})" for slot in slots]
     output.facts(("" if number else "next", text) for number, text in enumerate(texts))
+
+
+def _rollup_json(rollup: Rollup) -> dict[str, object]:
+    return {
+        "day": rollup.day,
+        "state": rollup.state,
+        "count": rollup.count,
+        "seconds": rollup.seconds,
+    }
+
+
+def _purged_text(rollups: Sequence[Rollup]) -> str:
+    """Return how many executions were purged, by state, and the days of their slots."""
+    if not rollups:
+        return ""
+    counts: Counter[str] = Counter()
+    for each in rollups:
+        counts[each.state] += each.count
+    states = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+    days = sorted(each.day for each in rollups)
+    return f"{states}, from {days[0]} to {days[-1]}"
 
 
 def _print_history(

@@ -2,6 +2,7 @@
 
 import click
 
+from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options, why_option
 from sempre.cli.schedule_verbs import report_slot
@@ -13,7 +14,7 @@ __all__ = ["skip", "unskip"]
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--at", metavar="T", help="Instant of the slot; default the next slot.")
 @why_option
 @context_options
@@ -24,7 +25,7 @@ def skip(context: CommandContext, *, name: str, at: str | None, why: str) -> Non
 
 
 @click.command
-@click.argument("name")
+@click.argument("name", type=SCHEDULE_NAME)
 @click.option("--at", metavar="T", help="Instant of the slot; default the first skipped slot.")
 @why_option
 @context_options

@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import is_planned
 from sempre.domain.planning.fast_path import plan_plain_start
 from sempre.domain.planning.lateness import last_dropped
 from sempre.domain.planning.plan import TICK, Change, Plan, PlanBuilder, PlanningTime
@@ -84,6 +85,8 @@ def plan_claim_general(
     verdict, reason = _judge(schedule, row, others, moment.now)
     if verdict not in (Verdict.EARLY, Verdict.STALE) and _is_free(schedule, row, moment.now):
         verdict, reason = _judge_switch(row, stopped_by) or (verdict, reason)
+    if verdict is Verdict.WAIT and stopped_by and row.schedule_id is None and is_planned(row):
+        return Claim(verdict, _hold(row, stopped_by), reason)
     if verdict in (Verdict.WAIT, Verdict.EARLY, Verdict.STALE):
         return Claim(verdict, Plan(schedule, schedule), reason)
     if schedule is None:
@@ -116,6 +119,17 @@ def _judge_switch(row: Execution, switch: Switch | None) -> tuple[Verdict, str] 
     if switch.holds or row.schedule_id is None:
         return Verdict.WAIT, held_by(switch.name)
     return Verdict.SKIP, f"{Reason.SWITCHED_OFF} by {switch.name}"
+
+
+def _hold(row: Execution, switch: Switch) -> Plan:
+    """Return the plan by which one-off work with a limit waits until a switch is on again.
+
+    Without it the next query would find the row once more: rows of this kind need a plan to start.
+    """
+    if row.held_by:
+        return Plan()
+    held = copy_with(row, held_by=switch.name, reason=held_by(switch.name))
+    return Plan(changes=(Change(row, held),), decides=row.id, stopped_by=switch)
 
 
 def _judge(

@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from typing import TypedDict, Unpack
 
 from sempre.domain.execution import Execution
+from sempre.domain.job_ends import SHORTEST_WAIT
 from sempre.domain.planning.plan import Change, Plan, PlanningTime
 from sempre.domain.planning.verbs import plan_pause
+from sempre.domain.policies import Retry
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 from sempre.domain.values import copy_with
@@ -21,9 +23,11 @@ __all__ = [
     "plan_cancelled",
     "plan_crash",
     "plan_failure",
+    "plan_given_up",
     "plan_interruption",
     "plan_release",
     "plan_rescue",
+    "plan_retry_later",
     "plan_skipped",
     "plan_success",
 ]
@@ -45,21 +49,63 @@ def plan_success(row: Execution, moment: PlanningTime) -> Plan:
 
 
 def plan_failure(
-    schedule: Schedule | None, row: Execution, moment: PlanningTime, *, error: str = ""
+    schedule: Schedule | None,
+    row: Execution,
+    moment: PlanningTime,
+    *,
+    error: str = "",
+    types: Iterable[str] = (),
 ) -> Plan:
-    """Record that an attempt failed, and try again later if the policy has tries left.
+    """Record that an attempt failed, and try again later if the policy says so.
 
     If the schedule was disabled or paused meanwhile, only manual runs are tried again.
+
+    Args:
+        schedule: of the execution; None for one-off work.
+        row: the execution as it runs.
+        moment: the time at which the plan is made.
+        error: the exception as one line.
+        types: the qualified names of the exception's type and its base types.
     """
     if row.state is not State.RUNNING:
         return Plan(schedule, schedule)
-    failures = row.failures + 1
-    stopped = _why_stopped(schedule, row, moment)
-    if stopped or failures > row.snapshot.retry.limit:
-        reason = stopped or (Reason.RETRIES_EXHAUSTED if row.snapshot.retry.limit else Reason.ERROR)
-        return _ended(row, State.FAILED, _reason_with(reason, error), moment, failures=failures)
-    wait = row.snapshot.retry.wait(failures)
+    failures, retry = row.failures + 1, row.snapshot.retry
+    final = _why_stopped(schedule, row, moment) or _why_not_retried(retry, failures, types)
+    if final:
+        return _ended(row, State.FAILED, _reason_with(final, error), moment, failures=failures)
+    wait = retry.wait(failures, row.id)
     again = _again(row, _reason_with(Reason.ERROR, error), moment, wait=wait, failures=failures)
+    return Plan(schedule, schedule, (again,))
+
+
+def plan_given_up(row: Execution, moment: PlanningTime, *, reason: str = "") -> Plan:
+    """Record that a job gave up: the execution has failed, whatever its policy says."""
+    if row.state is not State.RUNNING:
+        return Plan()
+    text = _reason_with(Reason.GAVE_UP, reason)
+    return _ended(row, State.FAILED, text, moment, failures=row.failures + 1)
+
+
+def plan_retry_later(
+    schedule: Schedule | None,
+    row: Execution,
+    moment: PlanningTime,
+    *,
+    after: timedelta | datetime,
+    reason: str = "",
+) -> Plan:
+    """Make an execution wait because its job asked for it: no failure, and no retry used up.
+
+    The execution waits for a second at least, even if the instant has passed. If the schedule was
+    disabled or paused meanwhile, the execution has failed, unless the run is manual.
+    """
+    if row.state is not State.RUNNING:
+        return Plan(schedule, schedule)
+    text = _reason_with(Reason.RETRY_LATER, reason)
+    if stopped := _why_stopped(schedule, row, moment):
+        return _ended(row, State.FAILED, _reason_with(stopped, text), moment)
+    wait = after if isinstance(after, timedelta) else after - moment.now
+    again = _again(row, text, moment, wait=max(wait, SHORTEST_WAIT))
     return Plan(schedule, schedule, (again,))
 
 
@@ -180,7 +226,9 @@ def _and_hold(
     rows: Iterable[Execution],
     moment: PlanningTime,
 ) -> Plan:
-    others = [other for other in rows if other.id != row.id]
+    # The failed row decides its slot: after a jump of the clock it may lie ahead of the cursor.
+    ended = [change.after for change in failed.changes]
+    others = [other for other in rows if other.id != row.id] + ended
     note = f"execution {row.id} of {written_instant(row.run_at)} has an unknown outcome"
     held = plan_pause(schedule, others, moment, note=note, actor="sempre")
     changes = (*failed.changes, *held.changes)
@@ -193,6 +241,13 @@ def _why_stopped(schedule: Schedule | None, row: Execution, moment: PlanningTime
     if free or schedule is None or schedule.allows_start(moment.now):
         return ""
     return Reason.PAUSED if schedule.definition.enabled else Reason.DISABLED
+
+
+def _why_not_retried(retry: Retry, failures: int, types: Iterable[str]) -> str:
+    """Return why a policy lets no further attempt start, or an empty text."""
+    if failures > retry.limit:
+        return Reason.RETRIES_EXHAUSTED if retry.limit else Reason.ERROR
+    return "" if retry.covers(types) else Reason.NOT_RETRIED
 
 
 def _reason_with(reason: str, error: str) -> str:

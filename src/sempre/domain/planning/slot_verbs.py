@@ -91,8 +91,9 @@ def plan_backfill(
 ) -> Plan:
     """Run past slots that did not succeed, from `start` to `end`, both inclusive.
 
-    Slots that succeeded, wait or run are left out. The records of slots before retention are
-    purged: those slots are run only with `assume_not_run`. The slots of a relative grid are known
+    Slots that succeeded, wait or run are left out. The records of slots before retention, the
+    schedule's own or else the given one, may be purged: those slots are run only with
+    `assume_not_run`. The slots of a relative grid are known
     by their records only: by a row, or by one of the given ranges.
 
     Raises:
@@ -114,7 +115,7 @@ def plan_backfill(
     if not assume_not_run:
         asked = {"start": start, "end": end}
         count = slots_before_retention(schedule, moment, retention=retention, **asked)
-        limit = moment.now - retention
+        limit = moment.now - schedule.definition.kept_for(retention)
         _refuse_unrecorded(schedule, count, limit)
         oldest = max(start, limit) - TICK
     if schedule.definition.grid.relative:
@@ -138,10 +139,13 @@ def slots_before_retention(
 ) -> int:
     """Return how many decided slots from `start` to `end` lie before retention.
 
+    A retention of the schedule's own replaces the given one.
+
     Their records may be purged, so that it is unknown whether they ran. The number is 0 for a
     relative grid: its slots are known by their records only.
     """
-    grid, limit = schedule.definition.grid, moment.now - retention - TICK
+    grid = schedule.definition.grid
+    limit = moment.now - schedule.definition.kept_for(retention) - TICK
     after, until = start - TICK, min(end, schedule.cursor, limit)
     if grid.relative or until <= after:
         return 0

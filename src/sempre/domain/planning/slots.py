@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from hashlib import blake2b
 from itertools import groupby
 
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning.plan import TICK, PlanBuilder
 from sempre.domain.planning.steps import first_slot_from, slots_until
 from sempre.domain.schedule import Schedule
+from sempre.domain.spread import spread
 from sempre.domain.states import Reason
 from sempre.errors import BrokenGrid, InvalidInput
 from sempre.grids.grid import Grid, following
@@ -50,8 +50,9 @@ def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
         return run_at
     successor = following(declared.grid, run_at)
     width = declared.jitter if successor is None else min(declared.jitter, successor - run_at)
-    spread = run_at + timedelta(microseconds=_spread(schedule.name, run_at, width // TICK))
-    return spread if spread > now else run_at
+    text = f"{schedule.name}\0{microseconds_of(run_at)}"
+    start = run_at + TICK * spread(text, width // TICK)
+    return start if start > now else run_at
 
 
 def advance(builder: PlanBuilder, to: datetime, reason: str = Reason.MISSED) -> None:
@@ -163,8 +164,3 @@ def newest_slots(grid: Grid, after: datetime, until: datetime, count: int) -> li
             break
         width *= 2
     return grid.between(max(after, until - width), until)[-count:]
-
-
-def _spread(name: str, run_at: datetime, width: int) -> int:
-    digest = blake2b(f"{name}\0{microseconds_of(run_at)}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest) % width

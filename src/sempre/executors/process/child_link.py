@@ -7,8 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from sempre.clock import Clock
-from sempre.executors.current import Link
+from sempre.executors.link import Link
 from sempre.executors.process.frames import FrameReader, encode_frame
+from sempre.executors.process.reports import write_report
 from sempre.ports.executor import Outcome, Progress
 
 __all__ = ["ChildLink"]
@@ -18,7 +19,7 @@ PROGRESS_INTERVAL = 0.1
 
 
 class ChildLink(Link):
-    """Receives the call and requests to end, sends progress and the outcome.
+    """Receives the call and requests to end, sends progress, log and the outcome.
 
     Attributes:
         call: the call that arrived, as `encode_call` made it.
@@ -30,7 +31,9 @@ class ChildLink(Link):
         self._stream = stream
         self._clock = clock
         self._frames = FrameReader()
-        self._writing = threading.Lock()
+        # A signal handler may log while its own thread sends; small messages are sent whole.
+        self._writing = threading.RLock()
+        self._has_reported = False
         self._reading = threading.Lock()
         self._quiet_until = 0.0
         self._timer: threading.Timer | None = None
@@ -49,7 +52,16 @@ class ChildLink(Link):
     def report_outcome(self, outcome: Outcome) -> None:
         """Send the outcome of the call; the worker measures how long the run took."""
         with self._writing:
-            self._stream.sendall(encode_frame({"report": outcome[:4]}))
+            self._has_reported = True
+            self._stream.sendall(encode_frame({"report": write_report(outcome)}))
+
+    def write_log(self, entry: str, size: int) -> None:  # noqa: ARG002 - the worker keeps the size
+        """Send an entry of the log at once: a child that crashes has sent all its entries."""
+        if self.is_inherited:
+            return
+        with self._writing:
+            if not self._has_reported:
+                self._send_entry(entry)
 
     def report_progress(self, progress: Progress) -> None:
         """Send the progress of the run, ten times a second at most, and the last in any case."""
@@ -97,6 +109,15 @@ class ChildLink(Link):
                 self.call = message["call"]
             else:
                 self._reason = str(message.get("cancel"))
+
+    def _send_entry(self, entry: str) -> None:
+        try:
+            self._stream.sendall(encode_frame({"log": entry}))
+        except OSError as error:
+            # A worker that is gone is noticed elsewhere. An error without a number is a timeout of
+            # the job, which a signal handler of the job raised.
+            if error.errno is None:
+                raise
 
     def _send_progress_later(self) -> None:
         with self._writing:

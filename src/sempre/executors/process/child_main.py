@@ -15,9 +15,10 @@ from typing import Any
 from sempre.clock import Clock
 from sempre.domain.arguments import Json
 from sempre.domain.states import Kind
-from sempre.executors.current import Current, Link
+from sempre.executors.current import Current
 from sempre.executors.effects import Opener
 from sempre.executors.job_call import call_job, failed
+from sempre.executors.link import Link
 from sempre.executors.process.child_link import ChildLink
 from sempre.executors.process.frames import encode_frame
 from sempre.executors.process.system import lift_memory_limit, limit_memory
@@ -109,7 +110,7 @@ class ChildMain:
             except LookupError:
                 outcome = Outcome(Ended.FAILED, error=_unknown_job(current.job))
             else:
-                current.redact = task.redact
+                current.redact, current.log_rule = task.redact, task.log_rule
                 outcome = _call_within_memory(task, current)
                 _flush_output()
             link.report_outcome(outcome)

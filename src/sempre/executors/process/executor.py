@@ -6,9 +6,10 @@ from datetime import timedelta
 
 from sempre.clock import Clock, SystemClock
 from sempre.errors import Refused
-from sempre.executors.current import Current, Link
+from sempre.executors.current import Current
 from sempre.executors.effects import Opener
 from sempre.executors.job_call import cancelled
+from sempre.executors.link import Link
 from sempre.executors.process.child_main import ChildMain, encode_call
 from sempre.executors.process.child_runs import ChildRuns
 from sempre.executors.process.children import Children, ChildRun
@@ -114,6 +115,10 @@ class ProcessExecutor:
     def progress(self) -> Mapping[str, Progress]:
         """Return the progress of each run that has reported some, by execution id."""
         return self._runs.progress()
+
+    def logs(self) -> Mapping[int, str]:
+        """Return the log of each run that has logged, by fence."""
+        return self._runs.logs()
 
     @property
     def stuck(self) -> int:

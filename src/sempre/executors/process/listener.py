@@ -13,7 +13,7 @@ from threading import Thread, current_thread
 from sempre.executors.process.child_runs import ChildRuns
 from sempre.executors.process.children import Child, Children, ChildRun
 from sempre.executors.process.frames import BrokenFrame
-from sempre.executors.process.reports import malformed, read_message
+from sempre.executors.process.reports import LogEntry, malformed, read_message
 from sempre.executors.process.server_messages import (
     EXITED,
     EXPIRED,
@@ -186,7 +186,10 @@ class Listener:
                     self._close(child)
                     self._runs.end(flight, report)
                     return
-                flight.current.link.report_progress(report)
+                if isinstance(report, LogEntry):
+                    flight.current.link.write_log(report, flight.current.log_rule.size)
+                else:
+                    flight.current.link.report_progress(report)
         except BrokenFrame as error:
             child.is_malformed = True
             self._unwatch(child)

@@ -4,25 +4,45 @@ Every store can hold a report that passes. A child that sends a bad report fails
 keeps no other run from being recorded.
 """
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.domain.arguments import check_json
+from sempre.domain.exception_types import LONGEST_NAME, MOST_NAMES
+from sempre.domain.job_ends import RetryLater
 from sempre.domain.redaction import LARGEST_TEXT, kept_text, storable
 from sempre.domain.results import RESULT_LIMIT
-from sempre.errors import ArgumentsError
+from sempre.errors import ArgumentsError, InvalidInput
 from sempre.executors.current import LONGEST_NOTE, amount
 from sempre.executors.job_call import LONGEST_ERROR
 from sempre.executors.process.frames import BrokenFrame
+from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.executor import Ended, Outcome, Progress, Task
 
-__all__ = ["largest_message", "malformed", "read_message"]
+__all__ = ["LogEntry", "largest_message", "malformed", "read_message", "write_report"]
 
 # The worker itself decides that a run has crashed, was interrupted or timed out.
 _ENDS = {
-    each.value: each for each in (Ended.SUCCEEDED, Ended.FAILED, Ended.CANCELLED, Ended.SKIPPED)
+    each.value: each
+    for each in (
+        Ended.SUCCEEDED,
+        Ended.FAILED,
+        Ended.CANCELLED,
+        Ended.SKIPPED,
+        Ended.RETRY_LATER,
+        Ended.GAVE_UP,
+    )
 }
-# Room for an error, a traceback, and the repr of a value that is no JSON, all of them escaped.
-_AROUND_RESULT = 8 * LARGEST_TEXT
+# Room for an error, a traceback, the repr of a value that is no JSON, and names of exception types,
+# all of them escaped.
+_AROUND_RESULT = 12 * LARGEST_TEXT
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class LogEntry(str):
+    """An entry of the log of a run."""
+
+    __slots__ = ()
 
 
 def largest_message(task: Task) -> int:
@@ -30,8 +50,20 @@ def largest_message(task: Task) -> int:
     return max(task.result_limit, RESULT_LIMIT) + _AROUND_RESULT
 
 
-def read_message(message: dict[str, Any]) -> Outcome | Progress:
-    """Return the outcome or the progress in a message.
+def write_report(outcome: Outcome) -> list[Any]:
+    """Return the parts of an outcome that a child reports, as JSON; see `read_message`."""
+    match outcome.after:
+        case datetime():
+            after: list[Any] | None = ["at", microseconds_of(outcome.after)]
+        case timedelta():
+            after = ["after", outcome.after // _MICROSECOND]
+        case None:
+            after = None
+    return [*outcome[:4], outcome.types, after]
+
+
+def read_message(message: dict[str, Any]) -> Outcome | Progress | LogEntry:
+    """Return the outcome, the progress or the log entry in a message.
 
     Raises:
         BrokenFrame: the message is malformed; the error says what is wrong.
@@ -41,7 +73,10 @@ def read_message(message: dict[str, Any]) -> Outcome | Progress:
             return _report(parts)
         case {"progress": list(parts), **rest} if not rest:
             return _progress(parts)
-    raise BrokenFrame("an object that is neither a report nor a progress")
+        case {"log": str(entry), **rest} if not rest:
+            _check_text("log entry", entry, LARGEST_TEXT)
+            return LogEntry(entry)
+    raise BrokenFrame("an object that is neither a report nor a progress nor a log entry")
 
 
 def malformed(error: BrokenFrame) -> Outcome:
@@ -55,12 +90,12 @@ def malformed(error: BrokenFrame) -> Outcome:
 
 def _report(parts: list[Any]) -> Outcome:
     match parts:
-        case [str(state), result, str(error), str(traceback)] if state in _ENDS:
+        case [str(state), result, str(error), str(traceback), list(types), wait] if state in _ENDS:
             ended = _ENDS[state]
-        case [str(), _, str(), str()]:
+        case [str(), _, str(), str(), list(), _]:
             raise BrokenFrame("a report with an unknown state")
         case _:
-            raise BrokenFrame("a report that is not a state, a result, an error and a traceback")
+            raise BrokenFrame("a report that does not have the parts of an outcome")
     _check_text("error", error, LONGEST_ERROR)
     _check_text("traceback", traceback, LARGEST_TEXT)
     if ended is Ended.SUCCEEDED:
@@ -70,7 +105,33 @@ def _report(parts: list[Any]) -> Outcome:
         raise BrokenFrame(f"a result of a run that {ended}")
     if result is not None:
         _check_result(result)
-    return Outcome(ended, result, error, traceback)
+    _check_types(types)
+    after = _wait(wait)
+    if (after is None) is (ended is Ended.RETRY_LATER):
+        raise BrokenFrame("a retry without a wait, or a wait without a retry")
+    return Outcome(ended, result, error, traceback, types=tuple(types), after=after)
+
+
+def _check_types(types: list[Any]) -> None:
+    if len(types) > MOST_NAMES or not all(isinstance(each, str) for each in types):
+        raise BrokenFrame(f"more than {MOST_NAMES} exception types, or types that are no names")
+    for each in types:
+        _check_text("exception type", each, LONGEST_NAME)
+
+
+def _wait(wait: Any) -> timedelta | datetime | None:  # noqa: ANN401 - any JSON value
+    """Return how long, or until when, an execution is to wait; None if the report says nothing."""
+    try:
+        match wait:
+            case None:
+                return None
+            case ["after", int(length)]:
+                return RetryLater(length * _MICROSECOND).after
+            case ["at", int(instant)]:
+                return RetryLater(instant_of(instant)).after
+    except (InvalidInput, OverflowError) as error:
+        raise BrokenFrame(f"a wait that cannot be kept: {error}") from None
+    raise BrokenFrame("a wait that is neither a length nor an instant")
 
 
 def _progress(parts: list[Any]) -> Progress:

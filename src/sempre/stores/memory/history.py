@@ -1,4 +1,4 @@
-"""History of the memory store: queries, maintenance passes, and purges."""
+"""History of the memory store: queries and maintenance passes."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,9 +9,8 @@ from sempre.domain.schedule import AHEAD, Schedule
 from sempre.domain.states import Kind, State
 from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
-from sempre.ports.messages import ExecutionQuery, Page, Pass, Rollup, ScheduleQuery, Waiting
+from sempre.ports.messages import ExecutionQuery, Page, Pass, ScheduleQuery, Waiting
 from sempre.ports.page_key import PageKey
-from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "is_suspect",
     "maintenance",
     "needs_repair",
-    "purge",
     "schedules",
     "waiting",
 ]
@@ -118,67 +116,6 @@ def finish_pass(
         due_at = known.due_at if due_in is None else now + due_in
         done = copy_with(known, due_at=due_at, finished_at=now, report=dict(report))
         tables.maintenance = done
-
-
-def purge(tables: Tables, before: datetime, limit: int, now: datetime) -> int:
-    """Delete executions, ranges, orphans and sessions that ended before an instant; keep counts."""
-    old = [row for row in tables.executions.values() if _is_over(tables, row, before, now)]
-    old.sort(key=lambda row: (row.finished_at or row.run_at, row.id))
-    for row in old[:limit]:
-        _roll_up(tables, row)
-        del tables.executions[row.id]
-        tables.attempts.pop(row.id, None)
-        tables.cancelled.pop(row.id, None)
-        tables.reports.pop(row.id, None)
-        forget_key(tables, row.id)
-        if row.schedule_id is not None:
-            tables.of_schedule[row.schedule_id].discard(row.id)
-    _purge_ranges(tables, before, limit)
-    _purge_orphans(tables, before, limit)
-    _purge_sessions(tables, min(before, now), limit)
-    return len(old[:limit])
-
-
-def _purge_ranges(tables: Tables, before: datetime, limit: int) -> None:
-    old = sorted((each for each in tables.ranges if each.last < before), key=lambda each: each.last)
-    gone = {id(each) for each in old[:limit]}
-    tables.ranges[:] = [each for each in tables.ranges if id(each) not in gone]
-
-
-def _purge_orphans(tables: Tables, before: datetime, limit: int) -> None:
-    """Delete late attempts of purged executions: no execution leads to these attempts."""
-    kept = [each for each in tables.orphans if each in tables.attempts.get(each.execution_id, ())]
-    old = sorted((each for each in kept if each.finished_at < before), key=lambda e: e.finished_at)
-    for each in old[:limit]:
-        tables.attempts[each.execution_id].remove(each)
-        kept.remove(each)
-    tables.orphans = kept
-
-
-def _purge_sessions(tables: Tables, before: datetime, limit: int) -> None:
-    """Delete sessions whose lease expired, such as sessions of crashed workers."""
-    leases = ((each.leased_until, each.id) for each in tables.sessions.values())
-    old = sorted((until, identity) for until, identity in leases if until and until < before)
-    for _, identity in old[:limit]:
-        del tables.sessions[identity]
-
-
-def _is_over(tables: Tables, row: Execution, before: datetime, now: datetime) -> bool:
-    schedule = tables.schedules.get(row.schedule_id or "")
-    to_come = schedule is not None and row.occupies_slot and row.run_at > schedule.cursor
-    is_old = row.ended_at is not None and row.ended_at < before
-    return is_old and row.run_at <= now and not to_come
-
-
-def _roll_up(tables: Tables, row: Execution) -> None:
-    if row.schedule_id is None:
-        return
-    key = row.schedule_id, row.run_at.date().isoformat(), row.state
-    known = tables.rollups.get(key) or Rollup(*key, count=0)
-    took = 0.0
-    if row.started_at and row.finished_at:
-        took = (row.finished_at - row.started_at).total_seconds()
-    tables.rollups[key] = Rollup(*key, count=known.count + 1, seconds=known.seconds + took)
 
 
 def _is_asked_for(row: Execution, query: ExecutionQuery) -> bool:

@@ -14,6 +14,7 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
+from sempre.ports.volume import Volume
 from sempre.stores.memory import history
 from sempre.stores.memory.operation import Operation
 
@@ -31,6 +32,12 @@ class MemoryHistory(ABC):
         """Return a page of history."""
         with self._at_once() as (tables, now):
             return Reading(now, history.executions(tables, query))
+
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, highest first."""
+        with self._at_once() as (tables, now):
+            found = (each for each in tables.executions if each.startswith(prefix))
+            return Reading(now, sorted(found, reverse=True)[:limit])
 
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
@@ -63,6 +70,19 @@ class MemoryHistory(ABC):
         with self._at_once() as (tables, now):
             wanted = sorted(tables.reports.keys() & set(ids))
             return Reading(now, [tables.reports[each] for each in wanted])
+
+    def volume(self) -> Volume:
+        """Return how much the store holds."""
+        with self._at_once() as (tables, _):
+            ends = [each.ended_at for each in tables.executions.values() if each.ended_at]
+            return Volume(
+                version=0,
+                schedules=sum(not each.deleted for each in tables.schedules.values()),
+                executions=len(tables.executions),
+                ranges=len(tables.ranges),
+                first_end=min(ends, default=None),
+                last_end=max(ends, default=None),
+            )
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the counts and run times of purged executions, by day and state."""

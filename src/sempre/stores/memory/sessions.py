@@ -30,6 +30,7 @@ def tick(tables: Tables, session: str, wanted: Wanted, until: datetime, now: dat
         held=frozenset(row.fence for row in running),
         # The session's own lease counts as valid from here on, however short the new lease is.
         has_expired=any(row.session != session or not known for row in expired(tables, now)),
+        drain=known is not None and known.draining,
     )
 
 

@@ -37,19 +37,25 @@ from sempre.ports.messages import (
     Work,
     effective,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.store import Capabilities
 from sempre.stores.exclusive_claims import Planner, carry_out
-from sempre.stores.memory import history, sessions, switches, work
+from sempre.stores.memory import history, purges, sessions, switches, work
 from sempre.stores.memory.action_log import MemoryActionLog, record
+from sempre.stores.memory.fleet import MemoryFleet
 from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
+from sempre.stores.memory.limits import MemoryLimits
 from sempre.stores.memory.operation import Operation
+from sempre.stores.memory.run_logs import MemoryRunLogs
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog):
+class MemoryStore(
+    MemoryHistory, MemoryHealth, MemoryFleet, MemoryLimits, MemoryActionLog, MemoryRunLogs
+):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 
     capabilities = Capabilities(durable=False, shared=False, remote=False, transactional=False)
@@ -99,13 +105,13 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog):
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return due rows of schedules."""
         with self._at_once() as (tables, now):
-            rows = work.due_rows(tables, wanted, now, of_schedules=True)
+            rows = work.due_rows(tables, wanted, now, planned=True)
             return Reading(now, [switches.candidate(tables, row.id, now) for row in rows])
 
     def due_ids(self, wanted: Wanted, *, within: timedelta) -> Reading[list[str]]:
         """Return the ids of rows of schedules that are due, or become due within a time."""
         with self._at_once() as (tables, now):
-            rows = work.due_rows(tables, wanted, now, of_schedules=True, within=within)
+            rows = work.due_rows(tables, wanted, now, planned=True, within=within)
             return Reading(now, [row.id for row in rows])
 
     def next_due(self, wanted: Wanted) -> Reading[datetime | None]:
@@ -127,7 +133,7 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog):
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
         with self._at_once() as (tables, now):
-            return [work.claim(tables, order, session, now) for order in orders]
+            return work.claim_all(tables, orders, session, now)
 
     def claim_exclusively(
         self, ids: Sequence[str], plan: Planner, *, session: str
@@ -142,6 +148,8 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog):
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
+            # This call frees rows held by switches whose time is over.
+            switches.active_switches(tables, now)
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:
@@ -279,10 +287,16 @@ class MemoryStore(MemoryHistory, MemoryHealth, MemoryActionLog):
         with self._at_once() as (tables, now):
             return Reading(now, history.maintenance(tables, now))
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
+    def purge(self, purge: Purge) -> Purged:
+        """Examine ended executions, and delete those that are not kept."""
         with self._at_once() as (tables, now):
-            return history.purge(tables, before, limit, now)
+            return purges.purge(tables, purge, now)
+
+    def retentions(self) -> list[timedelta]:
+        """Return the retentions that schedules have of their own."""
+        with self._at_once() as (tables, _):
+            own = {each.definition.retention for each in tables.schedules.values()}
+            return sorted(each for each in own if each is not None)
 
     # Switches
 

@@ -7,7 +7,7 @@ rows that a plan was made from are unchanged.
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sempre.domain.action import Action
 from sempre.domain.execution import Execution, SlotRange
@@ -26,6 +26,7 @@ from sempre.ports.messages import (
     UniqueKey,
     View,
 )
+from sempre.ports.run_logs import RunLog
 from sempre.stores.guard import Position, Progress, Slot
 
 __all__ = ["Tables"]
@@ -52,7 +53,10 @@ class Tables:
     keyed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cancelled: dict[str, int] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
+    run_logs: dict[str, dict[int, RunLog]] = field(default_factory=dict)
     actions: dict[str, Action] = field(default_factory=dict)
+    limit_starts: dict[str, list[datetime]] = field(default_factory=dict)
+    limit_periods: dict[str, timedelta] = field(default_factory=dict)
     fence: int = 0
     maintenance: Pass | None = None
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import is_planned
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
 from sempre.ports.messages import (
@@ -21,15 +22,17 @@ from sempre.ports.messages import (
     Work,
 )
 from sempre.stores.guard import fits, is_done
+from sempre.stores.limit_room import Admissions
 from sempre.stores.memory.action_log import record
 from sempre.stores.memory.keys import coalesced, hold_key, holders_of, is_key_taken, keep_key
+from sempre.stores.memory.limits import RoomInMemory, note_start, park
 from sempre.stores.memory.switches import decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
 __all__ = [
     "apply",
     "cancel",
-    "claim",
+    "claim_all",
     "claim_one_off",
     "create",
     "due_rows",
@@ -73,8 +76,19 @@ def apply(tables: Tables, order: Order, now: datetime) -> bool:
     return True
 
 
-def claim(tables: Tables, order: Order, session: str, now: datetime) -> Execution | None:
-    """Carry out a plan that starts an execution, and return the started execution."""
+def claim_all(
+    tables: Tables, orders: Sequence[Order], session: str, now: datetime
+) -> list[Execution | None]:
+    """Carry out plans that start one execution each, and return the started executions."""
+    admissions = Admissions(RoomInMemory(tables), now)
+    answers = [_claim(tables, order, session, now, admissions) for order in orders]
+    park(tables, admissions, now)
+    return answers
+
+
+def _claim(
+    tables: Tables, order: Order, session: str, now: datetime, admissions: Admissions
+) -> Execution | None:
     change = next(each for each in order.plan.changes if each.after.state is State.RUNNING)
     current = tables.executions.get(change.before.id)
     if current and _is_own_claim(current, change.after, session):
@@ -82,6 +96,10 @@ def claim(tables: Tables, order: Order, session: str, now: datetime) -> Executio
     stopped = change.before.due_at > now or stopping_now(tables, change.before, now)
     if stopped or not is_alive(tables.sessions.get(session), now) or not fits(order, tables):
         return None
+    if change.before.snapshot.limits:
+        if not admissions.admit(change.before, order.plan):
+            return None
+        note_start(tables, change.before, now)
     _carry_out(tables, order, now)
     return _hand_over(tables, change.after, session)
 
@@ -97,7 +115,7 @@ def claim_one_off(
     if not is_alive(tables.sessions.get(session), now):
         return []
     taken = []
-    for row in due_rows(tables, wanted, now, of_schedules=False, ids=ids):
+    for row in due_rows(tables, wanted, now, planned=False, ids=ids):
         started = row.to(
             State.RUNNING,
             reason="",
@@ -158,7 +176,7 @@ def report(tables: Tables, reports: Sequence[Report], session: str, now: datetim
         held = {(row.id, row.fence) for row in running_under(tables, session)}
     for each in reports:
         if (each.execution_id, each.fence) in held:
-            tables.reports[each.execution_id] = copy_with(each, told_at=now)
+            tables.reports[each.execution_id] = copy_with(each, reported_at=now)
 
 
 def cancel(tables: Tables, identity: str, actor: str, now: datetime) -> Cancelled:
@@ -180,7 +198,7 @@ def due_rows(
     wanted: Wanted,
     now: datetime,
     *,
-    of_schedules: bool,
+    planned: bool,
     ids: Sequence[str] | None = None,
     within: timedelta = timedelta(0),
 ) -> list[Execution]:
@@ -197,15 +215,18 @@ def due_rows(
         row
         for row in rows
         if row.due_at <= now + within - (wanted.overdue or timedelta(0))
-        and (row.schedule_id is not None) == of_schedules
-        and not _waits_for_switch(stopping_now(tables, row, now), of_schedules=of_schedules)
+        and is_planned(row) is planned
+        and not _waits_for_switch(row, stopping_now(tables, row, now))
     ]
     due.sort(key=lambda row: (0 if by_age else row.snapshot.priority, row.due_at, row.id))
     return due[: wanted.limit]
 
 
-def _waits_for_switch(switch: Switch | None, *, of_schedules: bool) -> bool:
-    return switch is not None and (switch.holds or not of_schedules)
+def _waits_for_switch(row: Execution, switch: Switch | None) -> bool:
+    """Return whether a row is left out; one-off work with a limit is held by a plan instead."""
+    if switch is None or (row.schedule_id is None and is_planned(row)):
+        return False
+    return switch.holds or row.schedule_id is None
 
 
 def next_due_at(

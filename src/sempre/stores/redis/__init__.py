@@ -1,7 +1,7 @@
 """The Redis store: every operation of the port is one Lua script on one Redis or Valkey server.
 
 store.py         the operations of the port; history.py the queries for people;
-                 health.py the queries about failures and overdue work
+                 health.py the queries about failures and overdue work; purges.py
 notifying.py     PUBLISH, which wakes idle workers
 server.py        connections, scripts by their SHA, and the meaning of errors
 probe.py         which servers are refused, and which promises are weaker on others
@@ -21,6 +21,7 @@ running:SESSION  holders     running executions; sessions that have running exec
 active:ID  finished:ID       live and running rows of a schedule; rows with a finished_at
 slots:KIND:ID                the rows that occupy slots: scheduled, and active backfill
 audit                        schedules that may be wrong, by the stamp of their next row
+retained                     schedules with a retention of their own, by its length
 history  history-of-schedule:ID  history-of-job:JOB  ended      rows by run_at, and by end
 failed                       rows that failed for good, by job and end
 attempts:ID  ranges:ID  ranges  rollups:ID  unique  cancellations  reports

@@ -12,8 +12,11 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 from sempre.domain.execution import Draft, Execution
+from sempre.domain.limit_keys import limits_of
+from sempre.domain.limits import Limit, Rate
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Audit, Pause, Schedule
+from sempre.domain.snapshot import Snapshot
 from sempre.domain.states import ENDS
 from sempre.domain.tzdata_order import sortable_tzdata
 from sempre.domain.values import copy_with
@@ -38,6 +41,7 @@ __all__ = [
     "SCHEDULE_FIELDS",
     "instant",
     "json_text",
+    "length",
     "read_execution",
     "read_schedule",
     "stamp",
@@ -61,6 +65,11 @@ def stamp(value: datetime | None) -> str:
 
 def _digits(microseconds: int | None) -> str:
     return "" if microseconds is None else f"{microseconds + BIAS:019d}"
+
+
+def length(value: timedelta | None) -> str:
+    """Return the stored text of a length of time, which sorts by length; empty for None."""
+    return "" if value is None else f"{value // MICROSECOND:019d}"
 
 
 def instant(text: str) -> datetime:
@@ -127,7 +136,7 @@ _declared = Writer(
     _WRITTEN,
     (
         *("rules", "args", "paused", "paused_until", "pause_note", "pause_actor"),
-        *("folded_name", "job", "tags", "audit"),
+        *("folded_name", "job", "tags", "retention", "keep", "audit"),
     ),
 )
 _moved = Writer(_hashed(_changing(SCHEDULES.fields)), _WRITTEN, ("audit",))
@@ -147,6 +156,8 @@ def write_schedule(schedule: Schedule) -> Fields:
         schedule.name.casefold(),
         declared.job,
         "\n".join(["", *declared.tags, ""]),
+        length(declared.retention),
+        str(declared.keep),
         _AUDITS[schedule.audit],
     )
 
@@ -195,7 +206,8 @@ _OF_EXECUTION = [each for each in EXECUTIONS.fields if each not in _OF_DRAFT]
 _UNTRIED = _defaults_of(Execution, _hashed(_OF_EXECUTION))
 _REST = (
     *("name", "revision", "rules", "args", "job", "queue", "priority", "tags"),
-    *("unique", "unique_mode", "unique_period", "stamp", "ended_at"),
+    *("unique", "unique_mode", "unique_period", "limit_key", "rate_key", "limits"),
+    *("stamp", "ended_at"),
 )
 _inserted = Writer(_hashed(EXECUTIONS.fields), _WRITTEN, _REST)
 _drafted = Writer(_hashed(_OF_DRAFT), _WRITTEN, _REST)
@@ -230,8 +242,25 @@ def _rest(draft: Draft) -> tuple[str, ...]:
         str(snapshot.priority),
         "\n".join(["", *snapshot.tags, ""]) if snapshot.tags else "",
         *("", "", ""),  # the unique key, which a script writes
+        *_limits(snapshot),
         sortable_tzdata(draft.tzdata),
     )
+
+
+def _limits(snapshot: Snapshot) -> tuple[str, str, str]:
+    """Return the keys of the concurrency and of the rate, and the limits as scripts read them."""
+    if not snapshot.limits:
+        return "", "", ""
+    found = limits_of(snapshot)
+    keys = {each.limit.word: each.key for each in found}
+    written = [
+        [key, limit.word, limit.count, _period(limit), reason] for limit, key, reason in found
+    ]
+    return keys.get("concurrency", ""), keys.get("rate", ""), json_text(written)
+
+
+def _period(limit: Limit) -> int:
+    return limit.period // MICROSECOND if isinstance(limit, Rate) else 0
 
 
 def read_execution(row: Row) -> Execution:

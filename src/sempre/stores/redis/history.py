@@ -16,6 +16,7 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
+from sempre.ports.volume import MOST_COUNTED, Volume
 from sempre.stores.redis import arguments, pages, records
 from sempre.stores.redis.decoding import LeftOut, decoded, told_as
 from sempre.stores.redis.encoding import instant
@@ -31,6 +32,10 @@ class RedisHistory(ABC):
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""
         return pages.executions(self._run, query)
+
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, among the newest 100,000 slots."""
+        return pages.execution_ids(self._run, prefix, limit)
 
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
@@ -72,6 +77,13 @@ class RedisHistory(ABC):
             return decoded(found, records.read_report, _unreadable_report, left_out)
 
         return self._read_rows("reports", arguments.listed(sorted(set(ids))), read)
+
+    def volume(self) -> Volume:
+        """Return how much the store holds."""
+        version, *counts, first, last = self._run("volume")
+        numbers = (min(count, MOST_COUNTED) for count in counts)
+        ends = (records.read_instant(each[: records.WIDTH]) for each in (first, last))
+        return Volume(int(version), *numbers, *ends)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the counts and run times of purged executions, by day and state."""

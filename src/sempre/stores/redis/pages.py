@@ -25,10 +25,11 @@ from sempre.stores.redis.encoding import (
     stamp,
 )
 
-__all__ = ["executions", "latest", "read_waiting", "schedules", "waiting"]
+__all__ = ["execution_ids", "executions", "latest", "read_waiting", "schedules", "waiting"]
 
 Run = Callable[[str, Iterable[str | int]], Any]
 AT_ONCE = 1_000
+SEARCHES, SEARCHED_AT_ONCE = 20, 5_000
 _RUN_AT, _NAME = EXECUTION.position("run_at"), SCHEDULE.position("name")
 PAST_ALL = "\U0010ffff\U0010ffff"
 
@@ -58,6 +59,19 @@ def executions(run: Run, query: ExecutionQuery) -> Reading[Page[Execution]]:
     left_out: LeftOut = []
     page = tuple(executions_of(found[: query.limit], left_out))
     return Reading(instant(now), Page(page, after), tuple(left_out))
+
+
+def execution_ids(run: Run, prefix: str, limit: int) -> Reading[list[str]]:
+    """Return ids that begin with a prefix, of the newest slots."""
+    found: list[str] = []
+    last = "+"
+    for _ in range(SEARCHES):
+        now, (ids, member) = run("execution_ids", [prefix, last, SEARCHED_AT_ONCE])
+        found += ids
+        if len(found) >= limit or not member:
+            break
+        last = f"({member}"
+    return Reading(instant(now), sorted(found[:limit], reverse=True))
 
 
 def latest(run: Run, ids: Sequence[str], limit: int) -> Reading[dict[str, tuple[Execution, ...]]]:

@@ -125,12 +125,12 @@ def write_session(session: Session) -> str:
     return json_text(data)
 
 
-def read_session(found: Sequence[str]) -> Session:
-    """Return a session from its id, its start and description, and its lease."""
-    identity, text, lease = found
+def read_session(found: Sequence[Any]) -> Session:
+    """Return a session from its id, its start and description, its lease and its draining."""
+    identity, text, lease, draining = found
     host, pid, queues, jobs, tzdata, release = json.loads(text[WIDTH:])
     said = host, pid, tuple(queues), tuple(jobs), tzdata, release
-    return Session(identity, *said, instant(text[:WIDTH]), instant(lease))
+    return Session(identity, *said, instant(text[:WIDTH]), instant(lease), draining == 1)
 
 
 def write_switch(switch: Switch) -> dict[str, str]:
@@ -165,7 +165,7 @@ def read_receipt(found: Sequence[Any]) -> Enqueued:
 
 def read_tick(found: Sequence[Any]) -> Tick:
     """Return the answer to a heartbeat: what a worker has to know."""
-    alive, next_due_at, pass_due_at, cancelled, held, has_expired, store = found
+    alive, next_due_at, pass_due_at, cancelled, held, has_expired, store, drain = found
     return Tick(
         alive=alive == 1,
         next_due_at=instant(next_due_at) if next_due_at else None,
@@ -174,6 +174,7 @@ def read_tick(found: Sequence[Any]) -> Tick:
         held=frozenset(map(int, held)),
         has_expired=has_expired == 1,
         store=store,
+        drain=drain == 1,
     )
 
 

@@ -36,6 +36,7 @@ from sempre.ports.messages import (
 from sempre.ports.store import Capabilities
 from sempre.redis_server import PREFIX_FORM, is_prefix
 from sempre.stores.exclusive_claims import Planner, carry_out
+from sempre.stores.limit_room import BULK
 from sempre.stores.redis import arguments, decoding, pages, records
 from sempre.stores.redis.action_log import RedisActionLog
 from sempre.stores.redis.encoding import (
@@ -45,11 +46,15 @@ from sempre.stores.redis.encoding import (
     read_execution,
     stamp,
 )
+from sempre.stores.redis.fleet import RedisFleet
 from sempre.stores.redis.health import RedisHealth
+from sempre.stores.redis.limits import RedisLimits
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
+from sempre.stores.redis.purges import RedisPurges
+from sempre.stores.redis.run_logs import RedisRunLogs
 from sempre.stores.redis.server import StoreServer
 
 __all__ = ["RedisStore"]
@@ -60,7 +65,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisHealth):
+class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisLimits, RedisPurges, RedisRunLogs):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:
@@ -175,7 +180,7 @@ class RedisStore(RedisActionLog, RedisHealth):
 
     def claim(self, orders: Sequence[Order], *, session: str) -> list[Execution | None]:
         """Start executions for a session, as planned."""
-        found = self._run("claim", [session, *arguments.claims(orders)])
+        found = self._run("claim", [session, BULK, *arguments.claims(orders)])
         return [read_execution(row) if row else None for row in found]
 
     def claim_exclusively(
@@ -304,10 +309,6 @@ class RedisStore(RedisActionLog, RedisHealth):
         """Return when the next pass is due, and the report of the last pass."""
         now, found = self._run("last_pass")
         return Reading(instant(now), records.read_pass(found, instant(now)))
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete executions that ended before an instant; return how many."""
-        return int(self._run("purge", [stamp(before), limit]))
 
     # Switches
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from sempre.domain.arguments import Json
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import limits_of
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
@@ -99,8 +100,9 @@ def key_text(key: str) -> str:
     return f"sha256:{sha256(written.encode()).hexdigest()}"
 
 
-Lane = Literal["slots", "manual", "single"]
-"""What waits together: rows of schedules, those that pass every switch, and one-off work."""
+Lane = Literal["slots", "manual", "single", "limited"]
+"""What waits together: rows of schedules, those that pass every switch, one-off work, and one-off
+work with a limit, which only planned claims start."""
 
 
 def lane(queue: str, which: Lane) -> str:
@@ -119,8 +121,9 @@ def is_one_off(lane: str) -> bool:
 
 
 def _lane_of(row: Execution) -> str:
-    manual: Lane = "manual" if row.kind is Kind.MANUAL else "slots"
-    return lane(row.snapshot.queue, manual if row.schedule_id is not None else "single")
+    if row.schedule_id is None:
+        return lane(row.snapshot.queue, "limited" if row.snapshot.limits else "single")
+    return lane(row.snapshot.queue, "manual" if row.kind is Kind.MANUAL else "slots")
 
 
 def tag_text(tag: str) -> str:
@@ -164,7 +167,8 @@ _declared = Writer(
     _WRITTEN,
     (
         *("definition", "args", "paused", "paused_until", "pause_note", "pause_actor"),
-        *("live_name", "folded_name", "job", "tags", "enabled", "audit_stamp"),
+        *("live_name", "folded_name", "job", "tags", "enabled", "retention", "keep"),
+        "audit_stamp",
     ),
 )
 _moved = Writer(_changing(SCHEDULES.fields), _WRITTEN, ("audit_stamp",))
@@ -186,6 +190,8 @@ def write_schedule(schedule: Schedule, stamp: str | None) -> dict[str, Any]:
         declared.job,
         _tags_text(declared.tags),
         int(declared.enabled),
+        declared.retention // MICROSECOND if declared.retention else None,
+        declared.keep,
         stamp,
     )
 
@@ -224,7 +230,10 @@ _AFTER_EXECUTION, _AFTER_TAKEN = len(EXECUTION.columns), len(TAKEN.columns)
 _inserted = Writer(
     EXECUTIONS.fields,
     _WRITTEN,
-    (*("name", "revision", "rules", "args", "job", "queue", "lane", "priority", "ended_at"),),
+    (
+        *("name", "revision", "rules", "args", "job", "queue", "lane", "priority", "ended_at"),
+        *("limit_key", "rate_key"),
+    ),
 )
 _changed = Writer(_changing(EXECUTIONS.fields), _WRITTEN, ("ended_at",))
 
@@ -242,7 +251,16 @@ def write_execution(row: Execution, own: tuple[str | None, str | None]) -> dict[
         _lane_of(row),
         snapshot.priority,
         microseconds(row.ended_at),
+        *_limit_keys(snapshot),
     )
+
+
+def _limit_keys(snapshot: Snapshot) -> tuple[str, str]:
+    """Return the keys of the concurrency and of the rate; empty without such a limit."""
+    if not snapshot.limits:
+        return "", ""
+    keys = {each.limit.word: each.key for each in limits_of(snapshot)}
+    return keys.get("concurrency", ""), keys.get("rate", "")
 
 
 def write_unique(unique: UniqueKey | None) -> dict[str, Any]:

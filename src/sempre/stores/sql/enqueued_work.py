@@ -57,10 +57,13 @@ def insert_works(
 
 
 def _kinds(works: Collection[Work]) -> Sequence[Alike]:
-    """Return work in runs that differ only in id and arguments; none if any work is unique."""
+    """Return work in runs that differ only in id and arguments; none if that is not enough.
+
+    Work that is unique, or whose arguments decide about a limit, differs in other columns too.
+    """
     if isinstance(works, Alike):
-        return [works]
-    if any(map(_UNIQUE, works)):
+        return [] if _has_keyed_limit(works.blank) else [works]
+    if any(map(_UNIQUE, works)) or any(map(_has_keyed_limit, map(_EXECUTION, works))):
         return []
     kinds: list[tuple[Execution, dict[str, dict[str, Any]]]] = []
     last_row = last_rules = None
@@ -71,6 +74,11 @@ def _kinds(works: Collection[Work]) -> Sequence[Alike]:
             last_row, last_rules = of_row, of_rules
         kinds[-1][1][row.id] = dict(row.snapshot.args)
     return [Alike(*each) for each in kinds]
+
+
+def _has_keyed_limit(row: Execution) -> bool:
+    limits = row.snapshot.limits
+    return bool(limits) and any(limit.is_keyed for limit in limits)
 
 
 def _ids(works: Collection[Work]) -> Iterable[str]:

@@ -51,5 +51,6 @@ def _read(rows: Sequence[Row]) -> Reading[Tick]:
         held=frozenset(fence for fence, _ in facts["held"]),
         has_expired=bool(facts["expired"]),
         store=facts["store"][0][1] if facts["store"] else "",
+        drain=bool(facts["drain"]),
     )
     return Reading(now, found)

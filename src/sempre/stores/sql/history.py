@@ -13,12 +13,17 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
+from sempre.ports.volume import MOST_COUNTED, Volume
 from sempre.stores.sql import reading, records
 from sempre.stores.sql.database import Database
 from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
+from sempre.stores.sql.encoding import instant
 
 __all__ = ["SqlHistory"]
+
+PAST_ALL = "\U0010ffff"
+"""A text that sorts after each character of an id."""
 
 
 class SqlHistory(Database):
@@ -27,6 +32,15 @@ class SqlHistory(Database):
     def executions(self, query: ExecutionQuery) -> Reading[Page[Execution]]:
         """Return a page of history."""
         return self._read_rows(lambda each, left_out: reading.executions(each, left_out, query))
+
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        """Return ids of executions that begin with a text, highest first."""
+        bounds = {"prefix": prefix, "beyond": prefix + PAST_ALL, "limit": limit}
+
+        def ask(transaction: Transaction) -> list[str]:
+            return [row[0] for row in transaction.rows("ids_from", **bounds)]
+
+        return self._read(ask)
 
     def latest(
         self, schedule_ids: Sequence[str], *, limit: int
@@ -66,6 +80,12 @@ class SqlHistory(Database):
             return decoded("reports", found, records.read_report, left_out)
 
         return self._read_rows(ask)
+
+    def volume(self) -> Volume:
+        """Return how much the store holds."""
+        [found] = self._read(lambda each: each.rows("volume", most=MOST_COUNTED)).value
+        version, schedules, executions, ranges, *ends = found
+        return Volume(version, schedules, executions, ranges, *map(instant, ends))
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the daily counts of purged rows."""

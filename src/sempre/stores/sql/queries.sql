@@ -36,6 +36,10 @@ CROSS JOIN
 -- The session of a row {1} that runs, as an expression to compare with a value.
 {1}.state = 'running' AND {1}.session
 
+-- name: untried
+-- Whether a waiting row {1} waits for its first start, and no operator has retried it.
+{1}.first_started_at IS NULL AND {1}.retried_at IS NULL
+
 -- name: failed_job
 -- The job of a row {1} that failed for good, as an expression to compare with a value.
 {1}.state = 'failed' AND {1}.job
@@ -217,7 +221,7 @@ WHERE one.broken <> '' OR one.is_new = 1 OR one.cursor_at > :ahead
         FROM {executions} AS x
         WHERE {active_of:x} = one.id
             AND x.state IN ('pending', 'scheduled') AND x.kind = 'scheduled'
-            AND x.first_started_at IS NULL AND x.run_at > one.cursor_at
+            AND {untried:x} AND x.run_at > one.cursor_at
     ), 0)
 
 -- name: schedules_page
@@ -276,7 +280,8 @@ WHERE id IN {list:ids} ORDER BY id {lock}
 -- name: occupied_slots
 -- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule
 -- and instant.
-SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, x.first_started_at, x.tzdata
+SELECT x.id, x.schedule_id, x.run_at, x.kind, x.state, coalesce(x.first_started_at, x.retried_at),
+    x.tzdata
 FROM {pairs:slots} AS one
 {in_turn} {executions} AS x {by_index:executions_of_schedule}
 WHERE x.schedule_id = one.word AND x.run_at = one.number
@@ -413,10 +418,10 @@ lanes (lane, priority) AS (
 
 -- name: due_condition
 -- Whether a row x fulfils the free_condition, and no switch stops it: manual runs are never
--- stopped. The tags of the schedule are read only if a tag is stopped.
+-- stopped, and a plan stops one-off work with a limit. The tags of the schedule are read only if a tag is stopped.
 {free_condition:x,{1},{2}}
     AND (
-        x.kind = 'manual' OR (
+        x.kind = 'manual' OR x.schedule_id IS NULL OR (
             x.job NOT IN {list:stopped_jobs}
             AND x.name NOT IN {list:stopped_names}
             AND {name_before_shard} NOT IN {list:stopped_shards}
@@ -475,6 +480,16 @@ ORDER BY x.due_at, x.id LIMIT :limit
 UPDATE {executions} {by_id} SET state = 'scheduled'
 WHERE id IN {list:ids} AND state = 'pending'
 
+-- name: ids_from
+-- The ids of executions from a prefix up to a text beyond it, highest first.
+SELECT id FROM {executions} WHERE id >= :prefix AND id < :beyond ORDER BY id DESC LIMIT :limit
+
+-- name: held_rows
+-- Live executions that are held back.
+SELECT e.id, e.due_at, e.queue, e.priority, e.attempt, e.state FROM {executions} AS e
+WHERE e.held_by > '' AND e.held_by <> '' AND {state_itself} IN ('pending', 'scheduled')
+LIMIT :limit
+
 -- name: rows_expired
 -- Running executions whose session is deleted or has lost its lease.
 SELECT {row_columns} FROM {row_tables}
@@ -498,7 +513,7 @@ SELECT id FROM {schedules} WHERE id IN (
 SELECT e.id FROM {executions} AS e
 JOIN {schedules} AS c ON c.id = e.schedule_id AND e.run_at > c.cursor_at
 WHERE e.id IN {list:ids}
-    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND e.first_started_at IS NULL
+    AND e.kind = 'scheduled' AND e.state IN ('pending', 'scheduled') AND {untried:e}
 
 -- name: cancel_live
 -- Cancel waiting executions.
@@ -550,6 +565,27 @@ WHERE execution_id IN {list:ids} ORDER BY execution_id
 -- name: delete_reports
 -- Delete progress reports of executions.
 DELETE FROM {reports} WHERE execution_id IN {list:ids}
+
+-- Logs of runs
+
+-- name: claims_of
+-- The fence and the session of executions: whose logs of runs are accepted.
+SELECT id, fence, session FROM {executions} WHERE id IN {list:ids}
+
+-- name: write_log
+-- Store the log of a run, in place of an earlier text.
+INSERT INTO {run_logs} (execution_id, fence, written_at, log)
+VALUES (:execution_id, :fence, :written_at, :log)
+{upsert:execution_id,fence} written_at = {new:written_at}, log = {new:log}
+
+-- name: logs_of
+-- The logs of the runs of an execution.
+SELECT execution_id, fence, written_at, log FROM {run_logs}
+WHERE execution_id = :id ORDER BY fence
+
+-- name: delete_logs
+-- Delete the logs of the runs of executions.
+DELETE FROM {run_logs} WHERE execution_id IN {list:ids}
 
 -- Attempts
 
@@ -636,11 +672,19 @@ INSERT INTO {sessions} (
 ) {upsert:id}
     host = {new:host}, pid = {new:pid}, queues = {new:queues}, jobs = {new:jobs},
     tzdata = {new:tzdata}, release_number = {new:release_number},
-    started_at = {new:started_at}, leased_until = {new:leased_until}
+    started_at = {new:started_at}, leased_until = {new:leased_until}, draining = 0
 
 -- name: renew_session
 -- Renew the lease of a session, even of an expired one.
 UPDATE {sessions} SET leased_until = :until WHERE id = :id
+
+-- name: drain_sessions
+-- Ask workers to finish their runs and to stop.
+UPDATE {sessions} SET draining = 1 WHERE id IN {list:ids}
+
+-- name: known_sessions
+-- Which of these sessions exist.
+SELECT id FROM {sessions} WHERE id IN {list:ids}
 
 -- name: guarded_leases
 -- Lock sessions, so that no session is renewed meanwhile, and read when their leases end.
@@ -668,6 +712,8 @@ SELECT 'pass', due_at, '' FROM {passes}
 UNION ALL
 SELECT 'store', 0, uuid FROM {meta}
 UNION ALL
+SELECT 'drain', w.draining, '' FROM {sessions} AS w WHERE w.id = :session AND w.draining = 1
+UNION ALL
 SELECT 'expired', clock.now, '' FROM clock WHERE EXISTS ({expired_run})
 
 -- name: expired_run
@@ -686,7 +732,7 @@ SELECT leased_until FROM {sessions} WHERE id = :id
 
 -- name: all_sessions
 -- Every session, with expired ones.
-SELECT id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until
+SELECT id, host, pid, queues, jobs, tzdata, release_number, started_at, leased_until, draining
 FROM {sessions} ORDER BY id
 
 -- Switches
@@ -742,7 +788,7 @@ WHERE id IN {list:ids} AND state IN ('pending', 'scheduled')
 -- name: held_slots
 -- Slots that wait for a switch and are overdue.
 SELECT x.id FROM {executions} AS x
-WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x.due_at <= :now
+WHERE {is_waiting} AND x.kind = 'scheduled' AND {untried:x} AND x.due_at <= :now
     AND (
         :everything = 1
         OR x.queue IN {list:stopped_queues}
@@ -758,6 +804,111 @@ WHERE {is_waiting} AND x.kind = 'scheduled' AND x.first_started_at IS NULL AND x
 -- name: is_waiting
 -- Whether a row x waits and is not held.
 x.state IN ('pending', 'scheduled') AND x.held_by = ''
+
+-- Limits
+
+-- name: lock_limits
+-- Lock limits until the transaction ends; given as pairs of key and period. Each row keeps the
+-- longest period, for which starts are kept.
+INSERT INTO {limits} (limit_key, period, used_at)
+SELECT one.word, one.number, :now FROM {pairs:limits} AS one WHERE true ORDER BY one.word
+{upsert:limit_key}
+    period = CASE
+        WHEN {new:period} > {limits}.period THEN {new:period} ELSE {limits}.period
+    END,
+    used_at = {new:used_at}
+
+-- name: limit_periods
+-- The longest periods of limits.
+SELECT limit_key, period FROM {limits} {by_id} WHERE limit_key IN {list:keys}
+
+-- name: runs_under
+-- The condition that a row {1} runs under a limit {2}.
+{1}.limit_key <> '' AND {1}.state = 'running' AND {1}.limit_key = {2}
+
+-- name: waits_under
+-- The condition that a row {1} waits, is not held, and has {2} as the key of its first limit.
+{1}.limit_key || {1}.rate_key <> '' AND {1}.state IN ('pending', 'scheduled') AND {1}.held_by = ''
+    AND CASE WHEN {1}.limit_key <> '' THEN {1}.limit_key ELSE {1}.rate_key END = {2}
+
+-- name: is_held_by
+-- The condition that a row {1} waits and is held by {2}.
+{1}.held_by <> '' AND {1}.state IN ('pending', 'scheduled') AND {1}.held_by = {2}
+
+-- name: limited_runs
+-- How many executions run under each of these limits.
+SELECT one.value, (SELECT count(*) FROM {executions} AS x WHERE {runs_under:x,one.value})
+FROM {each:keys} AS one
+
+-- name: recent_starts
+-- How many starts under a limit are younger than an instant.
+SELECT count(*) FROM {limit_starts} WHERE limit_key = :limit_key AND started_at > :since
+
+-- name: newest_start
+-- The start under a limit that has :before newer ones.
+SELECT started_at FROM {limit_starts} WHERE limit_key = :limit_key
+ORDER BY started_at DESC, fence DESC LIMIT 1 OFFSET :before
+
+-- name: insert_start
+-- Record a start under a limit.
+INSERT INTO {limit_starts} (limit_key, started_at, fence) VALUES (:limit_key, :started_at, :fence)
+{unless_known:fence}
+
+-- name: forget_starts
+-- Delete starts under a limit that count no more.
+DELETE FROM {limit_starts} WHERE limit_key = :limit_key AND started_at <= :before
+
+-- name: crowded
+-- Which of these holders hold an execution: one probe each. With EXISTS, PostgreSQL would read all
+-- executions that are held.
+SELECT one.value FROM {each:holders} AS one
+WHERE (SELECT x.id FROM {executions} AS x WHERE {is_held_by:x,one.value} LIMIT 1) IS NOT NULL
+
+-- name: first_parked
+-- The executions that a limit holds and that go first.
+SELECT x.priority, x.run_at, x.id FROM {executions} AS x WHERE {is_held_by:x,:holder}
+ORDER BY x.priority, x.run_at, x.id LIMIT :limit
+
+-- name: parked_rows
+-- A page of the executions that a limit holds, the first ones first.
+SELECT {row_columns} FROM {row_tables} WHERE {is_held_by:e,:holder}
+ORDER BY e.priority, e.run_at, e.id LIMIT :limit OFFSET :before
+
+-- name: next_holder
+-- The next limit that holds an execution, after a holder.
+SELECT x.held_by FROM {executions} AS x
+WHERE x.held_by <> '' AND x.state IN ('pending', 'scheduled')
+    AND x.held_by > :after AND x.held_by < :beyond
+ORDER BY x.held_by LIMIT 1
+
+-- name: waiting_under
+-- Lock executions that are due and not held, by the key of their first limit, and by a rate if it
+-- is given, without rows that another transaction has locked.
+SELECT x.id FROM {executions} AS x
+WHERE {waits_under:x,:first_key} AND (:rate_key = '' OR x.rate_key = :rate_key) AND x.due_at <= :now
+ORDER BY x.due_at, x.id LIMIT :limit {lock_free}
+
+-- name: lock_executions
+-- Lock executions.
+SELECT id FROM {executions} {by_id} WHERE id IN {list:ids} ORDER BY id {lock}
+
+-- name: park
+-- Let executions wait for a limit.
+UPDATE {executions} {by_id} SET held_by = :holder, reason = :reason
+WHERE id IN {list:ids} AND {state_itself} IN ('pending', 'scheduled') AND held_by = :before
+
+-- name: free_parked
+-- Let executions that a limit has held wait no more: they are due now.
+UPDATE {executions} {by_id} SET held_by = '', reason = '', due_at = :now
+WHERE id IN {list:ids} AND {state_itself} IN ('pending', 'scheduled') AND held_by = :holder
+
+-- name: delete_limits
+-- Delete limits that were not used for long; a claim creates the row again.
+{delete_before:limits,limit_key,used_at}
+
+-- name: delete_starts
+-- Delete starts of limits that were not used for long.
+DELETE FROM {limit_starts} WHERE started_at < :before
 
 -- Maintenance
 
@@ -778,16 +929,61 @@ WHERE holder = :holder
 -- The row of the last pass.
 SELECT due_at, holder, finished_at, report FROM {passes}
 
--- name: rows_to_purge
--- Executions that ended before an instant, and that decide no slot that is still to come.
-SELECT e.id, e.schedule_id, e.run_at, e.state, e.started_at, e.finished_at, e.revision
+-- name: ended_page
+-- The next executions that ended before an instant, oldest first, with what decides whether they
+-- are kept: whether their slot is to come, and the rules of their schedule.
+SELECT {purged_columns:e}, e.ended_at, CASE WHEN {is_past:e} THEN 0 ELSE 1 END, c.retention,
+    CASE WHEN c.deleted = 0 THEN c.keep ELSE -1 END
 FROM {executions} AS e LEFT JOIN {schedules} AS c ON c.id = e.schedule_id
-WHERE e.ended_at IS NOT NULL AND e.ended_at < :before AND e.run_at <= :now
-    AND NOT (
-        c.id IS NOT NULL AND e.kind = 'scheduled' AND e.state <> 'superseded'
-        AND e.run_at > c.cursor_at
-    )
+WHERE e.ended_at IS NOT NULL AND e.ended_at < :before
+    AND e.ended_at >= :at AND (e.ended_at > :at OR e.id > :id)
 ORDER BY e.ended_at, e.id LIMIT :limit
+
+-- name: purged_columns
+-- What a purge needs of an execution {1} that it deletes.
+{1}.id, {1}.schedule_id, {1}.run_at, {1}.state, {1}.started_at, {1}.finished_at, {1}.revision
+
+-- name: is_past
+-- Whether the slot of a row {1} is in the past and before the cursor of its schedule c, if any.
+{1}.run_at <= :now AND (
+    c.id IS NULL OR {1}.kind <> 'scheduled' OR {1}.state = 'superseded' OR {1}.run_at <= c.cursor_at
+)
+
+-- name: kept_since
+-- For each schedule, when the oldest of its newest finished executions finished, :newer of which
+-- finished later; NULL if it has fewer.
+SELECT one.value, (
+    SELECT y.finished_at FROM {executions} AS y {by_index:executions_finished}
+    WHERE y.schedule_id = one.value AND y.finished_at IS NOT NULL
+    ORDER BY y.finished_at DESC LIMIT 1 OFFSET :newer
+)
+FROM {each:ids} AS one
+
+-- name: pushed_out
+-- Ended executions that finished before an instant of their schedule: pairs of schedule and instant.
+SELECT {purged_columns:e} FROM {pairs:bounds} AS one
+CROSS JOIN {schedules} AS c ON c.id = one.word
+CROSS JOIN {executions} AS e ON e.id IN (
+    SELECT x.id FROM {executions} AS x
+    WHERE x.schedule_id = c.id AND x.finished_at < one.number
+        AND x.ended_at IS NOT NULL AND {is_past:x}
+    ORDER BY x.finished_at, x.id LIMIT :limit
+)
+
+-- name: lock_ended
+-- Lock executions that are still ended: an operator may have retried the others meanwhile.
+SELECT id FROM {executions} {by_id}
+WHERE id IN {list:ids} AND ended_at IS NOT NULL ORDER BY id {lock}
+
+-- name: own_retentions
+-- The retentions that schedules have of their own: one probe of the index each.
+WITH RECURSIVE own (retention) AS (
+    SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > 0
+    UNION ALL
+    SELECT (SELECT min(c.retention) FROM {schedules} AS c WHERE c.retention > own.retention)
+    FROM own WHERE own.retention IS NOT NULL
+)
+SELECT retention FROM own WHERE retention IS NOT NULL
 
 -- name: delete_executions
 -- Delete executions.
@@ -807,9 +1003,17 @@ DELETE FROM {{1}} WHERE {2} IN (
     SELECT {2} FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 )
 
--- name: delete_ranges
--- Delete ranges of slots.
-{delete_before:ranges,number,last_at}
+-- name: old_ranges
+-- Ranges whose last slot lies in a period, of schedules with retention :own: 0 for none of their
+-- own, -1 for any.
+SELECT r.number FROM {ranges} AS r LEFT JOIN {schedules} AS c ON c.id = r.schedule_id
+WHERE r.last_at >= :since AND r.last_at < :until
+    AND (:own = -1 OR coalesce(c.retention, 0) = :own)
+ORDER BY r.last_at, r.number LIMIT :limit
+
+-- name: delete_range
+-- Delete a range of slots.
+DELETE FROM {ranges} WHERE number = :number
 
 -- name: delete_orphans
 -- Delete results of executions that were deleted earlier: no other row refers to these results.
@@ -1001,3 +1205,13 @@ a.id < :after AND a.at >= :since AND a.at <= :until
 -- name: delete_actions
 -- Delete the oldest actions before an instant.
 {delete_before:actions,id,at}
+
+-- name: volume
+-- The version of the schema, counts of rows up to a number, and the ends of history.
+SELECT version,
+    (SELECT count(*) FROM (SELECT 1 FROM {schedules} WHERE deleted = 0 LIMIT :most) AS known),
+    (SELECT count(*) FROM (SELECT 1 FROM {executions} LIMIT :most) AS known),
+    (SELECT count(*) FROM (SELECT 1 FROM {ranges} LIMIT :most) AS known),
+    (SELECT min(ended_at) FROM {executions} WHERE ended_at IS NOT NULL),
+    (SELECT max(ended_at) FROM {executions} WHERE ended_at IS NOT NULL)
+FROM {meta}

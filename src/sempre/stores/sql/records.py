@@ -69,10 +69,14 @@ def read_attempt(row: Row) -> Attempt:
     return Attempt(row[0], row[1], row[2], started, finished, *ended)
 
 
-def write_report(report: Report, told_at: int) -> dict[str, Any]:
+def write_report(report: Report, reported_at: int) -> dict[str, Any]:
     """Return the columns of a report."""
-    told_of = {"execution_id": report.execution_id, "fence": report.fence, "told_at": told_at}
-    return told_of | {"report": json_text([report.done, report.total, storable_text(report.note)])}
+    return {
+        "execution_id": report.execution_id,
+        "fence": report.fence,
+        "told_at": reported_at,
+        "report": json_text([report.done, report.total, storable_text(report.note)]),
+    }
 
 
 def read_report(row: Row) -> Report:
@@ -100,7 +104,7 @@ def read_session(row: Row) -> Session:
     """Return the session of a row."""
     queues, jobs = tuple(json.loads(row[3])), tuple(json.loads(row[4]))
     times = instant(row[7]), instant(row[8])
-    return Session(row[0], row[1], row[2], queues, jobs, row[5], row[6], *times)
+    return Session(row[0], row[1], row[2], queues, jobs, row[5], row[6], *times, bool(row[9]))
 
 
 def write_switch(switch: Switch) -> dict[str, Any]:

@@ -71,8 +71,8 @@ def _plain(orders: Iterable[Order]) -> list[Order]:
 def _is_plain(plan: Plan) -> bool:
     """Return whether a plan has exactly the effects of the statement `start_slots`.
 
-    A slot that was never claimed before starts, its schedule moves on to the slot, and the next row
-    is created with the snapshot of the slot.
+    A slot without a limit that was never claimed before starts, its schedule moves on to the slot,
+    and the next row is created with the snapshot of the slot.
     """
     base, after = plan.base, plan.schedule
     is_single = len(plan.changes) == 1 and len(plan.creates) == 1 and not plan.ranges
@@ -84,6 +84,7 @@ def _is_plain(plan: Plan) -> bool:
     return (
         (row.attempt, row.fence, row.kind) == (0, 0, Kind.SCHEDULED)
         and row.schedule_id == base.id
+        and not row.snapshot.limits
         and is_mere_start(change)
         # Compared as mappings: a comparison of dicts skips values that are identical objects.
         and vars(base) | moved | {"broken": "", "ended": False} == vars(after)

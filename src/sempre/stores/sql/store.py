@@ -45,11 +45,15 @@ from sempre.stores.sql.decoding import LeftOut, decoded, executions_of
 from sempre.stores.sql.dialects import Dialect, Transaction
 from sempre.stores.sql.effects import SqlEffects
 from sempre.stores.sql.enqueued_work import enqueue
+from sempre.stores.sql.fleet import SqlFleet
 from sempre.stores.sql.health import SqlHealth
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
+from sempre.stores.sql.limits import SqlLimits
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
+from sempre.stores.sql.purges import SqlPurges
+from sempre.stores.sql.run_logs import SqlRunLogs
 from sempre.stores.sql.settlements import settle
 from sempre.stores.sql.switches import (
     ActiveSwitches,
@@ -62,7 +66,7 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlHealth, SqlActionLog):
+class SqlStore(SqlHistory, SqlHealth, SqlFleet, SqlLimits, SqlActionLog, SqlPurges, SqlRunLogs):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -306,10 +310,6 @@ class SqlStore(SqlHistory, SqlHealth, SqlActionLog):
     def last_pass(self) -> Reading[Pass]:
         """Return when the next pass is due, and the report of the last pass."""
         return self._read(maintenance.last_pass)
-
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant."""
-        return self._write(lambda transaction: maintenance.purge(transaction, before, limit))
 
     # Switches
 

@@ -39,14 +39,15 @@ class ActiveSwitches(NamedTuple):
     switches: tuple[Switch, ...] = ()
 
     def due(self, wanted: Wanted) -> dict[str, list[str]] | None:
-        """Return the parameters of `due` for rows of schedules; None if no row can be due.
+        """Return the parameters of `due` for planned rows; None if no row can be due.
 
         Held rows are left out. Rejected rows are not: their slots have to be skipped.
         """
         held = ActiveSwitches(tuple(switch for switch in self.switches if switch.holds))
         queues = () if held.has_all else wanted.queues - held.named("queue")
         lanes = [lane(queue, "slots") for queue in queues]
-        lanes += [lane(queue, "manual") for queue in wanted.queues]
+        # A plan holds one-off work with a limit that a switch stops.
+        lanes += [lane(queue, which) for queue in wanted.queues for which in ("manual", "limited")]
         asked = _asked(lanes, wanted.jobs)
         return asked and asked | held.targets()
 

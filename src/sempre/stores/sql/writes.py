@@ -28,6 +28,7 @@ from sempre.stores.sql.audit_stamps import stamp_of_birth
 from sempre.stores.sql.decoding import LeftOut, executions_of
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.guarded_batch import Guard, GuardedBatch
+from sempre.stores.sql.limits import LimitedClaims
 from sempre.stores.sql.new_executions import load_births
 from sempre.stores.sql.reading import candidates
 from sempre.stores.sql.records import write_report
@@ -143,6 +144,7 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
     batch = GuardedBatch(transaction, orders)
     lease = lease_of(transaction, session)
     starts = [_start(order) for order in orders]
+    limits = LimitedClaims(transaction, [start.before for start in starts])
     tags = stops.tags(transaction, [start.before for start in starts])
     own: list[str] = []
     started: list[Execution] = []
@@ -153,7 +155,7 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
             own.append(after.id)
             continue
         due = _is_due(guard, after, transaction.now) and not stops.stopping(after, tags)
-        if lease and due and fits(order, batch):
+        if lease and due and fits(order, batch) and limits.admit(start.before, order.plan):
             # The batch knows the holder from here on: a repeated order is found done.
             started.append(copy_with(after, session=session, leased_until=lease))
             batch.put(order, transaction, started=started[-1])
@@ -162,6 +164,7 @@ def _claim(transaction: Transaction, orders: Sequence[Order], session: str) -> d
     held = {row.id: copy_with(row, fence=next(fences)) for row in started}
     batch.give_fences(held.values())
     batch.write(transaction)
+    limits.write(transaction, held.values())
     found = transaction.rows("rows_by_id", ids=own) if own else []
     return {row.id: row for row in executions_of(found, [])} | held
 

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from sempre.domain.definition import Definition, define
+from sempre.domain.limits import Concurrency, Rate
 from sempre.domain.policies import Retry
 from sempre.grids.cron import Cron
 from sempre.grids.every import Every
@@ -14,6 +15,10 @@ __all__ = ["JOBS", "draw_definition", "draw_edit", "draw_grid"]
 JOBS = ("bill", "mail", "purge")
 INTERVALS = (3, 5, 10, 30, 60, 60, 300, 900, 3600)
 CRONS = ("*/10 * * * * *", "*/2 * * * *", "*/5 * * * *", "7,37 * * * *", "30 2 * * *")
+# Few: with the default, a world of some hours would never purge an execution.
+KEPT = 3
+# How many of the schedules of a world have limits, besides those that draw the policy.
+LIMITED = 0.3
 ZONES = ("UTC", "Europe/Rome", "America/New_York")
 
 
@@ -26,10 +31,13 @@ def draw_grid(chance: Chance) -> Grid:
 
 def draw_definition(chance: Chance, now: datetime, tolerance: timedelta) -> Definition:
     """Return a definition, mostly plain, with some policies."""
-    plain = define(job=chance.choice(JOBS), grid=draw_grid(chance), tolerance=tolerance)
+    job = chance.choice(JOBS)
+    plain = define(job=job, grid=draw_grid(chance), tolerance=tolerance, keep=KEPT)
     given: dict[str, object] = {}
     for name in chance.sample(sorted(_POLICIES), chance.randrange(7)):
         given |= draw_edit(chance, now, name)
+    if chance.happens(LIMITED):
+        given |= draw_edit(chance, now, "limits")
     return plain.edited(**given)
 
 
@@ -53,11 +61,22 @@ _POLICIES: dict[str, tuple[object, ...]] = {
     "jitter": ("0s", "2s", "30s"),
     "until": (None, 60, 300, 1200),
     "limit": (None, 1, 3, 20),
-    "retry": (1, Retry(3, base="1s", cap="10s"), Retry(2, base="30s")),
+    "retry": (
+        1,
+        Retry(3, base="1s", cap="10s"),
+        Retry(2, base="30s", jitter="10s"),
+        Retry(3, base="1s", only=OSError, never=TimeoutError),
+    ),
     "timeout": (None, "2s", "30s"),
     "on_unknown": ("rerun", "skip", "hold"),
     "queue": ("default", "slow"),
     "priority": (0, 1000, 5000),
     "job": JOBS,
     "tags": ((), ("night",)),
+    "limits": (
+        (),
+        (Concurrency(1),),
+        (Concurrency(1, tag="smtp"),),
+        (Concurrency(2, tag="smtp"), Rate("3/20s", tag="smtp")),
+    ),
 }

@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from sempre.domain.execution import Execution
-from sempre.ports.executor import Ended, Run
+from sempre.ports.executor import Ended, Outcome, Run
 from sempre.testing.simulation.stage import Broken, Program
 
 __all__ = ["Effects", "Start", "guard_of"]
 
-UNSUCCESSFUL = frozenset({Ended.FAILED, Ended.TIMED_OUT, Ended.CRASHED})
+UNSUCCESSFUL = frozenset({Ended.FAILED, Ended.TIMED_OUT, Ended.CRASHED, Ended.RETRY_LATER})
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Effects:
     Attributes:
         starts: every run that began, by fence.
         ended: how each run ended, by fence.
+        outcomes: what each run reported at its end, by fence.
         claims: the id of the execution of every claim, by fence.
         repeated: fences of runs that were repeated although the run had not failed.
         exposed: fences of runs whose worker died, stopped or lost its lease before the settle.
@@ -49,6 +50,7 @@ class Effects:
         """Begin with an empty log."""
         self.starts: dict[int, Start] = {}
         self.ended: dict[int, Ended] = {}
+        self.outcomes: dict[int, Outcome] = {}
         self.claims: dict[int, str] = {}
         self.repeated: list[int] = []
         self.exposed: set[int] = set()
@@ -70,11 +72,12 @@ class Effects:
         self._note_repeated(execution)
         self._present(execution)
 
-    def end(self, run: Run, ended: Ended) -> None:
+    def end(self, run: Run, outcome: Outcome) -> None:
         """Note how a run ended; a success writes to the resource if its fence is accepted."""
         execution = run.execution
-        self.ended[execution.fence] = ended
-        if ended is not Ended.SUCCEEDED:
+        self.ended[execution.fence] = outcome.ended
+        self.outcomes[execution.fence] = outcome
+        if outcome.ended is not Ended.SUCCEEDED:
             return
         if self._present(execution):
             self.written[execution.key].append(execution.fence)

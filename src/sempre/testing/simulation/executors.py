@@ -1,8 +1,11 @@
 """An executor whose runs are scripts: how long each run lasts, and how each run ends."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
+from sempre.domain.exception_types import type_names
+from sempre.executors.runs_in_flight import TIMEOUT
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 from sempre.testing.simulation.chance import Chance
 from sempre.testing.simulation.effects import Effects
@@ -13,6 +16,12 @@ __all__ = ["Script", "ScriptedExecutor", "draw_script"]
 
 FOREVER = 10_000.0
 LONGEST_IN_PEACE = 0.05
+ERRORS = (ConnectionError, TimeoutError, ValueError)
+ENDS = (
+    *[Ended.SUCCEEDED] * 6,
+    *[Ended.FAILED] * 3,
+    *(Ended.CRASHED, Ended.RETRY_LATER, Ended.GAVE_UP),
+)
 
 
 @dataclass(frozen=True)
@@ -24,12 +33,16 @@ class Script:
         ends: how the run ends after that duration.
         obeys: whether the run ends on a cancel or at its timeout.
         kills: whether the run ends its process: the worker, unless the run is alone.
+        raises: the exception of a run that fails.
+        after: how long an execution waits whose run asks for a later try.
     """
 
     seconds: float = 0.0
     ends: Ended = Ended.SUCCEEDED
     obeys: bool = True
     kills: bool = False
+    raises: type[BaseException] = ValueError
+    after: timedelta = timedelta(seconds=5)
 
 
 def draw_script(chance: Chance, *, peace: bool) -> Script:
@@ -38,8 +51,10 @@ def draw_script(chance: Chance, *, peace: bool) -> Script:
         ends = Ended.FAILED if chance.happens(0.3) else Ended.SUCCEEDED
         return Script(chance.uniform(0.001, LONGEST_IN_PEACE), ends)
     seconds = chance.choice((0.01, 0.1, 0.5, 2.0, 7.0, 20.0, 60.0, FOREVER))
-    ends = chance.choice((*[Ended.SUCCEEDED] * 6, Ended.FAILED, Ended.FAILED, Ended.CRASHED))
-    return Script(seconds * chance.uniform(0.5, 1.5), ends, chance.happens(0.8))
+    ends = chance.choice(ENDS)
+    script = Script(seconds * chance.uniform(0.5, 1.5), ends, chance.happens(0.8))
+    after = timedelta(seconds=chance.choice((1, 5, 60)))
+    return replace(script, raises=chance.choice(ERRORS), after=after)
 
 
 @dataclass(eq=False)
@@ -113,6 +128,10 @@ class ScriptedExecutor:
         """Return no progress: scripts report none."""
         return {}
 
+    def logs(self) -> Mapping[int, str]:
+        """Return no log: scripts write none."""
+        return {}
+
     def stop(self) -> None:
         """Drop every run without reporting an outcome."""
         self._flights.clear()
@@ -134,9 +153,8 @@ class ScriptedExecutor:
             flight.ends = Ended.CRASHED
         if flight.ends is Ended.TIMED_OUT and not flight.script.obeys:
             self._hold_thread(flight)
-        self._effects.end(flight.run, flight.ends)
-        seconds = self._stage.time.seconds - flight.began
-        outcome = Outcome(flight.ends, error=flight.error, seconds=seconds)
+        outcome = _outcome(flight, self._stage.time.seconds - flight.began)
+        self._effects.end(flight.run, outcome)
         flight.done(flight.run, outcome)
         self._landed()
 
@@ -148,3 +166,14 @@ class ScriptedExecutor:
 
     def _let_go(self) -> None:
         self.stuck = max(0, self.stuck - 1)
+
+
+def _outcome(flight: _Flight, seconds: float) -> Outcome:
+    outcome = Outcome(flight.ends, error=flight.error, seconds=seconds)
+    if flight.ends is Ended.FAILED:
+        return outcome._replace(types=type_names(flight.script.raises))
+    if flight.ends is Ended.TIMED_OUT:
+        return outcome._replace(types=TIMEOUT)
+    if flight.ends is Ended.RETRY_LATER:
+        return outcome._replace(after=flight.script.after)
+    return outcome

@@ -3,7 +3,7 @@
 Checked after every heal, because a world that recovers once may fail to recover the next time.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
@@ -60,6 +60,8 @@ class Healing:
         for row in self._store.tables.executions.values():
             if row.is_live and not row.held_by:
                 self._check_waiting(row, now)
+        if not self._stage.is_clock_in_doubt():
+            self._judge.limits.check_parked(now - timedelta(seconds=self.bound + MARGIN))
         self._check_prompt(calm_since)
         self._check_untouched(calm_at)
         self._check_watchdog(now)

@@ -16,7 +16,9 @@ from sempre.engine.tickets import Ticket, read_ticket
 from sempre.ports.broker import Delivery
 from sempre.ports.messages import Work
 from sempre.testing.simulation.effects import Effects
+from sempre.testing.simulation.limit_book import LimitBook
 from sempre.testing.simulation.policies import PolicyBook
+from sempre.testing.simulation.retries import judge_next_try
 from sempre.testing.simulation.slots import SlotBook
 from sempre.testing.simulation.stage import Broken, Program
 from sempre.testing.simulation.stores import Operation, WatchedStore
@@ -46,6 +48,7 @@ class Judge:
         self.latest = store.clock.now()
         self.book = SlotBook(store.tables)
         self._policies = PolicyBook(store.tables, self.book)
+        self.limits = LimitBook(store.tables)
         self.sessions: dict[str, Program] = {}
         self.asked_to_end: set[str] = set()
         self._of_key: defaultdict[str, list[str]] = defaultdict(list)
@@ -137,6 +140,10 @@ class Judge:
         same = (before.run_at, before.kind, before.schedule_id)
         if same != (after.run_at, after.kind, after.schedule_id):
             raise Broken(f"{after.id} changed its slot, kind or schedule")
+        if before.key != after.key:
+            raise Broken(f"{after.id} changed its key from {before.key} to {after.key}")
+        if before.state in ENDS and after.is_live and after.retried_at == before.retried_at:
+            raise Broken(f"5: {after.id} was {before.state}, and waits again without a retry")
         if after.state is State.RUNNING:
             self._judge_start(operation, now, before, after)
         elif before.state is State.RUNNING:
@@ -154,6 +161,18 @@ class Judge:
             ended = before.finished_at or before.run_at
             if before.state not in ENDS or ended > self.latest - retention:
                 raise Broken(f"{before.id} was purged though it is {before.state}")
+            self._judge_kept(before)
+
+    def _judge_kept(self, gone: Execution) -> None:
+        """Check that a purged execution was not among those that its schedule keeps."""
+        tables = self._store.tables
+        schedule = tables.schedules.get(gone.schedule_id or "")
+        if schedule is None or schedule.deleted or gone.finished_at is None:
+            return
+        ends = (row.finished_at for row in tables.rows_of(schedule.id))
+        later = sum(end is not None and end > gone.finished_at for end in ends)
+        if later < schedule.definition.keep:
+            raise Broken(f"{gone.id} was purged though only {later} finished after it")
 
     def _judge_start(
         self, operation: Operation, now: datetime, before: Execution, after: Execution
@@ -174,6 +193,7 @@ class Judge:
         self._fence = after.fence
         self._effects.claims[after.fence] = after.id
         self._judge_allowed(now, before)
+        self.limits.judge_start(after, now, doubt=operation.program.stage.is_clock_in_doubt())
         self.starts.append(after)
         if after.schedule_id:
             self.claimed_at[after.schedule_id] = now
@@ -206,6 +226,7 @@ class Judge:
                 raise Broken(f"4: {before.id}, claim {before.fence}, was settled by another claim")
             self._effects.settle(before.fence)
             self._judge_cancelled(after)
+            judge_next_try(before, after, self._effects.outcomes.get(before.fence))
             return
         session = self._store.tables.sessions.get(before.session)
         alive = session and session.leased_until and session.leased_until > now

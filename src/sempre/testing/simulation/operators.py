@@ -5,13 +5,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sempre.app.declarations import Declarations
+from sempre.app.executions.bulk_verbs import discard_all, retry_all
 from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.creation import Declared
 from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.domain.definition import Definition
 from sempre.domain.execution import Execution
+from sempre.domain.limits import Concurrency, Limit, Rate
 from sempre.domain.snapshot import Snapshot
-from sempre.domain.states import LIVE, Kind, State
+from sempre.domain.states import LIVE, RETRIABLE, Kind, State
 from sempre.engine.ids import new_id
 from sempre.errors import Contended, InvalidInput, NotFound, Refused
 from sempre.grids.grid import Grid
@@ -27,6 +29,12 @@ UNIQUE = (
     UniqueKey("once while it waits", "live"),
     UniqueKey("once while it waits or runs"),
     UniqueKey("once in half a minute", "period", timedelta(seconds=30)),
+)
+LIMITS: tuple[tuple[Limit, ...], ...] = (
+    (),
+    (),
+    (Concurrency(1, tag="smtp"),),
+    (Concurrency(1), Rate("3/m")),
 )
 SWITCHES = (*(f"job:{job}" for job in JOBS), "queue:slow", "all")
 
@@ -105,14 +113,14 @@ class Operator:
         engine = self._client.engine
         now = engine.store.last_pass().now
         due_at = now + timedelta(seconds=self._chance.choice((0, 0, 1, 30)))
-        job = self._chance.choice(JOBS)
+        job, limits = self._chance.choice(JOBS), self._chance.choice(LIMITS)
         unique = self._chance.choice(UNIQUE) if self._chance.happens(0.5) else None
         row = Execution(
             id=new_id(now),
             kind=Kind.ENQUEUED,
             run_at=due_at,
             due_at=due_at,
-            snapshot=Snapshot(name=job, job=job, on_unknown="rerun"),
+            snapshot=Snapshot(name=job, job=job, on_unknown="rerun", limits=limits),
             state=State.PENDING if engine.bell.carries else State.SCHEDULED,
             created_at=now,
         )
@@ -204,6 +212,19 @@ class Operator:
         if page.items:
             store.cancel([self._chance.choice(page.items).id], actor="ann")
 
+    def _retry(self, _schedule: StoredSchedule) -> None:
+        """Retry an execution that ended without success, or discard its failure."""
+        engine = self._client.engine
+        page = engine.store.executions(ExecutionQuery(states=RETRIABLE, limit=20)).value
+        if page.items:
+            verb = discard_all if self._chance.happens(0.2) else retry_all
+            ids = [self._chance.choice(page.items).id]
+            for answer in verb(engine, ids, actor="ann", why="by hand"):
+                self._client.stage.trace.note(self._client.name, answer.message[:70])
+
+    def _rename(self, schedule: StoredSchedule) -> None:
+        schedule.rename(self._chance.choice(self._names))
+
 
 _VERBS = tuple(
     f"_{verb}"
@@ -222,6 +243,8 @@ _VERBS = tuple(
         "create",
         "reconcile",
         "cancel",
+        "retry",
+        "rename",
     )
 )
-_FREQUENT = ("_edit", "_create", "_enable", "_resume", "_trigger", "_trigger")
+_FREQUENT = ("_edit", "_create", "_enable", "_resume", "_trigger", "_trigger", "_retry")

@@ -221,6 +221,7 @@ class WorkerProcess(Client):
 
     def _settle(self) -> float | None:
         rest = self.worker.settle()
+        self._pass_calls_on()
         return rest if self.worker.has_finished_runs else None
 
     def _maintain(self) -> float | None:

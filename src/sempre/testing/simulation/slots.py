@@ -65,7 +65,8 @@ class SlotBook:
         waits = after.is_untried and after.kind is Kind.SCHEDULED
         _mark(self._untried[schedule_id], identity, holds=waits)
         _mark(self.running[schedule_id], identity, holds=after.state is State.RUNNING)
-        had_started = before is not None and before.first_started_at is not None
+        # A missed or skipped slot that an operator retries counts as no start of its schedule.
+        had_started = before is not None and (before.first_started_at or before.retried_at)
         if after.kind is Kind.SCHEDULED and after.first_started_at and not had_started:
             self._starts[schedule_id] += 1
 

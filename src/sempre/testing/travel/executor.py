@@ -13,9 +13,10 @@ from threading import Thread
 
 from sempre.app.jobs import is_async
 from sempre.clock import Clock
-from sempre.errors.wording import written_length
-from sempre.executors.current import Current, Link
+from sempre.executors.current import Current
 from sempre.executors.job_call import call_async_job, call_job, cancelled
+from sempre.executors.link import Link
+from sempre.executors.runs_in_flight import timed_out
 from sempre.ports.executor import Ended, Outcome, Progress, Run
 
 __all__ = ["InlineExecutor"]
@@ -68,8 +69,7 @@ class InlineExecutor:
             done(run, outcome)
             return
         if run.timeout is not None and run.timeout < takes:
-            error = f"timed out after {written_length(run.timeout)}"
-            outcome, takes = Outcome(Ended.TIMED_OUT, error=error), run.timeout
+            outcome, takes = timed_out(run), run.timeout
         self._flights.append(_Flight(run, done, outcome, now, now + takes, link))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
@@ -81,6 +81,10 @@ class InlineExecutor:
 
     def progress(self) -> Mapping[str, Progress]:
         """Do nothing: a journey reads no progress of runs."""
+        return {}
+
+    def logs(self) -> Mapping[int, str]:
+        """Return no log: tests read what jobs log by the means of their test framework."""
         return {}
 
     def stop(self) -> None:

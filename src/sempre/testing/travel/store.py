@@ -5,6 +5,7 @@ history find these rows until the watchdog purges them, and a claim skips them a
 file itself is never purged: `TimeTravel.executions` reads the file.
 """
 
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -29,9 +30,11 @@ from sempre.ports.messages import (
     Wanted,
     Work,
 )
+from sempre.ports.retention import Purge, Purged
 from sempre.ports.transactional import Effects
 from sempre.stores.memory import MemoryStore, history
 from sempre.stores.memory.keys import forget_key
+from sempre.stores.memory.purges import is_concerned, roll_up
 from sempre.stores.memory.tables import Tables
 
 __all__ = ["TravelStore"]
@@ -97,7 +100,9 @@ class TravelStore(MemoryStore):
         self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
         self._by_id: dict[str, Filed] = {}
-        self._purged = 0
+        self._examined: dict[object, int] = {}
+        self._filed_of: Counter[str | None] = Counter()
+        self._old: dict[str, deque[Filed]] = defaultdict(deque)
         self._kept: list[str] = []
         self._most_kept = MOST_KEPT
         self._snapshots: dict[tuple[str, int], Any] = {}
@@ -183,6 +188,7 @@ class TravelStore(MemoryStore):
             row = copy_with(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
         filed = self._by_id[row.id] = _filed(row)
         self._file.append(filed)
+        self._filed_of[row.schedule_id] += 1
 
     # What the engine asks
 
@@ -250,28 +256,49 @@ class TravelStore(MemoryStore):
         rows = (*filed, *super()._rows(tables, schedule_id))
         return {row.id: row for row in rows}.values()
 
-    def purge(self, *, before: datetime, limit: int) -> int:
-        """Delete rows that ended before an instant, including rows that are filed away."""
+    def purge(self, purge: Purge) -> Purged:
+        """Delete old rows that are not kept, including rows that are filed away."""
         with self._at_once() as (tables, now):
-            for row in map(_unfiled, self._old(before, limit, now)):
-                Tables.put(tables, row)
-            return history.purge(tables, before, limit, now)
+            done = super().purge(purge)
+            gone, more = self._examine(purge, now)
+            for filed in gone:
+                roll_up(tables, _unfiled(filed))
+                tables.attempts.pop(filed[_ID], None)
+                tables.reports.pop(filed[_ID], None)
+                tables.run_logs.pop(filed[_ID], None)
+            return Purged(done.count + len(gone), done.after, done.more or more)
 
-    def _old(self, before: datetime, limit: int, now: datetime) -> list[Filed]:
-        """Mark up to `limit` of the oldest filed rows as purged, and return these rows."""
-        begin = self._purged
-        some = self._file[begin : begin + limit]
-        old = list(takewhile(lambda each: (each[_FINISHED] or each[_RUN]) < before, some))
-        gone = [each for each in old if each[_RUN] <= now]
-        # A slot that is still to come may have been superseded long ago: its turn comes later.
-        self._file[begin : begin + len(old)] = [*gone, *(each for each in old if each[_RUN] > now)]
-        self._purged += len(gone)
-        for each in gone:
-            del self._by_id[each[_ID]]
-        return gone
+    def _examine(self, purge: Purge, now: datetime) -> tuple[list[Filed], bool]:
+        """Examine the next filed rows; return those that go, and whether there may be more."""
+        begin, gone = self._examined.get(purge.retention, 0), []
+        some = self._file[begin : begin + purge.limit]
+        old = list(takewhile(lambda each: (each[_FINISHED] or each[_RUN]) < purge.before, some))
+        self._examined[purge.retention] = begin + len(old)
+        for filed in old:
+            schedule = self._travel.schedules.get(filed[_SCHEDULE] or "")
+            # A slot that was superseded long ago may still be to come: its row stays.
+            if filed[_RUN] > now or not is_concerned(schedule, purge):
+                continue
+            if schedule is None or schedule.deleted:
+                gone.append(self._forget(filed))
+            else:
+                gone += self._pushed_out(schedule, filed)
+        return gone, len(old) == purge.limit
+
+    def _pushed_out(self, schedule: Schedule, filed: Filed) -> list[Filed]:
+        """Return the rows that a schedule keeps no longer, after another row has become old."""
+        old = self._old[schedule.id]
+        old.append(filed)
+        finished = sum(row.finished_at is not None for row in self._travel.rows_of(schedule.id))
+        excess = self._filed_of[schedule.id] + finished - schedule.definition.keep
+        return [self._forget(old.popleft()) for _ in range(min(max(excess, 0), len(old)))]
+
+    def _forget(self, filed: Filed) -> Filed:
+        self._filed_of[filed[_SCHEDULE]] -= 1
+        return self._by_id.pop(filed[_ID])
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
-        for filed in self._file[self._purged :]:
+        for filed in self._by_id.values():
             of_schedule = query.schedule_id in (None, filed[_SCHEDULE])
             if of_schedule and query.job in (None, filed[_SNAPSHOT].job):
                 yield _unfiled(filed)

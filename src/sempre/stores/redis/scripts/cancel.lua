@@ -1,9 +1,10 @@
 -- needs: base known rows actions
 -- End live executions, and ask the workers of running ones to cancel them.
-local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at" }
+local WANTED = { "state", "fence", "kind", "schedule_id", "run_at", "first_started_at",
+    "retried_at" }
 
 local function is_next_row(row)
-    if row.schedule_id == "" or row.kind ~= "scheduled" or row.first_started_at ~= "" then
+    if row.schedule_id == "" or row.kind ~= "scheduled" or not is_untried(row) then
         return false
     end
     local cursor = redis.call("HGET", key("schedule", row.schedule_id), "cursor")

@@ -5,7 +5,7 @@ local after, limit, ahead, names = argument(), number(), later(number()), {}
 local first = after == "" and "-" or "(" .. after
 local ids = redis.call("ZRANGEBYLEX", key("schedules"), first, "+", "LIMIT", 0, limit)
 local ASKED = { "name", "audit", "broken", "cursor", "revision", "next_run_at" }
-local NEXT = { "state", "kind", "first_started_at", "run_at", "revision" }
+local NEXT = { "state", "kind", "first_started_at", "retried_at", "run_at", "revision" }
 
 local function is_in_order(id, audit, broken, cursor, revision, next_run_at)
     if broken ~= "" or audit == "astray" or cursor > ahead then
@@ -15,7 +15,7 @@ local function is_in_order(id, audit, broken, cursor, revision, next_run_at)
     for _, each in ipairs(redis.call("ZRANGE", key("active", id), 0, -1)) do
         local row = look(each, NEXT)
         local is_next = row and is_live(row) and row.kind == "scheduled"
-            and row.first_started_at == "" and row.run_at > cursor
+            and is_untried(row) and row.run_at > cursor
         if is_next and row.run_at == next_run_at and row.revision == revision then
             right = right + 1
         elseif is_next then

@@ -23,4 +23,6 @@ for _, holder in ipairs(redis.call("SMEMBERS", key("holders"))) do
 end
 local due_at = next_due_at(wanted, "")
 local store = redis.call("HGET", key("meta"), "uuid")
-return { now, { alive and 1 or 0, due_at, pass_due_at, cancelled, held, has_expired, store } }
+local drain = redis.call("SISMEMBER", key("draining"), session)
+local facts = { alive and 1 or 0, due_at, pass_due_at, cancelled, held, has_expired, store, drain }
+return { now, facts }

@@ -19,7 +19,7 @@ local function add(queue, priority, name, first)
     return members[#members]
 end
 
-for _, kind in ipairs({ "manual", "single", "slots" }) do
+for _, kind in ipairs({ "limited", "manual", "single", "slots" }) do
     local lanes = {}
     if not precedes(kind, kind_after) then
         lanes = redis.call("ZRANGE", key("lanes", kind), 0, -1)

@@ -66,6 +66,12 @@ class Transaction(Protocol):
         """Return the last outcomes of each of these schedules."""
         ...
 
+    def pushed_out(
+        self, bounds: Sequence[tuple[str, int]], *, now: int, limit: int
+    ) -> list[Sequence[Any]]:
+        """Return the oldest ended executions that finished before an instant of their schedule."""
+        ...
+
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed."""
         ...

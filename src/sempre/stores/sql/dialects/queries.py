@@ -43,3 +43,9 @@ class Queries(ABC):
     def outcome_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
         """Return the last outcomes of each of these schedules."""
         return self.rows("outcome_rows", ids=ids, limit=limit)
+
+    def pushed_out(
+        self, bounds: Sequence[tuple[str, int]], *, now: int, limit: int
+    ) -> list[Sequence[Any]]:
+        """Return the oldest ended executions that finished before an instant of their schedule."""
+        return self.rows("pushed_out", bounds=bounds, now=now, limit=limit)

@@ -34,6 +34,7 @@ class Hands:
         runs: the latest run of each execution, by its id.
         asked: why each execution was asked to end; like a thread, a run goes on until `end`.
         told: the reported progress of runs, by execution id.
+        logged: the log of runs, by fence.
     """
 
     stuck = 0
@@ -45,6 +46,7 @@ class Hands:
         self.runs: dict[str, Run] = {}
         self.asked: dict[str, str] = {}
         self.told: dict[str, Progress] = {}
+        self.logged: dict[int, str] = {}
         self._open: dict[int, tuple[Run, Callable[[Run, Outcome], None]]] = {}
 
     def start(self) -> None:
@@ -67,8 +69,13 @@ class Hands:
         error: str = "",
     ) -> None:
         """End the run of a claim; the recorded duration is always one second."""
+        self.finish(execution, Outcome(how, result=result, error=error))
+
+    def finish(self, execution: Execution, outcome: Outcome) -> None:
+        """End the run of a claim with an outcome; the recorded duration is always one second."""
         run, done = self._open.pop(execution.fence)
-        done(run, Outcome(how, result=result, error=error, seconds=1.0))
+        log = self.logged.pop(execution.fence, "")
+        done(run, outcome._replace(seconds=1.0, log=log))
 
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Note that a run is asked to end."""
@@ -79,6 +86,10 @@ class Hands:
         """Return the reported progress of runs that are still open."""
         open_ids = {run.execution.id for run, _ in self._open.values()}
         return {each: told for each, told in self.told.items() if each in open_ids}
+
+    def logs(self) -> Mapping[int, str]:
+        """Return the logs of runs that are still open."""
+        return {fence: log for fence, log in self.logged.items() if fence in self._open}
 
     def stop(self) -> None:
         """Let go of everything without a word."""
@@ -138,7 +149,11 @@ class DrivenWorker(Worker):
         error: str = "",
     ) -> None:
         """End a run in hand and record the outcome."""
-        self.hands.end(execution, how, result=result, error=error)
+        self.finish(execution, Outcome(how, result=result, error=error))
+
+    def finish(self, execution: Execution, outcome: Outcome) -> None:
+        """End a run in hand with an outcome, and record the outcome."""
+        self.hands.finish(execution, outcome)
         self.settle()
 
     def adopt(self, execution: Execution, schedule: Schedule | None) -> None:

@@ -259,7 +259,7 @@ def test_what_a_pass_did_is_kept_in_the_store(store: Store) -> None:
 def test_what_ended_before_retention_is_gone_and_counted(store: Store) -> None:
     """Rows that ended since stay."""
     shop = Workshop(store)
-    schedule = copy_with(draft_schedule(store, grid=shop.hourly()), started=True)
+    schedule = copy_with(draft_schedule(store, grid=shop.hourly(), keep=0), started=True)
     day = 24 * 60
     rows = []
     for days in (40, 31, 29):

@@ -11,6 +11,7 @@ from sempre.domain.policies import Retry
 from sempre.domain.states import Kind, State
 from sempre.ports.health import Backlog
 from sempre.ports.messages import Birth, Settled, Settlement, Switch, View
+from sempre.ports.retention import Purge
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -158,7 +159,7 @@ def test_what_is_no_longer_failed_is_no_failure(store: Store) -> None:
     rows = _with_history(store, "many", State.FAILED, State.FAILED)
     now = now_of(store)
 
-    assert store.purge(before=now, limit=1) == 1
+    assert store.purge(Purge(before=now, limit=9, keep=1)).count == 1
 
     assert [row.id for row in store.failures(since=now - HOUR, limit=9).value] == [rows[0].id]
 

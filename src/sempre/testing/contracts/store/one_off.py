@@ -39,7 +39,7 @@ def test_work_reads_back_equal(store: Store) -> None:
         "args": {"to": "ana@example.org", "id": 2**53 + 1, "nested": [{"✓": [None, 0.1]}]},
         "queue": "mail",
         "priority": 3,
-        "retry": Retry(4, base="2s", cap="3m"),
+        "retry": Retry(4, base="2s", cap="3m", jitter="1s", never=("myapp.errors.Fatal",)),
         "timeout": timedelta(seconds=5, microseconds=1),
         "on_unknown": "skip",
         "overlap": "allow",

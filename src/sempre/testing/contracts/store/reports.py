@@ -5,6 +5,7 @@
 from sempre.domain.execution import Execution
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Report
+from sempre.ports.retention import Purge
 from sempre.ports.store import Store
 from sempre.testing.contracts.store.builders import (
     HOUR,
@@ -45,9 +46,9 @@ def test_a_report_is_kept_as_it_was_told(store: Store) -> None:
     store.report(reports, session=session)
 
     found = store.reports([second.id, silent.id, new_id(), first.id, first.id])
-    times = [each.told_at for each in found.value]
+    times = [each.reported_at for each in found.value]
     assert all(at is not None and before <= at <= found.now for at in times)
-    plain = [copy_with(each, told_at=None) for each in found.value]
+    plain = [copy_with(each, reported_at=None) for each in found.value]
     assert plain == sorted(reports, key=lambda each: each.execution_id)
     assert _told(store, silent) == []
     assert store.reports([]).value == []
@@ -106,6 +107,6 @@ def test_a_report_goes_with_its_execution(store: Store) -> None:
     store.report([Report(row.id, row.fence, 1)], session=session)
     succeed(store, row)
 
-    assert store.purge(before=now_of(store) + HOUR, limit=10) == 1
+    assert store.purge(Purge(before=now_of(store) + HOUR, limit=10, keep=0)).count == 1
 
     assert _told(store, row) == []

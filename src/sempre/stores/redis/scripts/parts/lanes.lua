@@ -82,11 +82,13 @@ local function due(lanes, wanted)
     return found
 end
 
-local WANTED_BY = { "state", "due_at", "held_by", "priority", unpack(STOPPED_BY) }
+local WANTED_BY = {
+    "state", "due_at", "held_by", "priority", "limit_key", "rate_key", unpack(STOPPED_BY),
+}
 
 -- Whether an execution is one-off work that is due, wanted and not stopped.
 local function is_due_single(row, wanted, switches)
-    return row and is_live(row) and row.schedule_id == "" and row.held_by == ""
+    return row and is_live(row) and kind_of(row) == "single" and row.held_by == ""
         and row.due_at <= wanted.latest and wanted.queues[row.queue] and wanted.jobs[row.job]
         and not stopping(switches, row)
 end
@@ -122,10 +124,18 @@ local function due_singles(wanted, switches, ids)
     return due(lanes, wanted)
 end
 
+-- Add the lanes of rows that planned claims start. A plan holds work with a limit that a switch
+-- stops.
+local function add_planned(found, wanted, switches)
+    add_lanes(found, "slots", wanted, of_mode(switches, "hold"))
+    add_lanes(found, "manual", wanted, {})
+    add_lanes(found, "limited", wanted, {})
+end
+
 -- When the next wanted row is due after an instant, stopped or not; an empty text if there is none.
 local function next_due_at(wanted, since)
     local first, lanes = "", {}
-    for _, kind in ipairs({ "slots", "manual", "single" }) do
+    for _, kind in ipairs({ "slots", "manual", "single", "limited" }) do
         add_lanes(lanes, kind, wanted, {})
     end
     for _, lane in ipairs(lanes) do

@@ -6,7 +6,7 @@ local ROW, ROW_AT = --[[execution]]
 local SCHEDULE, SCHEDULE_AT = --[[schedule]]
 local INDEXED = {
     "state", "schedule_id", "kind", "run_at", "due_at", "job", "queue", "priority", "held_by",
-    "session", "finished_at", "ended_at", "unique", "created_at",
+    "session", "finished_at", "ended_at", "unique", "created_at", "limit_key", "rate_key",
 }
 
 local function exists(id)
@@ -47,11 +47,17 @@ local function is_live(row)
     return row.state == "pending" or row.state == "scheduled"
 end
 
+-- The fields by which a waiting row waits for its first start: no operator has retried the row.
+local function is_untried(row)
+    return row.first_started_at == "" and row.retried_at == ""
+end
+
 -- A lane holds the waiting rows of one kind, priority, queue and job. The length of the queue's
 -- name shows where the job's name begins.
 local function kind_of(row)
     if row.schedule_id == "" then
-        return "single"
+        -- Work with a limit has its own lanes, since only planned claims start it.
+        return row.limit_key .. row.rate_key == "" and "single" or "limited"
     end
     -- Manual rows have their own lanes, since no switch stops them.
     return row.kind == "manual" and "manual" or "slots"
@@ -59,6 +65,31 @@ end
 
 local function lane_of(row)
     return row.priority .. ":" .. #row.queue .. ":" .. row.queue .. row.job
+end
+
+-- The order in which executions that wait for one limit go on, as a text.
+local RANK_WIDTH = 10 + WIDTH
+
+local function rank_of(row)
+    return string.format("%010d", row.priority) .. row.run_at .. row.id
+end
+
+local PARKED = "limit:"
+
+local function waits_for_limit(row)
+    return string.sub(row.held_by, 1, #PARKED) == PARKED
+end
+
+-- Add the members of indexes that stand for a row with limits.
+local function add_limits(found, row)
+    local first_key = row.limit_key ~= "" and row.limit_key or row.rate_key
+    if row.state == "running" and row.limit_key ~= "" then
+        found[key("limit-runs", row.limit_key)] = row.id
+    elseif is_live(row) and row.held_by == "" then
+        found[key("limit-waits", first_key)] = row.due_at .. row.id
+    elseif is_live(row) and waits_for_limit(row) then
+        found[key("parked", row.held_by)] = rank_of(row)
+    end
 end
 
 -- The members of indexes that stand for a row, by the key of the index.
@@ -89,6 +120,9 @@ local function memberships(row)
         -- A name of a job has no line break.
         found[key("failed")] = row.job .. "\n" .. row.ended_at .. row.id
     end
+    if row.limit_key .. row.rate_key ~= "" then
+        add_limits(found, row)
+    end
     if row.schedule_id == "" then
         return found
     end
@@ -107,8 +141,15 @@ local function memberships(row)
     return found
 end
 
--- Remove lanes and holders without rows from their lists, and add those that have rows.
+-- Remove lanes, holders and limits without rows from their lists, and add those that have rows.
 local function list_places(row)
+    if waits_for_limit(row) then
+        if redis.call("EXISTS", key("parked", row.held_by)) == 1 then
+            redis.call("ZADD", key("parked-keys"), 0, row.held_by)
+        else
+            redis.call("ZREM", key("parked-keys"), row.held_by)
+        end
+    end
     local lane = lane_of(row)
     if redis.call("EXISTS", key("lane", kind_of(row), lane)) == 1 then
         redis.call("ZADD", key("lanes", kind_of(row)), row.priority, lane)
@@ -156,7 +197,7 @@ local function put(id, values)
     end
     redis.call("HSET", key("execution", id), unpack(flat))
     move(row, old and memberships(old) or {}, memberships(row))
-    if old and old.session ~= row.session then
+    if old and (old.session ~= row.session or old.held_by ~= row.held_by) then
         list_places(old)
     end
     if row.schedule_id ~= "" then
@@ -167,7 +208,7 @@ end
 local function forget(id)
     local row = look(id, INDEXED)
     move(row, memberships(row), {})
-    redis.call("DEL", key("execution", id), key("attempts", id))
+    redis.call("DEL", key("execution", id), key("attempts", id), key("logs", id))
     redis.call("HDEL", key("cancellations"), id)
     redis.call("HDEL", key("reports"), id)
 end
@@ -179,6 +220,7 @@ local function put_schedule(id, values)
         table.insert(flat, value)
     end
     local old = values.name and redis.call("HGET", key("schedule", id), "name")
+    local retained = values.name and redis.call("HGET", key("schedule", id), "retention")
     redis.call("HSET", key("schedule", id), unpack(flat))
     touched[id] = true
     if not values.name then
@@ -187,6 +229,12 @@ local function put_schedule(id, values)
     if old and old ~= values.name and redis.call("HGET", key("names"), old) == id then
         redis.call("HDEL", key("names"), old)
         redis.call("ZREM", key("listed"), old)
+    end
+    if retained and retained ~= "" then
+        redis.call("ZREM", key("retained"), retained .. id)
+    end
+    if values.retention ~= "" then
+        redis.call("ZADD", key("retained"), 0, values.retention .. id)
     end
     if values.deleted == "0" then
         redis.call("HSET", key("names"), values.name, id)
@@ -204,8 +252,8 @@ local function stamp_of_next(id, run_at)
     local name = key("slots", "scheduled", id)
     local members = redis.call("ZRANGEBYLEX", name, "[" .. run_at, "[" .. run_at .. PAST_ALL)
     for _, member in ipairs(members) do
-        local row = look(id_in(member), { "state", "first_started_at", "stamp" })
-        if row and is_live(row) and row.first_started_at == "" then
+        local row = look(id_in(member), { "state", "first_started_at", "retried_at", "stamp" })
+        if row and is_live(row) and is_untried(row) then
             return row.stamp
         end
     end

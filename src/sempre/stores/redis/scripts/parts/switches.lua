@@ -34,8 +34,8 @@ local function note_held(name, target)
     local last = "(" .. now .. PAST_ALL
     for _, lane in ipairs(redis.call("ZRANGE", key("lanes", "slots"), 0, -1)) do
         for _, member in ipairs(redis.call("ZRANGEBYLEX", key("lane", "slots", lane), "-", last)) do
-            local row = look(id_in(member), { "first_started_at", unpack(STOPPED_BY) })
-            if row.kind == "scheduled" and row.first_started_at == "" and stops(target, row) then
+            local row = look(id_in(member), { "first_started_at", "retried_at", unpack(STOPPED_BY) })
+            if row.kind == "scheduled" and is_untried(row) and stops(target, row) then
                 redis.call("HSET", key("execution", id_in(member)), "reason", "held by " .. name)
             end
         end

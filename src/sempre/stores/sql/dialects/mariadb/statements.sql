@@ -70,6 +70,14 @@ STRAIGHT_JOIN
 -- Whether a pair comes after or before another: MariaDB uses no index range to compare pairs.
 {1} {3}= {4} AND ({1} {3} {4} OR ({1} = {4} AND {2} {3} {5}))
 
+-- name: runs_under
+-- The condition that a row {1} runs under a limit {2}.
+{1}.limit_place = CONCAT('runs ', {2})
+
+-- name: waits_under
+-- The condition that a row {1} waits, is not held, and has {2} as the key of its first limit.
+{1}.limit_place = CONCAT('waits ', {2})
+
 -- name: update_rows
 -- Update rows of table {1} by their ids: the columns of list {2}, given as a JSON array.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (
@@ -271,6 +279,20 @@ UPDATE {passes} SET due_at = :due_at, holder = :holder WHERE due_at <= :now OR d
 -- name: delete_orphans
 -- Delete results of executions that were deleted earlier: no other row refers to these results.
 DELETE FROM {attempts} WHERE orphaned_at < :before ORDER BY orphaned_at, number LIMIT :limit
+
+-- name: own_retentions
+-- The retentions that schedules have of their own: of a bound that is read from another table
+-- MariaDB makes no range, but it skips through an index for distinct values.
+SELECT DISTINCT c.retention FROM {schedules} AS c {by_index:schedules_retention}
+WHERE c.retention > 0 ORDER BY c.retention
+
+-- name: pushed_out
+-- Ended executions of one schedule that finished before an instant; several are joined by UNION.
+SELECT {purged_columns:x} FROM {executions} AS x {by_index:executions_finished}
+JOIN {schedules} AS c ON c.id = x.schedule_id
+WHERE x.schedule_id = :word AND x.finished_at < :number
+    AND x.ended_at IS NOT NULL AND {is_past:x}
+ORDER BY x.finished_at, x.id LIMIT :limit
 
 -- name: latest_rows
 -- The newest executions of one schedule; several are joined by UNION.

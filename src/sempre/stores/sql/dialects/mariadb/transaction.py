@@ -76,11 +76,26 @@ class MariadbTransaction(Queries):
 
     def latest_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
         """Return the newest executions of schedules, by a SELECT for each of them in one UNION."""
-        return self._of_each("latest_rows", ids, limit)
+        wanted = [{"schedule_id": each, "limit": limit} for each in ids]
+        return self._union("latest_rows", wanted)
 
     def outcome_rows(self, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
         """Return the last outcomes of schedules, by a SELECT for each of them in one UNION."""
-        return self._of_each("outcome_rows", ids, limit)
+        wanted = [{"schedule_id": each, "limit": limit} for each in ids]
+        return self._union("outcome_rows", wanted)
+
+    def pushed_out(
+        self, bounds: Sequence[tuple[str, int]], *, now: int, limit: int
+    ) -> list[Sequence[Any]]:
+        """Return executions of schedules, by a SELECT for each schedule in one UNION."""
+        wanted = [
+            {"word": word, "number": number, "now": now, "limit": limit} for word, number in bounds
+        ]
+        return self._union("pushed_out", wanted)
+
+    def _union(self, name: str, wanted: Iterable[Mapping[str, Any]]) -> list[Sequence[Any]]:
+        parts = self._bound_each(name, wanted)
+        return self._run(" UNION ALL ".join(f"({part})" for part in parts))[0]
 
     def run(self, name: str, /, **parameters: Any) -> int:  # noqa: ANN401
         """Run a statement and return how many rows it changed; split documents by packets."""
@@ -124,12 +139,6 @@ class MariadbTransaction(Queries):
                 if cursor.description:
                     found = list(cursor.fetchall())
         return found, count
-
-    def _of_each(self, name: str, ids: Sequence[str], limit: int) -> list[Sequence[Any]]:
-        """Run a SELECT for each of these schedules, in one UNION."""
-        wanted = [{"schedule_id": each, "limit": limit} for each in ids]
-        parts = self._bound_each(name, wanted)
-        return self._run(" UNION ALL ".join(f"({part})" for part in parts))[0]
 
     def _in_lanes(
         self, name: str, parameters: Mapping[str, Any], *, by_age: bool

@@ -238,11 +238,22 @@ CROSS JOIN LATERAL (
 ) AS e
 {row_joins}
 
+-- name: pushed_out
+-- Ended executions that finished before an instant of their schedule: pairs of schedule and instant.
+SELECT {purged_columns:e} FROM {pairs:bounds} AS one
+JOIN {schedules} AS c ON c.id = one.word
+CROSS JOIN LATERAL (
+    SELECT x.* FROM {executions} AS x
+    WHERE x.schedule_id = c.id AND x.finished_at < one.number
+        AND x.ended_at IS NOT NULL AND {is_past:x}
+    ORDER BY x.finished_at, x.id LIMIT :limit
+) AS e
+
 -- name: occupied_slots
 -- The executions that hold a slot, or are an active backfill of the slot, at pairs of schedule and
 -- instant; one probe for each pair.
-SELECT found.id, found.schedule_id, found.run_at, found.kind, found.state, found.first_started_at,
-    found.tzdata
+SELECT found.id, found.schedule_id, found.run_at, found.kind, found.state,
+    coalesce(found.first_started_at, found.retried_at), found.tzdata
 FROM {pairs:slots} AS one
 CROSS JOIN LATERAL (
     SELECT x.* FROM {executions} AS x
@@ -294,7 +305,7 @@ begun AS (
         tzdata = :found_tzdata
     FROM moved
     WHERE e.id = moved.id AND e.state || '' IN ('pending', 'scheduled') AND e.held_by = ''
-        AND e.attempt = 0 AND e.fence = 0 AND e.due_at <= moved.now
+        AND e.attempt = 0 AND e.fence = 0 AND e.retried_at IS NULL AND e.due_at <= moved.now
     RETURNING
         e.id, e.fence, e.schedule_id, e.name, e.revision, e.job, e.queue, e.lane, e.priority,
         e.rules, e.args, moved.successor, moved.next_run_at, moved.next_due_at, moved.now

@@ -7,24 +7,33 @@ ALTER TABLE {executions} ADD COLUMN limit_key TEXT NOT NULL DEFAULT '';
 ALTER TABLE {executions} ADD COLUMN rate_key TEXT NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS {prefix}executions_limited ON {executions} (limit_key)
     WHERE limit_key <> '' AND state = 'running';
+CREATE INDEX IF NOT EXISTS {prefix}executions_limit_waits ON {executions}
+    (CASE WHEN limit_key <> '' THEN limit_key ELSE rate_key END, due_at, id)
+    WHERE limit_key || rate_key <> '' AND state IN ('pending', 'scheduled') AND held_by = '';
+CREATE INDEX IF NOT EXISTS {prefix}executions_parked ON {executions} (held_by, priority, run_at, id)
+    WHERE held_by <> '' AND state IN ('pending', 'scheduled');
 
 -- The failures of each job, newest last.
 CREATE INDEX IF NOT EXISTS {prefix}executions_failed ON {executions} (job, ended_at, id)
     WHERE state = 'failed';
 
--- The retention of schedules that have one of their own.
+-- The retention of schedules that have one of their own; how many executions each keeps at any age.
 ALTER TABLE {schedules} ADD COLUMN retention INTEGER;
-CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (id) WHERE retention IS NOT NULL;
+ALTER TABLE {schedules} ADD COLUMN keep INTEGER NOT NULL DEFAULT 100;
+CREATE INDEX IF NOT EXISTS {prefix}schedules_retention ON {schedules} (retention)
+    WHERE retention IS NOT NULL;
 
 -- draining is 1 after an operator has asked the worker to stop.
 ALTER TABLE {sessions} ADD COLUMN draining INTEGER NOT NULL DEFAULT 0;
 
--- A row for each limit that executions wait for. Claims of one limit lock its row. opens_at is when a
--- rate limit allows the next start.
+-- A row for each limit that claims have used. Claims of one limit lock its row. period is the longest
+-- period of a rate; used_at is when a claim last locked the row.
 CREATE TABLE IF NOT EXISTS {limits} (
     limit_key TEXT NOT NULL PRIMARY KEY,
-    opens_at INTEGER
+    period INTEGER NOT NULL,
+    used_at INTEGER NOT NULL
 );
+CREATE INDEX IF NOT EXISTS {prefix}limits_used ON {limits} (used_at, limit_key);
 
 -- The recent starts under each rate limit.
 CREATE TABLE IF NOT EXISTS {limit_starts} (
@@ -33,6 +42,7 @@ CREATE TABLE IF NOT EXISTS {limit_starts} (
     fence INTEGER NOT NULL,
     PRIMARY KEY (limit_key, started_at, fence)
 );
+CREATE INDEX IF NOT EXISTS {prefix}limit_starts_age ON {limit_starts} (started_at);
 
 -- The log of each run: what its job wrote by logging.
 CREATE TABLE IF NOT EXISTS {run_logs} (

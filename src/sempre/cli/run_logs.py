@@ -1,0 +1,85 @@
+"""The logs of the runs of an execution, as commands show them."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from sempre.cli.context import CommandContext
+from sempre.cli.executions import has_ended
+from sempre.domain.execution import Execution
+from sempre.domain.redaction import redacted_text
+from sempre.domain.run_log import LogLines, read_log
+from sempre.domain.states import State
+from sempre.errors import NotFound
+
+__all__ = ["AttemptLog", "NewLines", "execution_of", "follow_logs", "logs_of"]
+
+
+class AttemptLog(NamedTuple):
+    """The log of one attempt, without secrets; attempts are counted from 1."""
+
+    attempt: int
+    fence: int
+    lines: LogLines
+    written_at: datetime | None = None
+
+
+class NewLines(NamedTuple):
+    """Lines that an attempt has written since the last query."""
+
+    attempt: int
+    lines: list[str]
+
+
+def execution_of(context: CommandContext, identity: str) -> Execution:
+    """Return an execution by the beginning of its id; NotFound if there is none."""
+    found = context.read_one(context.store.candidates([context.execution_id(identity)]))
+    if found is None:
+        raise NotFound("execution", identity)
+    return found.execution
+
+
+def logs_of(context: CommandContext, row: Execution) -> list[AttemptLog]:
+    """Return the log of every attempt at an execution; an attempt may have written no line."""
+    logs = {each.fence: each for each in context.read(context.store.run_logs(row.id))}
+    fences = {each.fence for each in context.read(context.store.attempts(row.id))} | logs.keys()
+    if row.state is State.RUNNING:
+        fences.add(row.fence)
+    names = (*context.redact, *row.snapshot.redact)
+    found = []
+    for number, fence in enumerate(sorted(fences), 1):
+        log = logs.get(fence)
+        lines = read_log(redacted_text(log.text, names) if log else "")
+        found.append(AttemptLog(number, fence, lines, log.written_at if log else None))
+    return found
+
+
+def follow_logs(
+    context: CommandContext, identity: str, *, everything: bool, rest: Callable[[], object]
+) -> Iterator[NewLines]:
+    """Yield the lines of an execution as its runs write them, until the execution has ended.
+
+    Args:
+        context: of the command.
+        identity: the id of the execution.
+        everything: begin with the first attempt, in place of the newest.
+        rest: called between two queries.
+
+    Raises:
+        NotFound: the execution does not exist, or was purged meanwhile.
+    """
+    seen: dict[int, int] = {}
+    first: int | None = 0 if everything else None
+    while True:
+        # Before its logs: an execution that has ended has all its lines.
+        row = execution_of(context, identity)
+        logs = logs_of(context, row)
+        if first is None and logs:
+            first = logs[-1].fence
+        for each in logs:
+            if first is not None and each.fence >= first:
+                yield NewLines(each.attempt, each.lines.after(seen.get(each.fence, 0)))
+                seen[each.fence] = each.lines.total
+        if has_ended(row):
+            return
+        rest()

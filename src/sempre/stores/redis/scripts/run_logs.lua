@@ -1,0 +1,3 @@
+-- needs: base known
+-- Return the log of every run of an execution.
+return { now, redis.call("HGETALL", key("logs", argument())) }
