@@ -335,3 +335,24 @@ def test_slots_that_a_switch_holds_are_held_and_not_overdue(fleet: Shop) -> None
     store.switch(Switch("incident", "job:leap", mode="hold"), off=True)
 
     assert problems(fleet).keys() == {"S501", "S502"}
+
+
+def test_the_json_of_status_has_these_fields_and_types(fleet: Shop) -> None:
+    fleet.run("doomed")
+
+    answer = fleet.answer("status")
+
+    kinds = {name: type(value).__name__ for name, value in answer.items()}
+    assert kinds == {
+        **dict.fromkeys(("healthy",), "bool"),
+        **dict.fromkeys(("now",), "str"),
+        **dict.fromkeys(("watchdog_age_s", "watchdog_interval_s", "latest_s"), "float"),
+        **dict.fromkeys(("schedules", "enabled", "paused", "without_future", "broken"), "int"),
+        **dict.fromkeys(("orphaned", "disabled_by_deploy", "ahead", "late", "unrung"), "int"),
+        **dict.fromkeys(("quarantined", "unknown_work", "unserved_work", "held_work"), "int"),
+        **dict.fromkeys(("workers",), "int"),
+        **dict.fromkeys(("failing", "held", "overrunning", "switches_off", "problems"), "list"),
+        **dict.fromkeys(("unreadable", "failed_jobs"), "dict"),
+    }
+    [problem] = answer["problems"]
+    assert problem.keys() == {"code", "message", "severity", "names", "advice"}

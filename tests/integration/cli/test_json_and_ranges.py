@@ -59,6 +59,7 @@ def test_show_in_json_is_complete_and_typed(shop: Shop) -> None:
         "retry": {"limit": 5, "base": 10.0, "cap": 3600.0},
         "timeout": 1200.0,
         "on_unknown": "rerun",
+        "alert_after": 1,
         "retention": None,
         "keep": 100,
         "tags": ["a", "b"],
