@@ -474,3 +474,22 @@ class FencesAnew(MemoryStore):
             if each is not None:
                 self.tables.put(each)
         return same
+
+
+class DrainsOnce(MemoryStore):
+    """Forgets a drain as soon as one tick has told the worker."""
+
+    def tick(self, session: str, wanted: Wanted, *, lease: timedelta) -> Reading[Tick]:
+        reading = super().tick(session, wanted, lease=lease)
+        if reading.value.drain:
+            known = self.tables.sessions[session]
+            self.tables.sessions[session] = copy_with(known, draining=False)
+        return reading
+
+
+class FindsIdsAnywhere(MemoryStore):
+    """Finds ids that contain a text, not only those that begin with it."""
+
+    def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
+        found = [each for each in self.tables.executions if prefix.lower() in each]
+        return Reading(self.clock.now(), sorted(found, reverse=True)[:limit])

@@ -22,6 +22,8 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
         "test_no_edit_commits_between_the_reading_and_the_plans_of_an_exclusive_claim",
     ),
     (broken_stores.FencesByAttempt, "test_fences_increase_over_everything_that_starts"),
+    (broken_stores.DrainsOnce, "test_a_worker_that_is_drained_learns_it_from_every_tick"),
+    (broken_stores.FindsIdsAnywhere, "test_ids_are_found_by_their_beginning_highest_first"),
     (broken_stores.ClaimsEarly, "test_a_row_is_never_claimed_early"),
     (broken_stores.ClaimsForAnyone, "test_a_session_that_lost_its_lease_claims_nothing"),
     (broken_stores.IgnoresSwitches, "test_no_claim_of_what_is_off_commits"),

@@ -47,6 +47,8 @@ HOT: dict[str, dict[str, Any]] = {
     "occupied_slots": {"slots": json_text([["0000005", 5]])},
     "known_snapshots": {"revisions": json_text([["0000005", 1]])},
     "rows_unannounced": {"until": 10**9, "limit": 100},
+    "ids_from": {"prefix": "00050", "beyond": "00050~", "limit": 11},
+    "held_rows": {"limit": 100},
     "lane_after": {"lane": "slots/"},
     "waiting_lanes": {"lanes": DUE["lanes"]},
     "waiting_rows": {
@@ -220,6 +222,7 @@ BY_INDEX = {
     "held_claims": "executions_running",
     "tick": "executions_running",
     "rows_unannounced": "executions_unrung",
+    "held_rows": "executions_held",
     "lane_after": "executions_lane",
     "ended_page": "executions_ended",
     "own_retentions": "schedules_retention",

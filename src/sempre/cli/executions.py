@@ -125,7 +125,7 @@ EXECUTION = Fields[Execution](
     Field("held_by", lambda row: row.held_by or None, label="held by"),
     Field("actor", lambda row: row.actor),
     Field("reason", lambda row: row.reason, mask=redacted_text),
-    Field("", lambda row: row.reason, column="WHY", text=_why_in_table, below=True, flexible=20),
+    Field("", lambda row: row.reason, column="WHY", text=_why_in_table, below=True, flexible=40),
     Field("", lambda row: row.reason, label="why", text=_why),
     Field("args", lambda row: dict(row.snapshot.args), mask=redacted, label="args", text=_args),
     Field("", lambda row: row.key, label="key"),

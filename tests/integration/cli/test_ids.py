@@ -53,3 +53,13 @@ def test_other_commands_resolve_ids_by_their_context(shop: Shop) -> None:
 
     with open_context(choose_store(shop.url, None, None), Output()) as context:
         assert context.execution_id(identity[:-1]) == identity
+
+
+def test_verbs_and_logs_take_prefixes_too(shop: Shop) -> None:
+    [identity] = shop.run("doomed")
+
+    logs = shop.cli("logs", identity[:-1])
+    retried = shop.cli("retry", identity[:-1])
+
+    assert (logs.exit_code, retried.exit_code) == (0, 0), retried.stderr
+    assert shop.answer("execution", identity)["execution"]["state"] in ("pending", "scheduled")

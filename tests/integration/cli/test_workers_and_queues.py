@@ -167,6 +167,15 @@ def test_a_drain_of_no_worker_has_its_exit_code(shop: Shop, words: list[str], co
     assert result.stdout == ""
 
 
+def test_a_drain_is_in_the_log_of_actions(shop: Shop) -> None:
+    session = session_of(shop.app.engine.store)
+
+    shop.cli("workers", "drain", session[:8], "-m", "new kernel")
+
+    [action] = shop.answer("log", f"worker:{session}")["actions"]
+    assert (action["verb"], action["note"]) == ("drain", "new kernel")
+
+
 def test_an_ambiguous_worker_is_not_drained(shop: Shop) -> None:
     for identity in ("abcd-1", "abcd-2"):
         shop.app.engine.store.register(Session(identity), lease=shop.app.settings.lease)
