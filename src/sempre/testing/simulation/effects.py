@@ -14,6 +14,8 @@ from sempre.testing.simulation.stage import Broken, Program
 __all__ = ["Effects", "Start", "guard_of"]
 
 UNSUCCESSFUL = frozenset({Ended.FAILED, Ended.TIMED_OUT, Ended.CRASHED, Ended.RETRY_LATER})
+# Ends after which only an operator lets an execution run again.
+RETRIED_BY_HAND = frozenset({Ended.GAVE_UP, Ended.SKIPPED, Ended.CANCELLED})
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ class Effects:
             self.repeated.append(execution.fence)
             return
         self._latest[execution.id] = execution.fence
-        if before is not None and self.ended.get(before) not in UNSUCCESSFUL:
+        expected = UNSUCCESSFUL | (RETRIED_BY_HAND if execution.retried_at else set())
+        if before is not None and self.ended.get(before) not in expected:
             self.repeated.append(before)
 
     def _present(self, execution: Execution) -> bool:
