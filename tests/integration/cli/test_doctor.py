@@ -72,14 +72,22 @@ def lose_next_row(shop: Shop) -> None:
     shop.app.engine.store.create([Birth(lost)])
 
 
-def test_all_is_well_but_for_a_yearly_schedule(fleet: Shop) -> None:
+def test_all_is_well(fleet: Shop) -> None:
+    result = fleet.cli("doctor")
+
+    assert lines(result) == ["healthy"]
+    assert result.stderr == "0 problems found.\n"
+
+
+def test_a_schedule_that_keeps_nothing_forgets_its_last_run(fleet: Shop) -> None:
     """The slots of a schedule on 29 February are four years apart."""
-    *rest, heading = lines(fleet.cli("doctor"))
+    fleet.app.schedule("leap").edit(keep=0)
+
+    line, heading = lines(fleet.cli("doctor"))
 
     assert heading == "healthy"
-    [line] = rest
-    assert line.startswith("warning S706  history is kept for 30d, and the slots of ")
-    assert line.endswith(" Try: retention of more than 1461d")
+    assert line.startswith("warning S706  1 schedule with slots farther apart than history")
+    assert line.endswith(" Try: keep=1 or more, or a longer retention")
 
 
 def test_what_status_reports_is_reported(fleet: Shop) -> None:
@@ -89,7 +97,7 @@ def test_what_status_reports_is_reported(fleet: Shop) -> None:
 
     assert result.exit_code == 1
     assert "unhealthy" in result.stdout
-    assert found(fleet).keys() == {"S207", "S706"}
+    assert found(fleet).keys() == {"S207"}
 
 
 def test_an_older_schema_is_an_error_and_is_upgraded_when_that_is_confirmed(shop: Shop) -> None:
@@ -115,10 +123,10 @@ def test_a_pass_repairs_what_is_missing_only_when_asked(fleet: Shop) -> None:
     before, again = found(fleet), found(fleet)
     fixed = fleet.answer("doctor", "--fix")
 
-    assert before.keys() == again.keys() == {"S201", "S706", "S707"}
+    assert before.keys() == again.keys() == {"S201", "S707"}
     assert before["S707"]["names"] == ["lost"]
     assert fixed["fixed"] == ["ran a watchdog pass: 1 executions created"]
-    assert [each["code"] for each in fixed["problems"]] == ["S706"]
+    assert fixed["problems"] == []
     assert fleet.answer("doctor", "--fix")["fixed"] == []
 
 
@@ -137,7 +145,7 @@ def test_versions_and_releases_over_the_fleet_are_compared(fleet: Shop) -> None:
 
     problems = found(fleet)
 
-    assert problems.keys() == {"S703", "S704", "S706"}
+    assert problems.keys() == {"S703", "S704"}
     assert "2020.1 (w3)" in str(problems["S703"]["message"])
     assert problems["S704"]["message"] == "workers run releases 0 (w1, w2), 7 (w3)."
 
@@ -151,13 +159,12 @@ def test_a_queue_without_a_worker_is_an_error(fleet: Shop) -> None:
 
     problems = found(fleet)
 
-    assert problems.keys() == {"S706", "S709"}
+    assert problems.keys() == {"S709"}
     assert problems["S709"]["names"] == ["slow"]
 
 
 def test_unsafe_settings_are_named(fleet: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMPRE_WATCHDOG_INTERVAL", "2h")
-    monkeypatch.setenv("SEMPRE_RETENTION", "3660d")
 
     problems = found(fleet)
 

@@ -348,7 +348,7 @@ def test_the_json_of_status_has_these_fields_and_types(fleet: Shop) -> None:
         **dict.fromkeys(("now",), "str"),
         **dict.fromkeys(("watchdog_age_s", "watchdog_interval_s", "latest_s"), "float"),
         **dict.fromkeys(("schedules", "enabled", "paused", "without_future", "broken"), "int"),
-        **dict.fromkeys(("orphaned", "disabled_by_deploy", "ahead", "late", "unrung"), "int"),
+        **dict.fromkeys(("orphaned", "disabled_by_deploy", "ahead", "late", "unannounced"), "int"),
         **dict.fromkeys(("quarantined", "unknown_work", "unserved_work", "held_work"), "int"),
         **dict.fromkeys(("workers",), "int"),
         **dict.fromkeys(("failing", "held", "overrunning", "switches_off", "problems"), "list"),

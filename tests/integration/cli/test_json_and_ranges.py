@@ -64,6 +64,7 @@ def test_show_in_json_is_complete_and_typed(shop: Shop) -> None:
         "keep": 100,
         "tags": ["a", "b"],
         "redact": [],
+        "limits": [],
         "owner": "shop",
         "note": "new prices",
     }

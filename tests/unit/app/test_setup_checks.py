@@ -5,25 +5,24 @@ from datetime import timedelta
 
 import pytest
 
-from sempre.app.health.setup import Setup
+from sempre.app.health.setup import Forgetful, Setup
 from sempre.app.health.setup_checks import SETUP_CODES, outdated_schema, setup_problems
 from sempre.config import Settings
 from tests.architecture.source import ROOT
 
-HOUR = timedelta(hours=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 WELL = Setup(
     settings=Settings(),
     tzdata="2026.3",
     fleet_tzdata={"2026.3": ["a", "b"]},
     releases={4: ["a", "b"]},
-    longest=(HOUR, "bill"),
 )
 ILL = {
     "S702": replace(WELL, weaker=("no append-only file: a crash loses acknowledged work",)),
     "S703": replace(WELL, fleet_tzdata={"2026.1": ["a"], "2026.3": ["b"]}),
     "S704": replace(WELL, releases={3: ["a"], 4: ["b"]}),
     "S705": replace(WELL, settings=Settings(watchdog_interval=2 * HOUR)),
-    "S706": replace(WELL, longest=(timedelta(days=365), "leap")),
+    "S706": replace(WELL, forgetful=[Forgetful("leap", 365 * DAY, 30 * DAY)]),
     "S707": replace(WELL, in_need=["bill"]),
     "S708": replace(WELL, broker="connection refused."),
     "S709": replace(WELL, unserved={"bill": "slow"}),
@@ -84,4 +83,13 @@ def test_a_broker_that_is_down_tells_what_workers_do_instead() -> None:
     assert problem.message == (
         "the broker cannot be used: connection refused. "
         "Workers query the store instead, at worst one sweep late."
+    )
+
+
+def test_a_schedule_that_forgets_its_last_run_tells_both_lengths() -> None:
+    [problem] = setup_problems(ILL["S706"])
+
+    assert problem.message == (
+        "1 schedule with slots farther apart than history is kept: leap. "
+        "leap runs every 365d, and keeps nothing for longer than 30d."
     )

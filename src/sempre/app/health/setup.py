@@ -18,11 +18,26 @@ from sempre.errors import BrokerError
 from sempre.ports.broker import Message
 from sempre.ports.messages import Session
 
-__all__ = ["Setup", "read_setup"]
+__all__ = ["Forgetful", "Setup", "read_setup"]
 
 T = TypeVar("T")
 ANSWER = 5.0
 """How many seconds a broker may take to deliver a message."""
+
+
+@dataclass(frozen=True)
+class Forgetful:
+    """A schedule whose last run is purged before the next one: its slots are farther apart.
+
+    Attributes:
+        name: the name of the schedule.
+        interval: the time between two slots.
+        retention: how long its executions are kept.
+    """
+
+    name: str
+    interval: timedelta
+    retention: timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +50,7 @@ class Setup:
         tzdata: the version of the time zones of this host.
         fleet_tzdata: the versions of the time zones of live workers, each with the workers' hosts.
         releases: the releases of live workers, each with the workers' hosts.
-        longest: the longest interval of a schedule, and the name of the schedule.
+        forgetful: schedules whose last run is purged before the next one.
         unserved: by name, the queue of an enabled schedule that no live worker serves.
         in_need: names of schedules that a pass of the watchdog would repair.
         broker: why the broker cannot be used; empty if it can, or if there is none.
@@ -46,7 +61,7 @@ class Setup:
     tzdata: str = ""
     fleet_tzdata: Mapping[str, Sequence[str]] = field(default_factory=dict)
     releases: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    longest: tuple[timedelta, str] = (timedelta(0), "")
+    forgetful: Sequence[Forgetful] = ()
     unserved: Mapping[str, str] = field(default_factory=dict)
     in_need: Sequence[str] = ()
     broker: str = ""
@@ -65,7 +80,7 @@ def read_setup(engine: Engine) -> Setup:
         weaker=reader.store.weaker_promises,
         fleet_tzdata=_hosts_by([(each.tzdata, each) for each in alive if each.tzdata]),
         releases=_hosts_by([(each.release, each) for each in alive]),
-        longest=_longest(schedules, reader),
+        forgetful=list(_forgetful(schedules, reader)),
         unserved=_unserved(schedules, alive),
         in_need=sorted(set(_in_need(reader))),
     )
@@ -78,11 +93,16 @@ def _hosts_by(found: Sequence[tuple[T, Session]]) -> dict[T, list[str]]:
     return {value: sorted(names) for value, names in hosts.items()}
 
 
-def _longest(schedules: Sequence[Schedule], reader: Reader) -> tuple[timedelta, str]:
-    now = reader.now
-    running = (each for each in schedules if each.next_run_at is not None)
-    found = ((cadence_of(each.definition.grid, now), each.name) for each in running)
-    return max(found, default=(timedelta(0), ""))
+def _forgetful(schedules: Sequence[Schedule], reader: Reader) -> Iterator[Forgetful]:
+    """Yield the schedules that keep no execution beyond their retention, and outlive it."""
+    for each in schedules:
+        definition = each.definition
+        if each.next_run_at is None or definition.keep:
+            continue
+        interval = cadence_of(definition.grid, reader.now)
+        retention = definition.kept_for(reader.settings.retention)
+        if interval > retention:
+            yield Forgetful(each.name, interval, retention)
 
 
 def _unserved(schedules: Sequence[Schedule], alive: Sequence[Session]) -> dict[str, str]:

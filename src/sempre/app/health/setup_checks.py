@@ -70,14 +70,15 @@ def _of_settings(setup: Setup) -> Iterator[Problem]:
     for name, why, advice in _unsafe(setup.settings):
         value = format_duration(getattr(setup.settings, name))
         yield Problem("S705", f"{name} is {value}: {why}.", "warning", (name,), advice)
-    longest, schedule = setup.longest
-    retention = setup.settings.retention
-    if longest > retention:
-        kept, apart = format_duration(retention), format_duration(longest)
-        found = f"history is kept for {kept}, and the slots of {schedule} are {apart} apart"
-        message = f"{found}: its last run is gone before the next one."
-        advice = f"retention of more than {apart}"
-        yield Problem("S706", message, "warning", (schedule,), advice)
+    if setup.forgetful:
+        names = tuple(each.name for each in setup.forgetful)
+        first = setup.forgetful[0]
+        kept, apart = format_duration(first.retention), format_duration(first.interval)
+        found = f"{counted(names, 'schedule')} with slots farther apart than history is kept"
+        why = f"{first.name} runs every {apart}, and keeps nothing for longer than {kept}"
+        message = f"{found}: {listed(names)}. {why}."
+        advice = "keep=1 or more, or a longer retention"
+        yield Problem("S706", message, "warning", names, advice)
 
 
 def _unsafe(settings: Settings) -> Iterator[tuple[str, str, str]]:
