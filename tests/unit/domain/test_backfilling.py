@@ -117,9 +117,9 @@ def test_a_backfill_never_takes_a_slot_that_is_still_to_be_decided() -> None:
 KEPT = timedelta(hours=3, minutes=30)
 
 
-def long_ago() -> Story:
+def long_ago(**policies: object) -> Story:
     """Return an hourly schedule at 18:30 that has run nothing since noon."""
-    story = Story("1h").go("18:30")
+    story = Story("1h", **policies).go("18:30")
     story.run()
     return story
 
@@ -150,6 +150,18 @@ def test_a_backfill_within_retention_assumes_nothing() -> None:
     story.perform(plan_backfill, start=at("15:00"), end=at("18:00"), retention=KEPT)
 
     assert backfilled(story) == ["15:00", "16:00", "17:00", "18:00"]
+
+
+def test_a_retention_of_its_own_bounds_the_backfill_of_a_schedule() -> None:
+    asked = {"start": at("15:00"), "end": at("18:00"), "retention": KEPT}
+    longer, shorter = long_ago(retention="9h"), long_ago(retention="2h")
+
+    longer.perform(plan_backfill, **asked | {"start": at("12:30")})
+    with pytest.raises(Refused, match="2 of the slots of billing lie before 2026-05-04 16:30Z"):
+        shorter.perform(plan_backfill, **asked)
+
+    assert backfilled(longer)[0] == "14:00"
+    assert backfilled(shorter) == []
 
 
 def test_both_ends_of_a_backfill_are_inclusive_and_need_not_be_slots() -> None:
