@@ -26,7 +26,7 @@ FILL = (
     )
     SELECT lpad(seq, 7, '0'), concat('name', seq), concat('name', seq), concat('name', seq),
         concat('job', seq % 50), '', '{}', '{}', seq, seq, 1, 0, 1, 1, 0, NULL, '', '', '',
-        0, 0, seq, '', CASE WHEN seq % 100 = 0 THEN '' ELSE 'v1' END, NULL
+        0, 0, seq, '', CASE WHEN seq % 100 = 0 THEN '' ELSE 'v1' END
     FROM plans.seq_1_to_SCHEDULES
     """,
     """
