@@ -176,7 +176,7 @@ def fill(connection: sqlite3.Connection) -> None:
             broken, ended, deleted, next_run_at, declared, audit_stamp
         )
         SELECT printf('%07d', n), 'name' || n, 'name' || n, 'name' || n, 'job' || (n % 50), '',
-            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '', 'v1', NULL FROM n
+            '{}', '{}', n, n, 1, 0, 1, 1, 0, NULL, '', '', '', 0, 0, n, '', 'v1' FROM n
         """,
         (SCHEDULES,),
     )
@@ -187,7 +187,7 @@ def fill(connection: sqlite3.Connection) -> None:
             id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane,
             priority, rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes,
             first_started_at, started_at, finished_at, ended_at, fence, session, held_by,
-            unique_key, unique_mode, unique_period
+            unique_key, unique_mode, unique_period, retried_at, limit_key, rate_key
         )
         SELECT printf('%07d', n), printf('%07d', n % ?), 'name', 1, 'scheduled',
             CASE n % 20 WHEN 0 THEN 'pending' WHEN 1 THEN 'scheduled' WHEN 2 THEN 'running'

@@ -34,13 +34,10 @@ PATHS = {
     "a success gets an attempt before a late result": _finds("record_successes"),
     "work that is alike is inserted at once": _finds("insert_fresh"),
     "work is inserted row by row": _finds("insert_execution"),
-<<<<<<< HEAD
     "executions are kept whatever their age": _finds("ended_page", "kept_since"),
-=======
     "executions wait for their limits": _finds("limited_runs", "park"),
     "starts under a rate are recorded": _finds("recent_starts", "limit_periods"),
     "executions go on": _finds("parked_rows", "free_parked"),
->>>>>>> limits
 }
 BY_ONE_STATEMENT = {
     "slots start by one statement": _finds("start_slots", without=["guarded_schedules"]),
@@ -80,19 +77,16 @@ _EVERYWHERE = {
         "start_taken", r"coalesce\((e\.)?first_started_at, ([:%\w()]+)\)", r"\2"
     ),
     "work that is alike loses its arguments": Bug("insert_fresh", r"one\.document", "'{}'"),
-<<<<<<< HEAD
     "a purge deletes what a schedule keeps": Bug(
         "kept_since", r"ORDER BY y\.finished_at DESC", "ORDER BY y.finished_at"
     ),
     "a purge goes by the wrong retention": Bug("ended_page", r"c\.retention", "NULL"),
-=======
     "a limit counts no runs": Bug("limited_runs", r"count\(\*\)", "0 * count(*)"),
     "a rate counts no starts": Bug("recent_starts", r"count\(\*\)", "0 * count(*)"),
     "what goes on is due as before": Bug("free_parked", r"due_at = [:%\w()]+", "due_at = due_at"),
     "what waits goes on in any order": Bug(
         "parked_rows", r"ORDER BY e\.priority, e\.run_at, e\.id", "ORDER BY e.id DESC"
     ),
->>>>>>> limits
     "a late result hides the success before it": Bug(
         "record_successes", r"e\.state = 'succeeded'", "e.state = 'failed'"
     ),
