@@ -55,7 +55,7 @@ def fill(connection: "psycopg.Connection[Any]") -> None:
             id, schedule_id, name, revision, kind, state, run_at, due_at, job, queue, lane,
             priority, rules, args, reason, actor, tzdata, created_at, attempt, failures, crashes,
             first_started_at, started_at, finished_at, ended_at, fence, session, held_by,
-            unique_key, unique_mode, unique_period
+            unique_key, unique_mode, unique_period, retried_at, limit_key
         )
         SELECT lpad(n::text, 7, '0'), lpad((n % %s)::text, 7, '0'), 'name', 1, 'scheduled',
             CASE WHEN n % 200 = 0 THEN 'pending' WHEN n % 200 = 1 THEN 'scheduled'
