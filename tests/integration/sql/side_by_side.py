@@ -505,7 +505,7 @@ class SideBySide:
         self.both(told)
         if self.random.random() < 0.1:
             self.both(lambda store: store.retire(session))
-        elif self.random.random() < 0.1:
+        elif self.aside.random() < 0.1:
             self.both(lambda store: store.drain([session, "unknown"]))
 
     def live_on(self) -> None:
