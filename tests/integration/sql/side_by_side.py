@@ -71,7 +71,7 @@ LEASE = timedelta(seconds=30)
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 LIMITS: list[tuple[Limit, ...]] = [
-    *[()] * 12,
+    *[()] * 10,
     (Concurrency(1),),
     (Concurrency(2, tag="t"),),
     (Rate("3/20s"),),

@@ -64,10 +64,10 @@ def test_a_bad_number_of_runs_is_refused(bad: object) -> None:
     "make",
     [
         lambda: Concurrency(1, key="tenant"),
-        lambda: Concurrency(1, key=[7]),
+        lambda: Concurrency(1, key=[7]),  # type: ignore[list-item]
         lambda: Concurrency(1, key=["not a name"]),
         lambda: Rate("1/m", tag="two words"),
-        lambda: Rate("1/m", tag=7),
+        lambda: Rate("1/m", tag=7),  # type: ignore[arg-type]
     ],
 )
 def test_a_bad_key_or_tag_is_refused(make: Callable[[], object]) -> None:
