@@ -83,7 +83,7 @@ JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
 LIMITS: list[tuple[Limit, ...]] = [
-    *[()] * 12,
+    *[()] * 10,
     (Concurrency(1),),
     (Concurrency(2, tag="t"),),
     (Rate("3/20s"),),
