@@ -50,7 +50,7 @@ def hour(number: int) -> datetime:
 
 
 def schedule_on(app: Sempre, grid: Grid, **options: Any) -> StoredSchedule:  # noqa: ANN401
-    app.add("bill", grid, lambda: None, **options)
+    app.add("bill", grid, lambda region="all": region, **options)
     app.sync()
     return app.schedule("bill")
 
