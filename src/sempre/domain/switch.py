@@ -61,9 +61,12 @@ class Switch:
         return name == {"job": snapshot.job, "queue": snapshot.queue}.get(what)
 
     def has_held(self, row: Execution, now: datetime, tags: Collection[str] = ()) -> bool:
-        """Whether the switch holds a slot beyond the due time of the slot."""
+        """Whether the switch holds a slot beyond the due time of the slot.
+
+        A slot that waits for a limit is held by the limit.
+        """
         waits = row.kind is Kind.SCHEDULED and row.is_untried and row.is_due(now)
-        return waits and self.holds and self.stops(row, tags)
+        return waits and not row.held_by and self.holds and self.stops(row, tags)
 
     def is_same_stop(self, other: "Switch | None") -> bool:
         """Whether another switch has this name, target and mode, whatever its reason."""

@@ -148,8 +148,6 @@ class MemoryStore(
     ) -> Reading[list[Execution]]:
         """Start one-off work that is due."""
         with self._at_once() as (tables, now):
-            # This call frees rows held by switches whose time is over.
-            switches.active_switches(tables, now)
             return Reading(now, work.claim_one_off(tables, wanted, session, now, ids))
 
     def running(self, session: str) -> Reading[list[Execution]]:

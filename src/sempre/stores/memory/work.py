@@ -26,7 +26,7 @@ from sempre.stores.limit_room import Admissions
 from sempre.stores.memory.action_log import record
 from sempre.stores.memory.keys import coalesced, hold_key, holders_of, is_key_taken, keep_key
 from sempre.stores.memory.limits import RoomInMemory, note_start, park
-from sempre.stores.memory.switches import decision_stands, stopping_now
+from sempre.stores.memory.switches import active_switches, decision_stands, stopping_now
 from sempre.stores.memory.tables import Tables
 
 __all__ = [
@@ -207,6 +207,8 @@ def due_rows(
     Rows that become due within `within` are included. A slot that a switch rejects does not wait:
     the caller skips the slot. Rows wanted as overdue are ordered by age, not by priority.
     """
+    # A switch whose time is over frees the rows that it held.
+    active_switches(tables, now)
     unended = tables.unended
     known = unended.values() if ids is None else (unended[each] for each in ids if each in unended)
     rows = (row for row in known if _is_wanted(row, wanted))
