@@ -22,8 +22,8 @@ def problem_lines(problem: Problem, *, advice: bool) -> Iterator[str]:
     margin = " " * len(label)
     width = max(NARROWEST, shutil.get_terminal_size().columns) - len(label)
     first, *rest = wrap(problem.message, width, break_long_words=False, break_on_hyphens=False)
-    yield label + first
-    yield from (margin + line for line in rest)
+    # One text, so that all of its lines have the colour of the first.
+    yield "\n".join([label + first, *(margin + line for line in rest)])
     if remedy:
         # A line of its own, to be copied.
         yield f"{margin}try: {remedy}"

@@ -10,7 +10,7 @@ from sempre.domain.execution import Execution
 from sempre.ports.health import Backlog
 from sempre.ports.messages import Session, Switch
 
-__all__ = ["HELD_LONG", "MOST", "RECENTLY", "SKEW", "Facts", "HeldWork"]
+__all__ = ["COUNTED", "HELD_LONG", "MOST", "RECENTLY", "SKEW", "Facts", "HeldWork"]
 
 SKEW = timedelta(seconds=2)
 """A difference between two clocks that is reported."""
@@ -20,6 +20,8 @@ HELD_LONG = timedelta(hours=1)
 """How long due work may be held by a switch without an end before it is reported."""
 MOST = 100
 """The limit of each query; a full answer is reported as "100 or more"."""
+COUNTED = 1_000
+"""The limit of counts of waiting work, for each queue, priority and kind."""
 
 
 @dataclass(frozen=True)

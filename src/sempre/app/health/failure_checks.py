@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sempre.app.health.facts import Facts
+from sempre.app.health.facts import COUNTED, Facts
 from sempre.app.health.failures import ALL_FAILED, Failing
 from sempre.app.health.problems import Problem, counted, listed
 from sempre.app.times import format_duration, json_instant
@@ -111,4 +111,5 @@ def _sorted(names: Iterator[str]) -> tuple[str, ...]:
 
 def _size(groups: Sequence[Backlog]) -> str:
     count = sum(each.count for each in groups)
-    return f"{count} due execution{'' if count == 1 else 's'}"
+    more = " or more" if count >= COUNTED else ""
+    return f"{count:,}{more} due execution{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sempre.app.health.facts import HELD_LONG, MOST, HeldWork
+from sempre.app.health.facts import COUNTED, HELD_LONG, MOST, HeldWork
 from sempre.app.health.reader import Reader
 from sempre.app.schedules.deploy import known_jobs
 from sempre.domain.execution import Execution
@@ -17,8 +17,6 @@ __all__ = ["read_waiting_work"]
 
 PAGES = 10
 """The most pages of overdue executions that are read."""
-COUNTED = 1_000
-"""The most executions that are counted of one lane."""
 
 
 def read_waiting_work(
