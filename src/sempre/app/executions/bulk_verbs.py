@@ -68,6 +68,9 @@ def cancel_all(engine: Engine, ids: Sequence[str], *, actor: str, why: str) -> I
             for each in some
         ]
         answers = engine.store.cancel(some, actor=actor, actions=actions)
+        if Cancelled.ENDED in answers:
+            # An ended execution may have been the next one under its limit.
+            engine.limits.open_all()
         for identity, answer in zip(some, answers, strict=True):
             did = answer in (Cancelled.ENDED, Cancelled.ASKED)
             yield Answer(identity, _CANCELLED[answer], done=did)
