@@ -1,0 +1,1 @@
+"""Export of a store to a file of lines, and import of such a file into any store."""
