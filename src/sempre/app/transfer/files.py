@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, Any
 
-from sempre.app.transfer.lines import KINDS, Line, instant_text, read_line, read_text, write_line
+from sempre.app.transfer.lines import KINDS, Line, instant_text, read_record, read_text, write_line
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.errors import Refused
@@ -19,6 +19,7 @@ VERSION = 1
 """The version of the format; it changes when an older release cannot read a file any more."""
 
 _WORDS = {kind: word for word, kind in KINDS.items()}
+_TRUNCATED = "the file is truncated: its closing line is missing. Export the store again."
 
 
 @dataclass
@@ -107,16 +108,16 @@ def _header(line: str) -> Contents:
 
 def _records(file: IO[str]) -> Iterator[Line]:
     """Yield records up to the closing line; Refused if the line is missing or counts others."""
-    count = 0
-    for number, line in enumerate(file, start=2):
-        found = _object(line)
+    for count, line in enumerate(file):
+        number, found = count + 2, _object(line)
         if "end" in found:
             if found.get("lines") != count:
                 raise Refused(f"line {number}: {found.get('lines')} records expected, not {count}.")
             return
-        yield _record(line, number)
-        count += 1
-    raise Refused("the file is truncated: its closing line is missing. Export the store again.")
+        if not line.endswith("\n"):
+            raise Refused(_TRUNCATED)
+        yield _record(found, number)
+    raise Refused(_TRUNCATED)
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -127,10 +128,8 @@ def _object(line: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _record(line: str, number: int) -> Line:
-    if not line.endswith("\n"):
-        raise Refused(f"the file is truncated: line {number} has no end. Export the store again.")
+def _record(found: dict[str, Any], number: int) -> Line:
     try:
-        return read_line(line)
-    except Exception as error:  # noqa: BLE001 - a grid of the user's own may raise anything
+        return read_record(found)
+    except Exception as error:
         raise Refused(f"line {number} cannot be read: {error}.") from error

@@ -5,6 +5,7 @@ Instants are ISO 8601 texts in UTC. The rules of definitions and snapshots are w
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -18,13 +19,14 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.rules import read_definition, read_snapshot, write_rules
 from sempre.domain.schedule import Pause, Schedule
 from sempre.domain.snapshot import Snapshot
+from sempre.domain.states import Kind, State
 from sempre.domain.switch import Switch
 from sempre.domain.values import copy_with
 from sempre.ports.history_queries import Attempt, Rollup
 from sempre.ports.load import Record
 from sempre.ports.run_logs import RunLog
 
-__all__ = ["KINDS", "Line", "instant_text", "read_line", "read_text", "write_line"]
+__all__ = ["KINDS", "Line", "instant_text", "read_record", "read_text", "write_line"]
 
 Line = Record | Switch
 KINDS: dict[str, type[Line]] = {
@@ -40,6 +42,8 @@ KINDS: dict[str, type[Line]] = {
 _WORDS = {kind: word for word, kind in KINDS.items()}
 # A lease belongs to a session, and the count of rejections to the store.
 _LEFT_OUT = {Execution: {"leased_until"}, Switch: {"rejected"}}
+CAUSE = "cause"
+"""The kind of an execution: why it exists. The kind of a line says what the line describes."""
 _SCALARS = (str, int, bool, float, NoneType)
 
 
@@ -58,8 +62,10 @@ def read_text(text: str) -> datetime:
 
 def write_line(record: Line) -> str:
     """Return the line of a record, without a line break."""
-    written = {"kind": _WORDS[type(record)], **_fields_of(record)}
-    return json.dumps(written, separators=(",", ":"))
+    written = _fields_of(record)
+    if isinstance(record, Execution):
+        written[CAUSE] = written.pop("kind")
+    return json.dumps({"kind": _WORDS[type(record)], **written}, separators=(",", ":"))
 
 
 def _fields_of(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
@@ -84,17 +90,19 @@ def _written(value: object) -> object:
             return value
 
 
-def read_line(line: str) -> Line:
-    """Return the record of a line.
+def read_record(given: dict[str, Any]) -> Line:
+    """Return the record of the object of a line.
 
     Raises:
-        ValueError: the line is not a record that this release can read; the text says why.
+        ValueError: the object is not a record that this release can read; the text says why.
     """
-    given = json.loads(line)
-    kind = KINDS.get(given.pop("kind", "")) if isinstance(given, dict) else None
+    kind = KINDS.get(given.get("kind", ""))
     if kind is None:
-        raise ValueError(f"no record; known kinds: {', '.join(KINDS)}")
-    record: Line = _read_fields(kind, given)
+        raise ValueError(f"its kind is none of {', '.join(KINDS)}")
+    values = {name: value for name, value in given.items() if name != "kind"}
+    if CAUSE in values and kind is Execution:
+        values["kind"] = values.pop(CAUSE)
+    record: Line = _read_fields(kind, values)
     return record
 
 
@@ -118,29 +126,22 @@ def _hints(kind: type) -> dict[str, Any]:
 def _read(name: str, value: Any, hint: Any) -> Any:  # noqa: ANN401 - JSON of any field
     """Return the value of a field; ValueError if its type does not fit."""
     allowed = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if value is None and NoneType in allowed:
-        return None
     for each in allowed:
-        if isinstance(each, type) and issubclass(each, StrEnum):
-            return each(value)
-        if get_origin(each) is Literal and value in get_args(each):
+        if _is_plain(value, each):
             return value
-        if each is datetime and isinstance(value, str):
-            return read_text(value)
-        if each is float and type(value) in (int, float):
-            return float(value)
-        if each in _READERS and isinstance(value, dict):
+        if type(value) in _FORMS.get(each, ()):
             return _READERS[each](value)
-        if each in _SCALARS and type(value) is each:
-            return value
-    if _is_json(hint):
+    # The result of an attempt, and what an action changed, are any JSON.
+    if {str, int, float, bool} <= set(allowed):
         return value
     raise ValueError(f"the field {name} cannot be {value!r}")
 
 
-def _is_json(hint: Any) -> bool:  # noqa: ANN401 - a type
-    """Whether a field takes any JSON, such as the result of an attempt."""
-    return {str, int, float, bool} <= set(get_args(hint))
+def _is_plain(value: object, hint: Any) -> bool:  # noqa: ANN401 - a type
+    """Whether a value is of a type that JSON has, or one of the words of a type."""
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    return hint in _SCALARS and type(value) is hint
 
 
 def _read_snapshot(given: dict[str, Any]) -> Snapshot:
@@ -153,8 +154,21 @@ def _read_definition(given: dict[str, Any]) -> Definition:
     return copy_with(read_definition(rules, instant=read_text), args=given["args"])
 
 
-_READERS: dict[Any, Any] = {
+_READERS: dict[Any, Callable[[Any], object]] = {
+    datetime: read_text,
+    float: float,
+    Kind: Kind,
+    State: State,
     Pause: lambda given: _read_fields(Pause, given),
     Snapshot: _read_snapshot,
     Definition: _read_definition,
+}
+_FORMS: dict[Any, tuple[type, ...]] = {
+    datetime: (str,),
+    float: (int,),
+    Kind: (str,),
+    State: (str,),
+    Pause: (dict,),
+    Snapshot: (dict,),
+    Definition: (dict,),
 }

@@ -1,6 +1,7 @@
 """Export: every record of a store, read page by page, one after another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from sempre.app.transfer.lines import Line
 from sempre.domain.execution import Execution
@@ -11,6 +12,7 @@ from sempre.ports.store import Store
 
 __all__ = ["Export"]
 
+T = TypeVar("T")
 PAGE = 500
 MOST_RANGES = 1_000_000
 
@@ -37,20 +39,22 @@ class Export:
         yield from self._executions()
         yield from self._actions()
 
-    def _read(self, reading: Reading[list[Line]]) -> list[Line]:
-        self.unreadable += reading.unreadable
+    def _read(self, reading: Reading[T]) -> T:
+        self._note(reading.unreadable)
         return reading.value
+
+    def _note(self, unreadable: Iterable[Unreadable]) -> None:
+        self.unreadable.extend(unreadable)
 
     def _schedules(self) -> Iterator[Line]:
         query = ScheduleQuery(limit=PAGE)
         while True:
-            found = self._store.schedules(query)
-            self.unreadable += found.unreadable
-            for schedule in found.value.items:
+            page = self._read(self._store.schedules(query))
+            for schedule in page.items:
                 yield from self._schedule(schedule)
-            if not found.value.after:
+            if not page.after:
                 return
-            query = ScheduleQuery(limit=PAGE, after=found.value.after)
+            query = ScheduleQuery(limit=PAGE, after=page.after)
 
     def _schedule(self, schedule: Schedule) -> Iterator[Line]:
         self._known.add(schedule.id)
@@ -61,13 +65,12 @@ class Export:
     def _executions(self) -> Iterator[Line]:
         query = ExecutionQuery(limit=PAGE)
         while True:
-            found = self._store.executions(query)
-            self.unreadable += found.unreadable
-            for row in found.value.items:
+            page = self._read(self._store.executions(query))
+            for row in page.items:
                 yield from self._execution(row)
-            if not found.value.after:
+            if not page.after:
                 return
-            query = ExecutionQuery(limit=PAGE, after=found.value.after)
+            query = ExecutionQuery(limit=PAGE, after=page.after)
 
     def _execution(self, row: Execution) -> Iterator[Line]:
         if row.schedule_id is not None and row.schedule_id not in self._known:
@@ -80,16 +83,15 @@ class Export:
     def _deleted_schedule(self, row: Execution) -> Iterator[Line]:
         """Yield the schedule of an execution, which no list of schedules has."""
         self._known.add(row.schedule_id or "")
-        for candidate in self._store.candidates([row.id]).value:
+        for candidate in self._read(self._store.candidates([row.id])):
             if candidate.view is not None:
                 yield from self._schedule(candidate.view.schedule)
 
     def _actions(self) -> Iterator[Line]:
         query = ActionQuery(limit=PAGE)
         while True:
-            found = self._store.actions(query)
-            self.unreadable += found.unreadable
-            yield from found.value.items
-            if not found.value.after:
+            page = self._read(self._store.actions(query))
+            yield from page.items
+            if not page.after:
                 return
-            query = ActionQuery(limit=PAGE, after=found.value.after)
+            query = ActionQuery(limit=PAGE, after=page.after)

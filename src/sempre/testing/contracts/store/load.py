@@ -138,7 +138,7 @@ def test_a_loaded_record_does_not_replace_a_known_one(store: Store) -> None:
     records, row = _life(store, birth)
     store.load(records)
     before = _everything(store, birth, row)
-    other = [
+    other: list[Record] = [
         replace(birth.schedule, revision=9),
         copy_with(row, reason="other"),
         *(replace(each, error="other") for each in _attempts(row)),
@@ -158,7 +158,7 @@ def test_records_that_have_no_place_are_left_out(store: Store) -> None:
     store.load([birth.schedule, row])
     nobody = copy_with(row, id=new_id())
 
-    refused = [
+    refused: list[Record] = [
         replace(birth.schedule, id=new_id()),
         nobody,
         *_attempts(nobody),
@@ -168,7 +168,8 @@ def test_records_that_have_no_place_are_left_out(store: Store) -> None:
     assert store.load(refused) == 0
     assert store.load([replace(birth.schedule, id=new_id(), deleted=True)]) == 1
     assert [each.id for each in history_of(store, birth.schedule)] == [row.id]
-    assert store.attempts(nobody.id).value == store.run_logs(nobody.id).value == []
+    assert store.attempts(nobody.id).value == []
+    assert store.run_logs(nobody.id).value == []
     assert [view.schedule for view in store.views([birth.schedule.name]).value] == [birth.schedule]
 
 
