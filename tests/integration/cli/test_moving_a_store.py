@@ -177,12 +177,13 @@ def test_an_interrupted_import_is_repeated(lived: Shop, monkeypatch: pytest.Monk
 
 def test_an_import_is_in_the_log_of_actions(lived: Shop) -> None:
     uuid = lived.app.engine.store.uuid
-    sempre("db", "import", written(lived), SEMPRE_STORE="sqlite:///moved.db")
+    sempre("db", "import", written(lived), "-m", "new host", SEMPRE_STORE="sqlite:///moved.db")
 
     shown = sempre("log", f"store:{uuid}", "--json", SEMPRE_STORE="sqlite:///moved.db")
 
     [action] = json.loads(shown.stdout)["actions"]
-    assert (action["verb"], action["after"]["written"] > 0) == ("import", True)
+    assert (action["verb"], action["note"]) == ("import", "new host")
+    assert action["after"]["written"] > 0
 
 
 @pytest.mark.parametrize(

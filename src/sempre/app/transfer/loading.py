@@ -88,11 +88,16 @@ class Import:
             show(len(batch))
         return written
 
-    def record(self, written: int, *, actor: str) -> None:
+    def record(self, written: int, *, actor: str, note: str = "") -> None:
         """Add the import to the log of actions."""
-        target, after = f"store:{self.contents.store}", {"written": written}
-        now = self.store.last_pass().now
-        action = Action(id=new_id(now), verb="import", target=target, actor=actor, after={**after})
+        action = Action(
+            id=new_id(self.store.last_pass().now),
+            verb="import",
+            target=f"store:{self.contents.store}",
+            actor=actor,
+            note=note,
+            after={"written": written},
+        )
         self.store.record([action])
 
     def _settled(self, record: Record, now: datetime) -> Record:

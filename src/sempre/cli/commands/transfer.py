@@ -17,12 +17,12 @@ from sempre.app.transfer.reading import Export
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.fleet import refuse_alive
-from sempre.cli.options import context_options, output_options, store_options
+from sempre.cli.options import context_options, output_options, store_options, why_option
 from sempre.cli.output import Output, inform
 from sempre.cli.progress import progress
 from sempre.cli.store_choice import choose_store
 from sempre.cli.times import json_instant
-from sempre.ports.store import Store
+from sempre.domain.names import check_note
 from sempre.urls import masked, open_store
 
 __all__ = ["export_store", "import_store"]
@@ -94,6 +94,7 @@ def _summary(contents: Contents) -> dict[str, object]:
 @click.argument("file", type=click.Path(dir_okay=False, exists=True, allow_dash=True))
 @click.option("--merge", is_flag=True, help="Import into a store that has other schedules.")
 @click.option("--rerun-running", is_flag=True, help="Run executions again that ran when exported.")
+@why_option
 @store_options
 @output_options
 def import_store(
@@ -102,6 +103,7 @@ def import_store(
     file: str,
     merge: bool,
     rerun_running: bool,
+    why: str,
     store: str | None,
     app: str | None,
 ) -> None:
@@ -111,14 +113,24 @@ def import_store(
     as they are, so an interrupted import is simply repeated. Executions that ran when exported
     are failed, unless --rerun-running is given.
     """
-    url = choose_store(store, None, app).settings.store
+    url, note = choose_store(store, None, app).settings.store, check_note("why", why)
     with _opened_for_import(file) as opened:
         contents = examine(opened)
         target = open_store(url)
         try:
-            written = _import(target, opened, contents, merge=merge, rerun_running=rerun_running)
+            target.upgrade()
+            refuse_alive(target)
+            check_target(target, contents, merge=merge)
+            order = Import(target, contents, rerun_running=rerun_running)
+            with progress("importing", contents.counts.total()) as show:
+                written = order.load(records_of(opened), show=show)
+            order.record(written, actor=current_user(), note=note)
         finally:
             target.close()
+    _report_import(output, url, contents, written)
+
+
+def _report_import(output: Output, url: str, contents: Contents, written: int) -> None:
     total = contents.counts.total()
     if output.as_json:
         known = {"written": written, "known": total - written}
@@ -139,16 +151,3 @@ def _opened_for_import(file: str) -> Iterator[IO[str]]:
         for line in sys.stdin:
             copy.write(line)
         yield copy
-
-
-def _import(
-    target: Store, opened: IO[str], contents: Contents, *, merge: bool, rerun_running: bool
-) -> int:
-    target.upgrade()
-    refuse_alive(target)
-    check_target(target, contents, merge=merge)
-    order = Import(target, contents, rerun_running=rerun_running)
-    with progress("importing", contents.counts.total()) as show:
-        written = order.load(records_of(opened), show=show)
-    order.record(written, actor=current_user())
-    return written
