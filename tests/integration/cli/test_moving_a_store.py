@@ -2,6 +2,10 @@
 
 import json
 import logging
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +33,7 @@ from sempre.testing.contracts.store.builders import (
     session_of,
 )
 from sempre.urls import open_store
+from tests.integration.cli.programs import clean_environment
 from tests.integration.cli.shop import Shop
 from tests.integration.cli.test_every_store import mariadb, postgresql, redis
 from tests.unit.cli.commands import sempre
@@ -216,6 +221,23 @@ def test_an_export_warns_of_live_workers_and_is_private(lived: Shop) -> None:
     assert "workers are alive" in result.stderr
     assert Path("out.ndjson").stat().st_mode & 0o777 == 0o600
     assert not Path("out.ndjson.part").exists()
+
+
+@pytest.mark.parametrize("command", ["export", "import"])
+def test_a_terminal_shows_a_bar_on_stderr(lived: Shop, command: str) -> None:
+    path = written(lived)
+    reader, writer = pty.openpty()
+    url = {"export": lived.url, "import": "sqlite:///moved.db"}[command]
+    words = [sys.executable, "-m", "sempre", "db", command, path, "--store", url]
+    environment = {**clean_environment(), "TERM": "xterm"}
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=writer, check=True)
+    os.close(writer)
+    shown = os.read(reader, 100_000).decode()
+    os.close(reader)
+
+    assert done.stdout.startswith(b"ok ")
+    assert f"{command}ing" in shown
+    assert "100%" in shown
 
 
 def test_an_export_answers_with_counts(lived: Shop) -> None:
