@@ -50,7 +50,10 @@ def hour(number: int) -> datetime:
 
 
 def schedule_on(app: Sempre, grid: Grid, **options: Any) -> StoredSchedule:  # noqa: ANN401
-    app.add("bill", grid, lambda: None, **options)
+    def bill(region: str = "all") -> str:
+        return region
+
+    app.add("bill", grid, app.job(bill), **options)
     app.sync()
     return app.schedule("bill")
 

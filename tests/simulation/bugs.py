@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sempre.domain.action import Act
 from sempre.domain.execution import Execution
 from sempre.domain.planning import Plan, claim, plan_crash
 from sempre.domain.planning.plan import Change, PlanBuilder
@@ -87,9 +88,9 @@ def a_successor_is_neither_rung_nor_expected(patch: Patch) -> None:
 def a_successor_is_not_written(patch: Patch) -> None:
     original = Engine.order
 
-    def order(self: Engine, plan: Plan) -> Order:
+    def order(self: Engine, plan: Plan, act: Act | None = None) -> Order:
         kept = () if plan.has_start else plan.creates
-        return original(self, copy_with(plan, creates=kept))
+        return original(self, copy_with(plan, creates=kept), act)
 
     patch.setattr(Engine, "order", order)
 
@@ -247,9 +248,13 @@ def the_ticket_of_a_superseded_row_is_deleted(patch: Patch) -> None:
     original = Engine.carry_out
 
     def carry_out(
-        self: Engine, plan_again: Callable[[], Plan | None], *, tries: int = 5
+        self: Engine,
+        plan_again: Callable[[], Plan | None],
+        *,
+        act: Act | None = None,
+        tries: int = 5,
     ) -> Order | None:
-        order = original(self, plan_again, tries=tries)
+        order = original(self, plan_again, act=act, tries=tries)
         for change in order.plan.changes if order else ():
             if change.after.state is State.SUPERSEDED:
                 [message] = self.bell._messages([Waiting.of(change.before)], self.time.now())
@@ -294,8 +299,8 @@ def the_watchdog_is_seen_to_only_when_idle(patch: Patch) -> None:
 def a_ticket_is_put_before_its_row_is_written(patch: Patch) -> None:
     original = Engine.order
 
-    def order(self: Engine, plan: Plan) -> Order:
-        made = original(self, plan)
+    def order(self: Engine, plan: Plan, act: Act | None = None) -> Order:
+        made = original(self, plan, act)
         self.bell.ring(born_by(made, self.time.now()), self.time.now())
         return made
 

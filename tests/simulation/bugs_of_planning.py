@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sempre.app.schedules import stored_schedule
+from sempre.domain.action import Act
 from sempre.domain.execution import Execution
 from sempre.domain.planning import (
     Plan,
@@ -49,8 +50,8 @@ def only_live_rows_count_as_having_a_slot(patch: Patch) -> None:
 def the_successor_is_written_after_the_claim(patch: Patch) -> None:
     order, start = Engine.order, Claims._start
 
-    def without(self: Engine, plan: Plan) -> Order:
-        return order(self, copy_with(plan, creates=()) if plan.has_start else plan)
+    def without(self: Engine, plan: Plan, act: Act | None = None) -> Order:
+        return order(self, copy_with(plan, creates=()) if plan.has_start else plan, act)
 
     def and_then(self: Claims, orders: Sequence[Order], session: str) -> ClaimResult:
         result = start(self, orders, session)

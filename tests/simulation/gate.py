@@ -20,6 +20,7 @@ from tests.simulation import (
     bugs_of_ends,
     bugs_of_lateness,
     bugs_of_limits,
+    bugs_of_operators,
     bugs_of_planning,
     bugs_of_unreadable_rows,
     stories_of_brokers,
@@ -43,6 +44,7 @@ assert bugs_of_clocks
 assert stories_of_clocks
 assert bugs_of_lateness
 assert bugs_of_limits
+assert bugs_of_operators
 assert bugs_of_planning
 assert stories_of_brokers
 assert stories_of_ends

@@ -139,7 +139,7 @@ def lead(opened: Opened, seeds: Iterable[int]) -> None:
         traces += traced.traces
         paths = PATHS | (BY_ONE_STATEMENT if dialect.name == "postgresql" else STEP_BY_STEP)
     missed = [name for name, way in paths.items() if not any(map(way, traces))]
-    assert missed == [], "these ways were not gone"
+    assert missed == [], f"these ways were not gone: {missed}"
 
 
 def lead_with_bug(opened: Opened, seeds: Iterable[int], bug: Bug) -> bool:

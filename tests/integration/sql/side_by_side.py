@@ -83,7 +83,7 @@ JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
 LIMITS: list[tuple[Limit, ...]] = [
-    *[()] * 12,
+    *[()] * 10,
     (Concurrency(1),),
     (Concurrency(2, tag="t"),),
     (Rate("3/20s"),),
@@ -505,7 +505,7 @@ class SideBySide:
         self.both(told)
         if self.random.random() < 0.1:
             self.both(lambda store: store.retire(session))
-        elif self.random.random() < 0.1:
+        elif self.aside.random() < 0.1:
             self.both(lambda store: store.drain([session, "unknown"]))
 
     def live_on(self) -> None:
