@@ -20,6 +20,8 @@ from sempre.app.transfer.lines import KINDS
 from sempre.app.transfer.loading import FAILED, RERUN
 from sempre.cli.main import cli
 from sempre.domain.states import Kind, State
+from sempre.domain.switch import Switch
+from sempre.domain.values import copy_with
 from sempre.ports.load import Record
 from sempre.ports.messages import ActionQuery, Birth, ExecutionQuery, Session, View
 from sempre.stores.sql import SqlStore
@@ -31,6 +33,7 @@ from sempre.testing.contracts.store.builders import (
     now_of,
     row_of,
     session_of,
+    work_of,
 )
 from sempre.urls import open_store
 from tests.integration.cli.programs import clean_environment
@@ -211,6 +214,29 @@ def test_what_ran_when_exported_does_not_run_after_the_import(
     [found] = with_store.candidates([identity]).value
     with_store.close()
     assert (found.execution.state, found.execution.reason) == (state, reason)
+
+
+def test_what_a_switch_held_that_is_over_waits_no_longer_after_the_import(lived: Shop) -> None:
+    """The source frees the execution at its next tick; the target never knew the switch."""
+    source, words = lived.app.engine.store, ["db", "import", written(lived)]
+    over = Switch("over", "job:mail", "hold", until=now_of(source) - MINUTE)
+    lasting = Switch("lasting", "job:bill", "hold")
+    held = {
+        each.name: copy_with(work_of(source).execution, held_by=each.name)
+        for each in (over, lasting)
+    }
+    source.load(list(held.values()))
+    source.switch(lasting, off=True)
+    source.switch(over, off=True)
+    assert sempre("db", "export", words[-1], SEMPRE_STORE=lived.url).exit_code == 0
+
+    assert sempre(*words, SEMPRE_STORE="sqlite:///moved.db").exit_code == 0
+
+    target = open_store("sqlite:///moved.db")
+    ids = [each.id for each in held.values()]
+    found = {each.execution.id: each.execution.held_by for each in target.candidates(ids).value}
+    target.close()
+    assert found == {held["over"].id: "", held["lasting"].id: "lasting"}
 
 
 def test_an_export_warns_of_live_workers_and_is_private(lived: Shop) -> None:

@@ -10,6 +10,7 @@ from typing import IO, Any
 from sempre.app.transfer.lines import KINDS, Line, instant_text, read_record, read_text, write_line
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
+from sempre.domain.switch import Switch
 from sempre.errors import Refused
 from sempre.ports.messages import Attempt
 
@@ -32,6 +33,7 @@ class Contents:
         counts: the number of records, by kind.
         schedules: the ids of the schedules.
         names: the ids of the schedules that are not deleted, by name.
+        switches: the names of the switches that are off.
         fence: the highest fence of an execution or attempt.
     """
 
@@ -40,6 +42,7 @@ class Contents:
     counts: Counter[str] = field(default_factory=Counter)
     schedules: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
+    switches: set[str] = field(default_factory=set)
     fence: int = 0
 
     def note(self, record: Line) -> None:
@@ -48,6 +51,8 @@ class Contents:
         if isinstance(record, Schedule):
             self.schedules.add(record.id)
             self.names.update({} if record.deleted else {record.name: record.id})
+        if isinstance(record, Switch):
+            self.switches.add(record.name)
         if isinstance(record, Execution | Attempt):
             self.fence = max(self.fence, record.fence)
 

@@ -1,6 +1,6 @@
 """Import: the records of a file, loaded into a store batch by batch."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -10,9 +10,11 @@ from sempre.app.transfer.files import Contents
 from sempre.app.transfer.lines import Line
 from sempre.domain.action import Action
 from sempre.domain.execution import Execution
+from sempre.domain.limit_keys import PARKED
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch
+from sempre.domain.values import copy_with
 from sempre.engine.ids import new_id
 from sempre.errors import Refused
 from sempre.ports.load import Record
@@ -77,6 +79,7 @@ class Import:
         self.store.upgrade(fence=self.contents.fence)
         now = self.store.last_pass().now
         known = {each.name for each in self.store.switches().value}
+        holders = known | self.contents.switches
         written = 0
         for batch in _batches(lines):
             for switch in (each for each in batch if isinstance(each, Switch)):
@@ -84,7 +87,8 @@ class Import:
                     self.store.switch(switch, off=True)
                     written += 1
             records = [each for each in batch if not isinstance(each, Switch)]
-            written += self.store.load([self._settled(each, now) for each in records])
+            settled = (self._settled(each, now) for each in records)
+            written += self.store.load([_freed(each, holders) for each in settled])
             show(len(batch))
         return written
 
@@ -108,6 +112,14 @@ class Import:
             return record.to(State.SCHEDULED, due_at=now, reason=RERUN, session="")
         ended = self.contents.exported_at
         return record.to(State.FAILED, finished_at=ended, reason=FAILED, session="")
+
+
+def _freed(record: Record, switches: Collection[str]) -> Record:
+    """Return a record; a switch that was over when exported holds no execution here."""
+    holder = record.held_by if isinstance(record, Execution) else ""
+    if not isinstance(record, Execution) or holder.startswith(PARKED) or holder in switches:
+        return record
+    return copy_with(record, held_by="")
 
 
 def _batches(lines: Iterable[T]) -> Iterator[list[T]]:
