@@ -359,5 +359,12 @@ def test_a_store_with_live_workers_is_refused(lived: Shop, tmp_path: Path) -> No
     store.close()
 
 
+def test_a_file_that_cannot_be_written_is_wrong_usage(lived: Shop) -> None:
+    result = lived.cli("db", "export", "missing/out.ndjson")
+
+    assert result.exit_code == 2
+    assert "cannot be written: No such file or directory" in result.stderr
+
+
 def test_a_missing_file_is_wrong_usage() -> None:
     assert sempre("db", "import", "none.ndjson", SEMPRE_STORE="sqlite:///a.db").exit_code == 2

@@ -15,7 +15,7 @@ from sempre.app.transfer.files import Contents, examine, records_of, write_file
 from sempre.app.transfer.loading import Import, check_target
 from sempre.app.transfer.reading import Export
 from sempre.cli.context import CommandContext
-from sempre.cli.errors import ExitCode
+from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.fleet import refuse_alive
 from sempre.cli.options import context_options, output_options, store_options, why_option
 from sempre.cli.output import Output, inform
@@ -61,8 +61,7 @@ def _opened_for_export(file: str) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     part = Path(f"{file}.part")
-    part.unlink(missing_ok=True)
-    number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    number = _created(part)
     try:
         with os.fdopen(number, "w", encoding="utf-8", newline="\n") as opened:
             yield opened
@@ -71,6 +70,16 @@ def _opened_for_export(file: str) -> Iterator[IO[str]]:
         part.replace(file)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _created(part: Path) -> int:
+    """Return the descriptor of a new file; Failure if the file cannot be created."""
+    try:
+        part.unlink(missing_ok=True)
+        return os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        message = f"the file {part} cannot be written: {error.strerror}."
+        raise Failure(message, code=ExitCode.USAGE) from error
 
 
 def _report_export(output: Output, file: str, contents: Contents, *, left_out: int) -> None:
