@@ -12,6 +12,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.planning import Plan
 from sempre.domain.states import State
 from sempre.domain.values import copy_with
+from sempre.ports.load import Record
 from sempre.ports.messages import (
     Attempt,
     Birth,
@@ -493,3 +494,23 @@ class FindsIdsAnywhere(MemoryStore):
     def execution_ids(self, prefix: str, *, limit: int) -> Reading[list[str]]:
         found = [each for each in self.tables.executions if prefix.lower() in each]
         return Reading(self.clock.now(), sorted(found, reverse=True)[:limit])
+
+
+class LoadsOverWhatItKnows(MemoryStore):
+    """Writes each execution that is loaded, as if nothing had happened since."""
+
+    def load(self, records: Sequence[Record]) -> int:
+        for each in records:
+            if isinstance(each, Execution) and each.id in self.tables.executions:
+                self.tables.put(each)
+        return super().load(records)
+
+
+class LoadsAttemptsOfNothing(MemoryStore):
+    """Keeps attempts of executions that it does not have."""
+
+    def load(self, records: Sequence[Record]) -> int:
+        for each in records:
+            if isinstance(each, Attempt) and each.execution_id not in self.tables.executions:
+                self.tables.attempts[each.execution_id].append(each)
+        return super().load(records)

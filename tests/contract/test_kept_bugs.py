@@ -21,6 +21,11 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
         broken_stores.PlansInTheOpen,
         "test_no_edit_commits_between_the_reading_and_the_plans_of_an_exclusive_claim",
     ),
+    (
+        broken_stores.LoadsOverWhatItKnows,
+        "test_a_loaded_record_does_not_replace_a_known_one",
+    ),
+    (broken_stores.LoadsAttemptsOfNothing, "test_records_that_have_no_place_are_left_out"),
     (broken_stores.FencesByAttempt, "test_fences_increase_over_everything_that_starts"),
     (broken_stores.DrainsOnce, "test_a_worker_that_is_drained_learns_it_from_every_tick"),
     (broken_stores.FindsIdsAnywhere, "test_ids_are_found_by_their_beginning_highest_first"),

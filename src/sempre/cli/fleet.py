@@ -9,9 +9,18 @@ from itertools import islice
 from sempre.cli.context import CommandContext
 from sempre.domain.execution import Execution
 from sempre.domain.switch import Switch
+from sempre.errors import Refused
 from sempre.ports.messages import Session, Waiting
+from sempre.ports.store import Store
 
-__all__ = ["MOST_COUNTED", "QueueBacklog", "WorkerState", "read_queues", "read_workers"]
+__all__ = [
+    "MOST_COUNTED",
+    "QueueBacklog",
+    "WorkerState",
+    "read_queues",
+    "read_workers",
+    "refuse_alive",
+]
 
 MOST_COUNTED = 10_000
 """Waiting executions that are counted for each queue; beyond, a count is shown as "10,000+"."""
@@ -157,3 +166,14 @@ def _switch_of(switches: Iterable[Switch], queue: str) -> str:
     """Return the name of the switch that stops a whole queue; empty without one."""
     targets = ("all", f"queue:{queue}")
     return next((each.name for each in switches if each.target in targets), "")
+
+
+def refuse_alive(store: Store) -> None:
+    """Raise Refused for a store with live workers."""
+    reading = store.sessions()
+    alive = sum(each.is_leased_beyond(reading.now) for each in reading.value)
+    if alive:
+        are = "1 worker is" if alive == 1 else f"{alive} workers are"
+        raise Refused(
+            f"{are} alive on this store: stop them first, or wait until their leases end."
+        )

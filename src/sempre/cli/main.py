@@ -66,7 +66,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     ),
     "Set up": (
         Entry("init", f"{COMMANDS}.init:init", "Write a first jobs.py and its settings."),
-        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade, check or trim the store."),
+        Entry("db", f"{COMMANDS}.db:database", "Set up, upgrade, check, trim or move the store."),
         Entry(
             "trust",
             f"{COMMANDS}.trust:trust_folder",

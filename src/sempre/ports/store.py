@@ -25,6 +25,7 @@ from sempre.ports.fleet import Fleet
 from sempre.ports.health import Health
 from sempre.ports.history import History
 from sempre.ports.limits import Limits
+from sempre.ports.load import Load
 from sempre.ports.messages import (
     Birth,
     Cancelled,
@@ -54,7 +55,7 @@ __all__ = ["Capabilities", "Store"]
 
 
 class Store(
-    History, Health, ActionLog, Fleet, Limits, Purges, Measures, RunLogs, Switches, Protocol
+    History, Health, ActionLog, Fleet, Limits, Load, Purges, Measures, RunLogs, Switches, Protocol
 ):
     """What every store promises. The memory store is its shortest implementation."""
 

@@ -1,4 +1,4 @@
-"""`sempre db upgrade`, `db status` and `db prune`: set up, upgrade, check or trim the store."""
+"""`sempre db`: set up, upgrade, check, trim or move the store."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,12 +6,14 @@ from datetime import datetime
 import click
 
 from sempre.cli.commands.prune import prune
+from sempre.cli.commands.transfer import export_store, import_store
 from sempre.cli.errors import ExitCode, Failure
+from sempre.cli.fleet import refuse_alive
 from sempre.cli.options import output_options, store_options
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import choose_store, refuse_absent, upgrade_of
 from sempre.cli.times import format_age, format_instant, json_instant
-from sempre.errors import Refused, StoreGone, StoreRefused, StoreUnavailable
+from sempre.errors import StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Pass
 from sempre.ports.store import Store
 from sempre.ports.volume import MOST_COUNTED, Volume
@@ -22,10 +24,12 @@ __all__ = ["database", "status", "upgrade"]
 
 @click.group("db")
 def database() -> None:
-    """Set up, upgrade, check or trim the store."""
+    """Set up, upgrade, check, trim or move the store."""
 
 
 database.add_command(prune)
+database.add_command(export_store)
+database.add_command(import_store)
 
 
 @database.command
@@ -43,7 +47,7 @@ def upgrade(output: Output, *, store: str | None, app: str | None, as_copy: bool
         before = _trouble(opened)
         opened.upgrade()
         if as_copy:
-            _refuse_alive(opened)
+            refuse_alive(opened)
             opened.upgrade(as_copy=True)
         word = "new store id" if as_copy else "upgraded" if before else "already current"
         _report(output, url, opened, word=word)
@@ -80,17 +84,6 @@ def status(output: Output, *, store: str | None, app: str | None) -> None:
         if isinstance(trouble, StoreGone):
             inform(f"  try: {upgrade_of(url)}")
     raise click.exceptions.Exit(ExitCode.UNHEALTHY)
-
-
-def _refuse_alive(store: Store) -> None:
-    """Refuse a store with live workers: most likely it is the original."""
-    reading = store.sessions()
-    alive = sum(each.is_leased_beyond(reading.now) for each in reading.value)
-    if alive:
-        are = "1 worker is" if alive == 1 else f"{alive} workers are"
-        raise Refused(
-            f"{are} alive on this store: stop them first, or wait until their leases end."
-        )
 
 
 def _trouble(store: Store) -> StoreRefused | None:

@@ -15,7 +15,7 @@ from sempre.domain.redaction import redacted, redacted_text
 
 __all__ = ["log"]
 
-KINDS = ("schedule", "execution", "switch", "job", "worker")
+KINDS = ("schedule", "execution", "switch", "job", "worker", "store")
 WIDEST = 60
 
 
@@ -29,8 +29,8 @@ WIDEST = 60
 def log(context: CommandContext, *, target: str, limit: int, **filters: str | None) -> None:
     """Show the log of actions, newest first.
 
-    TARGET is the name of a schedule, or schedule:NAME, execution:ID, switch:NAME, job:NAME or
-    worker:ID.
+    TARGET is the name of a schedule, or schedule:NAME, execution:ID, switch:NAME, job:NAME,
+    worker:ID or store:ID.
     """
     known = target.partition(":")[0] in KINDS and ":" in target
     chosen = target if known else f"schedule:{target}" if target else None

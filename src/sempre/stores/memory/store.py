@@ -46,6 +46,7 @@ from sempre.stores.memory.fleet import MemoryFleet
 from sempre.stores.memory.health_queries import MemoryHealth
 from sempre.stores.memory.history_queries import MemoryHistory
 from sempre.stores.memory.limits import MemoryLimits
+from sempre.stores.memory.load import MemoryLoad
 from sempre.stores.memory.operation import Operation
 from sempre.stores.memory.run_logs import MemoryRunLogs
 from sempre.stores.memory.tables import Tables
@@ -54,7 +55,13 @@ __all__ = ["MemoryStore"]
 
 
 class MemoryStore(
-    MemoryHistory, MemoryHealth, MemoryFleet, MemoryLimits, MemoryActionLog, MemoryRunLogs
+    MemoryHistory,
+    MemoryHealth,
+    MemoryFleet,
+    MemoryLimits,
+    MemoryActionLog,
+    MemoryLoad,
+    MemoryRunLogs,
 ):
     """A store for one process: only operations write `tables`; other code may read `tables`."""
 

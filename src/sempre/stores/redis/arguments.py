@@ -25,6 +25,7 @@ __all__ = [
     "pass_intervals",
     "reports",
     "settlements",
+    "slot_range",
     "wanted_work",
     "works",
 ]
@@ -161,7 +162,7 @@ def _order(order: Order) -> Arguments:
         yield from pairs(encoding.write_draft(draft))
     yield len(plan.ranges)
     for passed in plan.ranges:
-        yield from _range(passed)
+        yield from slot_range(passed)
     yield encoding.stamp(plan.retracts_after)
 
 
@@ -195,7 +196,8 @@ def _change(change: Change) -> Arguments:
     yield from pairs(encoding.write_changed_execution(change.after))
 
 
-def _range(passed: SlotRange) -> Arguments:
+def slot_range(passed: SlotRange) -> Arguments:
+    """Yield a range of slots that passed without a row."""
     yield passed.schedule_id
     yield encoding.stamp(passed.first)
     yield encoding.stamp(passed.last)

@@ -49,12 +49,12 @@ from sempre.stores.redis.encoding import (
 from sempre.stores.redis.fleet import RedisFleet
 from sempre.stores.redis.health import RedisHealth
 from sempre.stores.redis.limits import RedisLimits
+from sempre.stores.redis.load import RedisLoad
 from sempre.stores.redis.locks import Locks
 from sempre.stores.redis.notifying import RedisNotifier
 from sempre.stores.redis.one_off_claims import Asked, OneOffClaims
 from sempre.stores.redis.probe import Allowance, examine
 from sempre.stores.redis.purges import RedisPurges
-from sempre.stores.redis.run_logs import RedisRunLogs
 from sempre.stores.redis.server import StoreServer
 
 __all__ = ["RedisStore"]
@@ -65,7 +65,7 @@ VERSION = 2
 """The version of the schema that this code reads and writes."""
 
 
-class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisLimits, RedisPurges, RedisRunLogs):
+class RedisStore(RedisActionLog, RedisHealth, RedisFleet, RedisLimits, RedisLoad, RedisPurges):
     """A store on one Redis or Valkey server. Call `upgrade` once before anything else.
 
     Args:

@@ -14,7 +14,7 @@ from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import json_text, storable_text
 from sempre.stores.sql.reading import EARLIEST, LATEST
 
-__all__ = ["SqlActionLog", "record"]
+__all__ = ["SqlActionLog", "record", "write_action"]
 
 # Sorts after every id.
 PAST_ALL = "~"
@@ -22,7 +22,7 @@ PAST_ALL = "~"
 
 def record(transaction: Transaction, actions: Iterable[Action | None]) -> None:
     """Add actions to the log; None stands for an operation without an action."""
-    rows = [_written(each, transaction.now) for each in actions if each is not None]
+    rows = [write_action(each, transaction.now) for each in actions if each is not None]
     if rows:
         transaction.many("insert_action", rows)
 
@@ -69,10 +69,11 @@ def _asked(query: ActionQuery) -> dict[str, Any]:
     return asked if query.target is None else asked | {"target": query.target}
 
 
-def _written(action: Action, now: datetime) -> dict[str, Any]:
+def write_action(action: Action, at: datetime) -> dict[str, Any]:
+    """Return the columns of an action that happened at an instant."""
     return {
         "id": action.id,
-        "at": microseconds_of(now),
+        "at": microseconds_of(at),
         "actor": storable_text(action.actor),
         "verb": action.verb,
         "target": action.target,

@@ -1118,6 +1118,34 @@ WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
 SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
 WHERE schedule_id = :schedule_id ORDER BY day, state
 
+-- Loading records of another store
+
+-- name: known_executions
+-- The executions among these that exist.
+SELECT id FROM {executions} WHERE id IN {list:ids}
+
+-- name: known_ranges
+-- Ranges of schedules whose first slot lies in a period.
+SELECT schedule_id, first_at, last_at, slots, reason FROM {ranges}
+WHERE schedule_id IN {list:ids} AND first_at BETWEEN :earliest AND :latest
+
+-- name: known_rollups
+-- The days and states of which schedules have counts.
+SELECT schedule_id, day, state FROM {rollups} WHERE schedule_id IN {list:ids}
+
+-- name: known_attempts
+-- The attempts of executions; an orphan was late.
+SELECT execution_id, fence, CASE ending WHEN 'orphan' THEN 'late' ELSE ending END
+FROM {attempts} WHERE execution_id IN {list:ids}
+
+-- name: known_logs
+-- The runs of executions that have a log.
+SELECT execution_id, fence FROM {run_logs} WHERE execution_id IN {list:ids}
+
+-- name: known_actions
+-- The actions among these that are in the log.
+SELECT id FROM {actions} WHERE id IN {list:ids}
+
 -- Health
 
 -- name: is_outcome

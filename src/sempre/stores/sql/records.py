@@ -7,6 +7,7 @@ from typing import Any
 from sempre.domain.execution import SlotRange
 from sempre.domain.states import State
 from sempre.grids.instants import instant_of, microseconds_of
+from sempre.ports.load import ending_of
 from sempre.ports.messages import Attempt, Pass, Report, Rollup, Session, Switch, report_of_pass
 from sempre.stores.sql.encoding import instant, json_text, microseconds, storable_text
 
@@ -21,6 +22,7 @@ __all__ = [
     "write_attempt",
     "write_range",
     "write_report",
+    "write_rollup",
     "write_session",
     "write_switch",
 ]
@@ -47,7 +49,6 @@ def read_range(row: Row) -> SlotRange:
 
 def write_attempt(attempt: Attempt) -> dict[str, Any]:
     """Return the columns of an attempt."""
-    ending = "late" if attempt.late else "lost" if attempt.lost else "settled"
     return {
         "execution_id": attempt.execution_id,
         "fence": attempt.fence,
@@ -57,7 +58,7 @@ def write_attempt(attempt: Attempt) -> dict[str, Any]:
         "state": attempt.state.value,
         "result": json_text(attempt.result),
         "error": storable_text(attempt.error),
-        "ending": ending,
+        "ending": ending_of(attempt),
     }
 
 
@@ -127,3 +128,14 @@ def read_pass(row: Row) -> Pass:
 def read_rollup(row: Row) -> Rollup:
     """Return the counts of one day."""
     return Rollup(row[0], row[1], State(row[2]), row[3], row[4] / 1_000_000)
+
+
+def write_rollup(rollup: Rollup) -> dict[str, Any]:
+    """Return the columns of the counts of one day."""
+    return {
+        "schedule_id": rollup.schedule_id,
+        "day": rollup.day,
+        "state": rollup.state.value,
+        "executions": rollup.count,
+        "microseconds": round(rollup.seconds * 1_000_000),
+    }

@@ -1,6 +1,7 @@
 """The logs of runs in an SQL database."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sempre.grids.instants import instant_of, microseconds_of
@@ -11,7 +12,7 @@ from sempre.stores.sql.decoding import LeftOut, decoded
 from sempre.stores.sql.dialects import Transaction
 from sempre.stores.sql.encoding import storable_text
 
-__all__ = ["SqlRunLogs"]
+__all__ = ["SqlRunLogs", "write_log"]
 
 
 class SqlRunLogs(Database):
@@ -36,21 +37,26 @@ def _write(transaction: Transaction, logs: Sequence[RunLog], session: str) -> No
     ids = sorted({each.execution_id for each in logs})
     found = transaction.rows("claims_of", ids=ids)
     claims = {identity: (fence, holder) for identity, fence, holder in found}
-    at = microseconds_of(transaction.now)
+    at = transaction.now
     # One row for each run: a statement may not change a row twice. In order: two transactions that
     # lock rows in one order never wait for each other.
     rows = {
-        (log.execution_id, log.fence): {
-            "execution_id": log.execution_id,
-            "fence": log.fence,
-            "written_at": at,
-            "log": storable_text(log.text),
-        }
+        (log.execution_id, log.fence): write_log(log, at)
         for log in logs
         if _is_accepted(log, session, claims)
     }
     if rows:
         transaction.many("write_log", [rows[each] for each in sorted(rows)])
+
+
+def write_log(log: RunLog, at: datetime) -> dict[str, Any]:
+    """Return the columns of a log that was written at an instant."""
+    return {
+        "execution_id": log.execution_id,
+        "fence": log.fence,
+        "written_at": microseconds_of(at),
+        "log": storable_text(log.text),
+    }
 
 
 def _is_accepted(log: RunLog, session: str, claims: dict[str, tuple[int, str]]) -> bool:

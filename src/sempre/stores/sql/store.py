@@ -50,6 +50,7 @@ from sempre.stores.sql.health import SqlHealth
 from sempre.stores.sql.heartbeat import tick
 from sempre.stores.sql.history import SqlHistory
 from sempre.stores.sql.limits import SqlLimits
+from sempre.stores.sql.load import SqlLoad
 from sempre.stores.sql.notifying import SqlNotifier
 from sempre.stores.sql.one_off_claims import Asked, OneOffClaims
 from sempre.stores.sql.purges import SqlPurges
@@ -66,7 +67,9 @@ from sempre.stores.sql.switches import (
 __all__ = ["SqlStore"]
 
 
-class SqlStore(SqlHistory, SqlHealth, SqlFleet, SqlLimits, SqlActionLog, SqlPurges, SqlRunLogs):
+class SqlStore(
+    SqlHistory, SqlHealth, SqlFleet, SqlLimits, SqlActionLog, SqlLoad, SqlPurges, SqlRunLogs
+):
     """A store in an SQL database. Call `upgrade` once before any other method."""
 
     def __init__(self, dialect: Dialect) -> None:

@@ -1,0 +1,3 @@
+"""Export of a store to a file of lines, and import of such a file into any store."""
+
+__all__: list[str] = []
