@@ -22,6 +22,9 @@ __all__ = ["LimitOpener"]
 MOST = 1000
 # Two clocks differ a little: a rate that seems to open is asked again no sooner than this.
 SOONEST = 0.005
+# The sweeps of the store from one sweep of limits to the next, in a process that has met no limit:
+# an idle fleet without limits costs the store next to nothing.
+UNUSED = 4
 
 
 class LimitOpener:
@@ -34,6 +37,7 @@ class LimitOpener:
         self._opens: dict[str, float] = {}
         self._sweep_at = 0.0
         self._after = ""
+        self._is_used = False
         self._lock = Lock()
         self._listeners: tuple[Callable[[], None], ...] = ()
 
@@ -59,6 +63,7 @@ class LimitOpener:
         if not keys:
             return
         with self._lock:
+            self._is_used = True
             self._wanted.update(keys)
         try:
             self._open_wanted()
@@ -76,7 +81,8 @@ class LimitOpener:
             self._wanted.update(key for key, at in self._opens.items() if at <= now)
             sweeps = self._sweep_at <= now
             if sweeps:
-                self._sweep_at = now + self._engine.settings.sweep.total_seconds()
+                rest = self._engine.settings.sweep.total_seconds()
+                self._sweep_at = now + (rest if self._is_used else UNUSED * rest)
         self._open_wanted()
         if sweeps:
             self._sweep()
@@ -107,6 +113,7 @@ class LimitOpener:
             for key, at in opened.opens.items()
         }
         with self._lock:
+            self._is_used = self._is_used or bool(opened.freed or opens)
             self._wanted.difference_update(keys)
             earliest = min(self._opens.values(), default=self._sweep_at)
             self._opens = {key: at for key, at in self._opens.items() if key not in keys} | opens

@@ -3,6 +3,7 @@
 import pytest
 from jsonschema import ValidationError
 
+from sempre import Cron
 from sempre.testing.contracts.store.builders import claimed, session_of
 from tests.integration.cli.schema import COMMANDS, check
 from tests.integration.cli.shop import Shop
@@ -14,6 +15,12 @@ WORDS = {
     "status": ["status"],
     "workers drain": ["workers", "drain", "--all"],
     "init": ["init", "made"],
+    "log": ["log"],
+    "edit": ["edit", "leap", "--priority", "7"],
+    "rename": ["rename", "spare", "other"],
+    "delete": ["delete", "leap", "--yes"],
+    "enqueue": ["enqueue", "leap", "--in", "1h"],
+    "cancel": ["cancel", "--state", "running", "--yes"],
 }
 FOLLOWS = {"executions --follow"}
 """Commands without an end; their own tests check them."""
@@ -25,6 +32,11 @@ def busy(shop: Shop) -> str:
     store = shop.app.engine.store
     claimed(store, shop.app.schedule("hourly").trigger().id, session_of(store))
     shop.cli("pause", "hourly", "--until", "2h", "-m", "why")
+
+    @shop.app.job
+    def spare() -> None: ...
+
+    shop.app.put_schedule("spare", Cron("0 3 29 2 *"), spare)
     return failed
 
 
@@ -34,6 +46,8 @@ def test_an_answer_keeps_the_schema(shop: Shop, command: str) -> None:
     words = WORDS.get(command, command.split())
     if command == "execution":
         words = ["execution", failed[:-2]]
+    if command in ("retry", "discard"):
+        words = [command, failed]
 
     result = shop.cli(*words, "--json")
 

@@ -1,12 +1,17 @@
 """Retry, cancel, discard, dead, enqueue and log: what they change, say and refuse."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from sempre import Sempre
 from sempre.domain.states import State
+from tests.integration.cli.programs import clean_environment
 from tests.integration.cli.shop import Shop, lines
+from tests.integration.cli.terminal import open_terminal, plain, read_all
 
 
 @pytest.fixture
@@ -218,3 +223,49 @@ def test_an_operator_needs_no_code(shop: Shop, failed: str) -> None:
         bare.close()
 
     assert shop.app.execution(failed).row.is_live
+
+
+def typed(shop: Shop, answer: str, *words: str) -> tuple[int, str]:
+    """Run a command on a pseudo-terminal, and type an answer; return its code and its output."""
+    ours, theirs = open_terminal(100)
+    command = [sys.executable, "-m", "sempre", *words, "--store", shop.url]
+    run = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "env": clean_environment()}
+    with subprocess.Popen(command, **run) as process:  # type: ignore[call-overload]
+        os.close(theirs)
+        os.write(ours, answer.encode())
+        text = plain(read_all(ours))
+        return process.wait(), text
+
+
+def test_a_terminal_asks_before_many_are_retried_and_shows_progress(shop: Shop) -> None:
+    ids = shop.run("doomed", "doomed", "doomed")
+
+    refused, asked = typed(shop, "n\n", "retry", "--failed")
+    done, shown = typed(shop, "y\n", "retry", "--failed", "-m", "the bank is back")
+
+    assert refused == 5
+    assert "Go on?" in asked
+    assert "nothing was changed" in asked
+    assert done == 0
+    assert "100%" in shown
+    assert "3 of 3 executions retried." in shown
+    assert all(shop.app.execution(each).row.is_live for each in ids)
+
+
+def test_a_terminal_asks_before_a_schedule_is_deleted(shop: Shop) -> None:
+    refused, asked = typed(shop, "n\n", "delete", "leap")
+    done, _ = typed(shop, "y\n", "delete", "leap", "-m", "gone")
+
+    assert (refused, done) == (5, 0)
+    assert "Delete 1 schedule?" in asked
+    assert shop.cli("show", "leap").exit_code == 4
+
+
+def test_the_log_fits_a_narrow_terminal(shop: Shop) -> None:
+    shop.cli("edit", "hourly", "--cron", "0 5 * * *", "-m", "less load " * 12)
+
+    code, text = typed(shop, "", "log")
+
+    assert code == 0
+    assert "hourly" in text
+    assert all(len(line) <= 100 for line in text.splitlines())
