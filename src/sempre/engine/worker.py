@@ -120,9 +120,11 @@ class Worker:
         limit = self.capacity.wait_for_hand(REST_AFTER_ERROR)
         if not limit:
             return 0.0
+        # Asked before the scan: a run that ends meanwhile may leave work that waited for its end.
+        was_idle = self.capacity.is_idle and self._ends.is_empty
         if self.fetcher.scan(session=self.heartbeat.session, limit=limit):
             return 0.0
-        if self.capacity.is_idle and self._ends.is_empty:
+        if was_idle:
             self.exhausted.set()
         return BURST_REST
 
