@@ -79,7 +79,7 @@ class Ends:
         session = self.unsettled[0][0].execution.session
         batch = [end for end in self.unsettled if end[0].execution.session == session]
         others = [end for end in self.unsettled if end[0].execution.session != session]
-        # First: whoever sees that a run has ended can read its whole log.
+        # First: a reader who sees that a run has ended can read its whole log.
         self._logs.write_ended()
         left = self._settler.settle(batch, session=session)
         self.unsettled = [*left, *others]
