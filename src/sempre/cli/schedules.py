@@ -10,10 +10,10 @@ from sempre.cli.context import CommandContext
 from sempre.cli.executions import EXECUTION, run_time
 from sempre.cli.fields import Field, Fields
 from sempre.cli.times import format_age, format_duration, json_instant, zone_of
-from sempre.domain.execution import Draft, Execution
+from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import Kind, State
-from sempre.domain.switch import Switch, stopping
+from sempre.domain.states import State
+from sempre.domain.switch import Switch, stopping_schedule
 
 __all__ = ["LIGHTS", "SCHEDULE", "Summary", "history_bar", "state_text", "summaries_of"]
 
@@ -103,24 +103,9 @@ def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iter
                 now,
                 late_after,
                 outcomes.get(schedule.id, ()),
-                stopped_by=_switch_that_stops(schedule, switches, now),
+                stopped_by=stopping_schedule(switches, schedule),
                 waits_for=next(filter(None, held), ""),
             )
-
-
-def _switch_that_stops(
-    schedule: Schedule, switches: Iterable[Switch], now: datetime
-) -> Switch | None:
-    """Return the switch that stops the next slot of a schedule; None if none does."""
-    at = schedule.next_run_at or now
-    row = Draft(
-        kind=Kind.SCHEDULED,
-        run_at=at,
-        due_at=at,
-        snapshot=schedule.snapshot(),
-        schedule_id=schedule.id,
-    )
-    return stopping(switches, row, schedule.definition.tags)
 
 
 def _outcomes_of(schedules: Sequence[Schedule]) -> int:

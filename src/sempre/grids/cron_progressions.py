@@ -3,9 +3,9 @@
 A forecast over 100,000 schedules adds progressions up; slot by slot would take minutes.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sempre.grids.cron_count import SlotCounter
 from sempre.grids.cron_walls import DAY, WallRule
@@ -13,6 +13,7 @@ from sempre.grids.zones import Timeline
 
 __all__ = ["cron_progressions"]
 
+HOUR = 3600
 Run = tuple[int, int, int]
 """The first second, the step and the count of evenly spaced seconds."""
 
@@ -35,25 +36,37 @@ def cron_progressions(
 
 def _walls(rule: WallRule, begin: int, end: int) -> Iterator[Run]:
     """Yield the matching wall seconds from `begin` up to but without `end`."""
-    seconds, step = _seconds_of_day(rule.minutes, rule.seconds)
+    parts, is_every_day = _parts_of_day(rule.minutes, rule.seconds), rule.meaning.is_every_day
     days = range(begin // DAY, (end - 1) // DAY + 1)
-    if rule.meaning.is_every_day and step * len(seconds) == DAY:
-        yield from _clipped(seconds[0], step, begin, end)
-        return
-    wanted = [day for day in days if rule.meaning.is_every_day or rule.matches(day)]
-    if step and len(seconds) > len(wanted):
-        for day in wanted:
-            inside = _within(seconds, begin - day * DAY, end - day * DAY)
-            if inside:
-                yield day * DAY + inside[0], step, len(inside)
-        return
-    runs = list(_runs(wanted))
-    for second in seconds:
-        low, high = -((second - begin) // DAY), (end - 1 - second) // DAY
-        for first, last in runs:
-            count = min(last, high) - max(first, low) + 1
-            if count > 0:
-                yield max(first, low) * DAY + second, DAY, count
+    wanted = days if is_every_day else [day for day in days if rule.matches(day)]
+    runs = [(days[0], days[-1])] if is_every_day else list(_runs(wanted))
+    for first, step, count in parts:
+        if is_every_day and step * count == DAY:
+            yield from _clipped(first, step, begin, end)
+        elif count > len(wanted):
+            for day in wanted:
+                yield from _part_of_day(first + day * DAY, step, count, begin, end)
+        else:
+            for second in range(first, first + step * count, step):
+                yield from _same_second(second, runs, begin, end)
+
+
+def _part_of_day(first: int, step: int, count: int, begin: int, end: int) -> Iterator[Run]:
+    low = max(0, -((first - begin) // step))
+    high = min(count, -((first - end) // step))
+    if low < high:
+        yield first + low * step, step, high - low
+
+
+def _same_second(
+    second: int, runs: Sequence[tuple[int, int]], begin: int, end: int
+) -> Iterator[Run]:
+    """Yield one second of the day on the days of these runs."""
+    low, high = -((second - begin) // DAY), (end - 1 - second) // DAY
+    for first, last in runs:
+        count = min(last, high) - max(first, low) + 1
+        if count > 0:
+            yield max(first, low) * DAY + second, DAY, count
 
 
 def _clipped(first: int, step: int, begin: int, end: int) -> Iterator[Run]:
@@ -61,10 +74,6 @@ def _clipped(first: int, step: int, begin: int, end: int) -> Iterator[Run]:
     first = begin + (first - begin) % step
     if first < end:
         yield first, step, (end - 1 - first) // step + 1
-
-
-def _within(seconds: Sequence[int], low: int, high: int) -> Sequence[int]:
-    return seconds[bisect_left(seconds, low) : bisect_right(seconds, high - 1)]
 
 
 def _runs(days: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -78,17 +87,38 @@ def _runs(days: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=4096)
-def _seconds_of_day(minutes: int, seconds: int) -> tuple[tuple[int, ...], int]:
-    """Return the matching seconds of a day, and their distance: 0 if the distance varies."""
+def _parts_of_day(minutes: int, seconds: int) -> tuple[Run, ...]:
+    """Return the matching seconds of a day as progressions.
+
+    All seconds are one progression if they are evenly spaced. If not, each minute and second of
+    the hour is one, over the hours that match.
+    """
     chosen = [second for second in range(60) if seconds >> second & 1]
-    found = tuple(
+    found = [
         minute * 60 + second
         for minute in range(minutes.bit_length())
         if minutes >> minute & 1
         for second in chosen
-    )
-    if len(found) == 1:
-        return found, DAY
-    step = found[1] - found[0]
-    even = found == tuple(range(found[0], found[-1] + 1, step))
-    return found, step if even else 0
+    ]
+    whole = _even(found)
+    if whole:
+        return (whole,)
+    by_place: dict[int, list[int]] = {}
+    for second in found:
+        by_place.setdefault(second % HOUR, []).append(second)
+    parts: list[Run] = []
+    for some in by_place.values():
+        even = _even(some)
+        parts += [even] if even else [(each, DAY, 1) for each in some]
+    return tuple(parts)
+
+
+def _even(seconds: Sequence[int]) -> Run | None:
+    """Return evenly spaced seconds as one progression; None if their distance varies."""
+    if len(seconds) == 1:
+        return seconds[0], DAY, 1
+    step = seconds[1] - seconds[0]
+    if seconds[-1] - seconds[0] != step * (len(seconds) - 1):
+        return None
+    even = all(after - before == step for before, after in pairwise(seconds))
+    return (seconds[0], step, len(seconds)) if even else None

@@ -1,0 +1,1 @@
+"""Forecasts of a store: its schedules and past durations, read in pages."""
