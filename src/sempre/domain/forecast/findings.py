@@ -29,9 +29,15 @@ FEWEST_TOGETHER = 2
 
 @dataclass(frozen=True)
 class Peak:
-    """The busiest minute of an hour: its starts, and the runs in flight."""
+    """The busiest minute of an hour: its starts, and the runs in flight.
+
+    Attributes:
+        at: the first time in the window.
+        times: how often the same minute of the day is as busy.
+    """
 
     at: datetime
+    times: int
     starts: float
     p50: float
     p95: float
@@ -91,16 +97,20 @@ def hour_of_day(window: Window) -> list[int]:
 def peaks(
     window: Window, starts: Sequence[float], p50: Sequence[float], p95: Sequence[float]
 ) -> tuple[Peak, ...]:
-    """Return the busiest minutes by p95, at most one of each hour of the window."""
+    """Return the busiest minutes of the day by p95, at most one of each hour of the window."""
     busiest = [
         max(range(first, min(first + MINUTE, window.minutes)), key=lambda m: (p95[m], starts[m]))
         for first in range(0, window.minutes, MINUTE)
     ]
-    ranked = sorted(busiest, key=lambda minute: (-p95[minute], -starts[minute], minute))
+    clock = _minutes_of_day(window)
+    alike: defaultdict[tuple[int, float, float], list[int]] = defaultdict(list)
+    for minute in busiest:
+        alike[clock[minute], p95[minute], starts[minute]].append(minute)
+    ranked = sorted(alike.values(), key=lambda some: (-p95[some[0]], -starts[some[0]], some[0]))
     return tuple(
-        Peak(window.minute(minute), starts[minute], p50[minute], p95[minute])
-        for minute in ranked[:MOST]
-        if p95[minute] > 0
+        Peak(window.minute(first), len(some), starts[first], p50[first], p95[first])
+        for some in ranked[:MOST]
+        if p95[first := some[0]] > 0
     )
 
 

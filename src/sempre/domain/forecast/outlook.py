@@ -1,5 +1,6 @@
 """The forecast of a window: load per minute, findings and suggestions."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from sempre.domain.forecast.findings import (
     quiet_hours,
 )
 from sempre.domain.forecast.load import LeftOut, concurrency, curves_of, grouped, per_minute
-from sempre.domain.forecast.recurrence import Recurrence, Window
+from sempre.domain.forecast.recurrence import Origin, Recurrence, Window
 from sempre.domain.forecast.suggestions import Suggestion, suggestions
 
 __all__ = ["Forecast", "forecast"]
@@ -29,6 +30,7 @@ class Forecast:
         p50: the most runs in flight of each minute, if runs take their median duration.
         p95: the most runs in flight of each minute, if all runs take their p95 duration.
         schedules: the number of schedules that are counted.
+        origins: where durations come from, with the number of schedules.
         left_out: schedules whose grid has no answer here.
         capacity: the runs that workers can have in flight; None if it is not known.
     """
@@ -38,6 +40,7 @@ class Forecast:
     p50: tuple[float, ...]
     p95: tuple[float, ...]
     schedules: int = 0
+    origins: tuple[tuple[Origin, int], ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     peaks: tuple[Peak, ...] = ()
     collisions: tuple[Collision, ...] = ()
@@ -74,6 +77,7 @@ def forecast(
         p50,
         p95,
         schedules=len(known) - len(left_out),
+        origins=tuple(sorted(Counter(each.durations.origin for each in known).items())),
         left_out=tuple(left_out),
         peaks=peaks(window, starts, p50, p95),
         collisions=collisions(window, starts, groups),
