@@ -6,10 +6,10 @@ with a strict content security policy can embed it. Each has a table with the sa
 
 from sempre.drawing.day_map import Day, calendar, calendar_table
 from sempre.drawing.frame import Table
-from sempre.drawing.timeline import Lane, Planned, Ran, gantt, gantt_table
 from sempre.drawing.load_chart import LoadCurve, load
 from sempre.drawing.run_bars import Bar, bars_table, sparkline
 from sempre.drawing.theme import STYLE
+from sempre.drawing.timeline import Lane, Planned, Ran, gantt, gantt_table
 from sempre.drawing.trend_line import Point, trend, trend_table
 
 __all__ = [

@@ -5,8 +5,7 @@ serves as its own stylesheet. Every text is escaped here and nowhere else.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from sempre.drawing.theme import STYLE
@@ -81,13 +80,6 @@ class Canvas:
         x, y = map(_number, place)
         inside = _text(text) + _tooltip(title)
         self._parts.append(f'<text class="{class_of(kind)}" x="{x}" y="{y}">{inside}</text>')
-
-    @contextmanager
-    def group(self, kind: str, *, title: str = "") -> Iterator[None]:
-        """Put the elements that are added meanwhile into one group."""
-        self._parts.append(f'<g class="{class_of(kind)}">{_tooltip(title)}')
-        yield
-        self._parts.append("</g>")
 
     def _shape(self, tag: str, points: Sequence[Place], kind: str, title: str) -> None:
         if points:

@@ -1,4 +1,4 @@
-"""The calendar: a year of days, weeks as columns; class by the share of failures, hatch for missed."""
+"""The calendar: days by week, coloured by the share of failures; missed slots are hatched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,9 +47,7 @@ class Day:
         return f"{self.day.isoformat()}: {counts}"
 
 
-def calendar(
-    days: Sequence[Day], *, title: str = "Runs by day", embedded: bool = True
-) -> str:
+def calendar(days: Sequence[Day], *, title: str = "Runs by day", embedded: bool = True) -> str:
     """Return a heat map of the days as SVG; days without an entry are empty cells."""
     known = {each.day: each for each in days}
     first = min(known, default=date(2001, 1, 1))

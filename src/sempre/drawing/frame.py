@@ -1,13 +1,16 @@
 """The frame of a chart: its heading, axes and the zone of its times."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sempre.drawing.canvas import Canvas
 from sempre.drawing.scales import Scale, TimeScale
 
-__all__ = ["Box", "Table", "draw_heading", "draw_times", "draw_values"]
+__all__ = ["Box", "Table", "draw_heading", "draw_legend", "draw_times", "draw_values"]
 
 LABEL = 4
+SQUARE = 10
+LETTER = 6.4
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,20 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def draw_heading(canvas: Canvas, title: str, note: str) -> None:
-    """Write the heading of a chart, and a note on its right or below it."""
+def draw_heading(canvas: Canvas, title: str, note: str = "") -> None:
+    """Write the heading of a chart, and a note below it."""
     canvas.text((8, 20), title, "heading")
     if note:
         canvas.text((8, 38), note, "faint")
+
+
+def draw_legend(canvas: Canvas, entries: Sequence[tuple[str, str]]) -> None:
+    """Draw what classes mean, below the heading: a small square and a text for each."""
+    x = 8.0
+    for kind, text in entries:
+        canvas.rect((x, 29), (SQUARE, SQUARE), kind)
+        canvas.text((x + SQUARE + 4, 38), text, "faint")
+        x += SQUARE + 16 + LETTER * len(text)
 
 
 def draw_times(canvas: Canvas, scale: TimeScale, box: Box) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from sempre.drawing.canvas import Canvas
-from sempre.drawing.frame import Box, Table, draw_heading, draw_times, draw_values
+from sempre.drawing.frame import Box, Table, draw_heading, draw_legend, draw_times, draw_values
 from sempre.drawing.scales import Scale, TimeScale, number_text
 
 __all__ = ["LoadCurve", "load"]
@@ -16,6 +16,7 @@ BESIDE = 44
 # One step of the curve for each two pixels.
 PIXELS = 2
 STARTS = 36
+LEGEND = (("p50", "runs in flight, p50"), ("p95", "p95"), ("run", "starts"))
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ def load(
     """Return the chart of a load curve as SVG."""
     canvas = Canvas(width, HEIGHT)
     highest = max([*curve.p95, curve.capacity or 0, 1])
-    note = "runs in flight, highest of each step: p50 dark, p95 light; starts beneath"
-    draw_heading(canvas, title, note)
+    draw_heading(canvas, title)
+    draw_legend(canvas, LEGEND)
     box = Box(BESIDE, 52, width - 12, HEIGHT - 52 - STARTS)
     times = TimeScale(curve.start, curve.end, box.left, box.right, curve.timezone)
     values = Scale(highest, box.bottom, box.top)

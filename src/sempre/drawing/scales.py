@@ -8,7 +8,7 @@ from math import floor, log10
 from sempre.grids.instants import instant_of, seconds_of
 from sempre.grids.zones import zone
 
-__all__ = ["Scale", "TimeScale", "Tick", "length_text", "number_text"]
+__all__ = ["Scale", "Tick", "TimeScale", "length_text", "number_text"]
 
 MILLION = 1_000_000
 DAY = 86_400

@@ -11,7 +11,7 @@ from sempre.drawing.scales import Scale, TimeScale, length_text, number_text
 __all__ = ["Lane", "Planned", "Ran", "gantt", "gantt_table"]
 
 PITCH, BAR = 18, 10
-TOP, FOOT, LOAD = 48, 40, 44
+TOP, FOOT, LOAD = 62, 40, 44
 LETTER = 6.6
 LEAST = 2.0
 MOST_LETTERS = 28
@@ -63,7 +63,11 @@ def gantt(
         lanes: one row each, from above.
         window: the first and the last instant.
         now: drawn as a line, if it lies in the window.
+        title: the heading.
+        timezone: the zone of the time axis.
         load: runs in flight in equal steps of the window, drawn beneath.
+        width: in pixels; a narrow page asks for a narrow drawing.
+        embedded: whether a page carries the stylesheet.
     """
     shown = lanes[:MOST_LANES]
     height = TOP + PITCH * max(1, len(shown)) + (LOAD if load else 0) + FOOT
@@ -74,7 +78,9 @@ def gantt(
     box = Box(letters * LETTER + 16, TOP, width - 12, TOP + PITCH * max(1, len(shown)))
     times = TimeScale(*window, box.left, box.right, timezone)
     for number, lane in enumerate(shown):
-        _draw_lane(canvas, lane, times, box.top + PITCH * number, letters)
+        top = box.top + PITCH * number
+        _draw_name(canvas, lane.name, times, top, letters)
+        _draw_lane(canvas, lane, times, top, now)
     low = Box(box.left, box.top, box.right, box.bottom + (LOAD if load else 0))
     if load:
         _draw_load(canvas, load, Box(box.left, box.bottom, box.right, low.bottom))
@@ -101,26 +107,25 @@ def _rows(lanes: Sequence[Lane]) -> Iterator[tuple[str, ...]]:
             yield lane.name, slot.at.isoformat(" ", "seconds"), expected, "planned"
 
 
-def _draw_lane(canvas: Canvas, lane: Lane, times: TimeScale, top: float, letters: int) -> None:
-    with canvas.group("lane"):
-        canvas.line((times.left, top + PITCH), (times.right, top + PITCH), "rule")
-        name = shortened(lane.name, letters)
-        canvas.text((times.left - 8, top + PITCH - 5), name, "end", title=lane.name)
-        y = top + (PITCH - BAR) / 2
-        for run in lane.ran:
-            left, right = times.place(run.start), times.place(run.end or times.end)
-            title = run.title or f"{lane.name}: {run.state}"
-            size = max(LEAST, right - left), BAR
-            canvas.rect((left, y), size, f"run {run.state}", title=title)
-            if run.state == "failed":
-                canvas.rect((left, y - 3), (size[0], 2), "run failed")
-        for slot in lane.planned:
-            _draw_planned(canvas, slot, times, y, title=slot.title or f"{lane.name}: planned")
+def _draw_name(canvas: Canvas, name: str, times: TimeScale, top: float, letters: int) -> None:
+    canvas.line((times.left, top + PITCH), (times.right, top + PITCH), "rule")
+    canvas.text((times.left - 8, top + PITCH - 5), shortened(name, letters), "end", title=name)
 
 
-def _draw_planned(
-    canvas: Canvas, slot: Planned, times: TimeScale, y: float, *, title: str
-) -> None:
+def _draw_lane(canvas: Canvas, lane: Lane, times: TimeScale, top: float, now: datetime) -> None:
+    y = top + (PITCH - BAR) / 2
+    for run in lane.ran:
+        left, right = times.place(run.start), times.place(run.end or now)
+        size = max(LEAST, right - left), BAR
+        title = run.title or f"{lane.name}: {run.state}"
+        canvas.rect((left, y), size, f"run {run.state}", title=title)
+        if run.state == "failed":
+            canvas.rect((left, y - 3), (size[0], 2), "run failed")
+    for slot in lane.planned:
+        _draw_planned(canvas, slot, times, y, title=slot.title or f"{lane.name}: planned")
+
+
+def _draw_planned(canvas: Canvas, slot: Planned, times: TimeScale, y: float, *, title: str) -> None:
     """Draw a slot as a tick, or as a dashed bar if its duration is wide enough to be seen."""
     left, right = times.place(slot.at), times.place(slot.at + slot.length)
     if right - left > 2 * LEAST:

@@ -40,7 +40,11 @@ def trend(
 
     Args:
         points: in order of time.
+        title: the heading.
+        timezone: the zone of the time axis.
         levels: named lines across the chart in seconds, such as ("p95", 12.5).
+        width: in pixels.
+        embedded: whether a page carries the stylesheet.
     """
     canvas = Canvas(width, HEIGHT)
     note = ", ".join(f"{name} {length_text(seconds)}" for name, seconds in levels)
@@ -72,9 +76,7 @@ def trend_table(points: Sequence[Point]) -> Table:
     return Table(("at (UTC)", "length", "state"), rows)
 
 
-def _draw_points(
-    canvas: Canvas, points: Sequence[Point], times: TimeScale, values: Scale
-) -> None:
+def _draw_points(canvas: Canvas, points: Sequence[Point], times: TimeScale, values: Scale) -> None:
     places = [(times.place(each.at), values.place(each.seconds)) for each in points]
     canvas.polyline(places, "curve")
     shown = points if len(points) <= MOST_DOTS else [p for p in points if p.state == "failed"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from sempre.errors import BrokenGrid, GridError, InstantError, SempreError, UnknownGrid
 from sempre.errors.texts import as_shown
@@ -30,7 +30,8 @@ class Passed:
     count: int
 
 
-class Progression(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Progression:
     """Evenly spaced slots: first, first + step, ..., as many as `count`."""
 
     first: datetime

@@ -78,9 +78,7 @@ def _schedules(engine: Engine, chosen: Chosen) -> Iterator[Schedule]:
 def _may_run(schedule: Schedule, switches: Sequence[Switch]) -> bool:
     """Return whether a schedule has slots to come, as planning decides."""
     # Maintenance starts a schedule that has not begun yet.
-    wants = schedule.wants_next_row or (
-        not schedule.started and schedule.audit == "needs repair"
-    )
+    wants = schedule.wants_next_row or (not schedule.started and schedule.audit == "needs repair")
     stop = stopping_schedule(switches, schedule)
     is_off = stop is not None and stop.until is None
     return wants and not (schedule.ended or schedule.broken or is_off)
@@ -105,7 +103,7 @@ def _daily_counts(engine: Engine, schedules: Sequence[Schedule]) -> dict[str, Du
     return found
 
 
-def _average(rollups: Iterable[Rollup]) -> Durations | None:
+def _average(rollups: list[Rollup]) -> Durations | None:
     ran = [each for each in rollups if each.state in (State.SUCCEEDED, State.FAILED)]
     count = sum(each.count for each in ran)
     if not count:

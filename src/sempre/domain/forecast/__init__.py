@@ -1,4 +1,4 @@
-"""The forecast: expected starts and concurrency of a window, from grids and past durations. Pure."""
+"""The forecast: expected starts and concurrency, from grids and past durations. Pure."""
 
 from sempre.domain.forecast.findings import Collision, Overrun, Peak, QuietHours
 from sempre.domain.forecast.load import LeftOut

@@ -1,7 +1,7 @@
 """What a forecast finds: peaks, collisions, quiet hours, and runs longer than their interval."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -25,6 +25,8 @@ __all__ = [
 DAY_HOURS = 24
 MOST = 5
 FEWEST_TOGETHER = 2
+# Hours whose load is above the lowest by this share of the range are still quiet.
+NEAR = 0.1
 
 
 @dataclass(frozen=True)
@@ -148,14 +150,17 @@ def _starting(groups: Iterable[Group], second: int) -> Counter[str]:
 def quiet_hours(
     window: Window, starts: Sequence[float], p95: Sequence[float]
 ) -> tuple[QuietHours, ...]:
-    """Return the hours of the day with the least load: a quarter of them, neighbours joined."""
+    """Return the hours of the day with the least load, neighbours joined; none if all are alike.
+
+    These are the hours with the fewest runs in flight; if these are most hours, with the fewest
+    starts.
+    """
     sums: defaultdict[int, float] = defaultdict(float)
     most: defaultdict[int, float] = defaultdict(float)
     for number, hour in enumerate(hour_of_day(window)):
         sums[hour] += starts[number]
         most[hour] = max(most[hour], p95[number])
-    ranked = sorted(sums, key=lambda hour: (most[hour], sums[hour], hour))
-    chosen = sorted(ranked[: len(ranked) // 4])
+    chosen = _lowest(most) or _lowest(sums)
     return tuple(
         QuietHours(
             first,
@@ -165,6 +170,13 @@ def quiet_hours(
         )
         for first, last in _neighbours(chosen)
     )
+
+
+def _lowest(loads: Mapping[int, float]) -> list[int]:
+    """Return the hours near the lowest load; none if more than half of all hours are."""
+    low, high = min(loads.values()), max(loads.values())
+    found = [hour for hour in sorted(loads) if loads[hour] <= low + (high - low) * NEAR]
+    return found if 2 * len(found) <= len(loads) else []
 
 
 def _neighbours(hours: Sequence[int]) -> list[tuple[int, int]]:

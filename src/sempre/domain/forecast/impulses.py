@@ -1,6 +1,6 @@
 """Impulses: curves over the seconds of a window, kept as their second differences.
 
-A run that starts at an unknown second of a jitter is a ramp of the load, and its end is a ramp back.
+A run that starts at an unknown second of a jitter is a ramp of the load; its end is a ramp back.
 A ramp is two impulses of the second difference, so that a week of runs every minute costs as
 little as one run. Whole numbers keep the sums exact: what goes up comes down to zero.
 """
@@ -11,7 +11,7 @@ from itertools import accumulate
 __all__ = ["UNIT", "Impulses"]
 
 UNIT = 2**32
-"""One run, in the whole numbers of a curve; a jitter of a day divides it without loss that shows."""
+"""One run, in the whole numbers of a curve: large enough to be divided by a jitter of a day."""
 
 
 class Impulses:
@@ -25,17 +25,6 @@ class Impulses:
         self._single: defaultdict[int, int] = defaultdict(int)
         # By step: where a train of impulses begins, and where it ends with the opposite sign.
         self._trains: defaultdict[int, defaultdict[int, int]] = defaultdict(_zeros)
-
-    def include(self, other: "Impulses") -> None:
-        """Add another curve of this length."""
-        self._level += other._level
-        self._slope += other._slope
-        for place, value in other._single.items():
-            self._single[place] += value
-        for step, seeds in other._trains.items():
-            mine = self._trains[step]
-            for place, value in seeds.items():
-                mine[place] += value
 
     def add(self, first: int, step: int, count: int, value: int) -> None:
         """Add an impulse at `first`, `first + step` and so on, as many as `count`."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
+from operator import add
 
 from sempre.domain.forecast.impulses import UNIT, Impulses
 from sempre.domain.forecast.recurrence import MINUTE, Recurrence, Window
@@ -62,9 +63,7 @@ class LeftOut:
     reason: str
 
 
-def grouped(
-    recurrences: Iterable[Recurrence], window: Window
-) -> tuple[list[Group], list[LeftOut]]:
+def grouped(recurrences: Iterable[Recurrence], window: Window) -> tuple[list[Group], list[LeftOut]]:
     """Return recurrences in groups of equal load, and those whose grid has no answer."""
     names: dict[tuple[object, ...], tuple[Recurrence, list[str]]] = {}
     for each in recurrences:
@@ -80,11 +79,17 @@ def grouped(
 
 @dataclass(frozen=True)
 class Curves:
-    """Starts per second, and runs in flight by the durations p50 and p95, as impulses."""
+    """The load of a window at each second.
 
-    starts: Impulses
-    p50: Impulses
-    p95: Impulses
+    Attributes:
+        starts: starts, by the durations p50: they decide which slots overlap a run.
+        p50: runs in flight by the durations p50.
+        p95: runs in flight by the durations p95.
+    """
+
+    starts: list[int]
+    p50: list[int]
+    p95: list[int]
 
 
 def curves_of(groups: Iterable[Group], window: Window) -> Curves:
@@ -101,8 +106,7 @@ def curves_of(groups: Iterable[Group], window: Window) -> Curves:
             ends.add(first + seconds, step, count, -value)
             ends.add(first + seconds + width, step, count, value)
         add_concurrency(p95, group)
-    ends.include(starts)
-    return Curves(starts, ends, p95)
+    return Curves(starts.slopes(), list(map(add, starts.levels(), ends.levels())), p95.levels())
 
 
 def add_concurrency(curve: Impulses, group: Group, sign: int = 1) -> None:
@@ -120,8 +124,7 @@ def add_concurrency(curve: Impulses, group: Group, sign: int = 1) -> None:
 def concurrency(levels: Sequence[int]) -> tuple[float, ...]:
     """Return the highest level of each minute, in runs."""
     return tuple(
-        _rounded(max(levels[second : second + MINUTE]))
-        for second in range(0, len(levels), MINUTE)
+        _rounded(max(levels[second : second + MINUTE])) for second in range(0, len(levels), MINUTE)
     )
 
 
@@ -134,4 +137,4 @@ def per_minute(slopes: Sequence[int]) -> tuple[float, ...]:
 
 def _rounded(value: int) -> float:
     # Sums of shares such as 1/7 of a run come out a little below a whole number.
-    return round(value / UNIT, 3)
+    return round(value / UNIT, 4)

@@ -68,9 +68,8 @@ def forecast(
     known = list(recurrences)
     groups, left_out = grouped(known, window)
     curves = curves_of(groups, window)
-    levels = curves.p95.levels()
-    starts = per_minute(curves.starts.slopes())
-    p50, p95 = concurrency(curves.p50.levels()), concurrency(levels)
+    starts = per_minute(curves.starts)
+    p50, p95 = concurrency(curves.p50), concurrency(curves.p95)
     return Forecast(
         window,
         starts,
@@ -83,6 +82,6 @@ def forecast(
         collisions=collisions(window, starts, groups),
         quiet=quiet_hours(window, starts, p95),
         overruns=overruns(groups),
-        suggestions=suggestions(groups, levels, window),
+        suggestions=suggestions(groups, curves.p95, window),
         capacity=capacity,
     )

@@ -28,6 +28,8 @@ MOST_MOVED = 2
 WORTH = 0.1
 # A suggestion lowers the peak by one run and by this share at least.
 LEAST_GAIN = 0.05
+# The shares of a jitter are rounded down, so that a whole run is a little less than one.
+ONE_RUN = 0.99 * UNIT
 # A jitter up to this part of the interval keeps the rhythm of a schedule.
 PART = 4
 MINUTE = timedelta(minutes=1)
@@ -88,7 +90,7 @@ def suggestions(
         peak = max(levels, default=0)
         at_peak = _in_flight(known, levels.index(peak)) if peak else []
         best = _best([(edit, _tried(levels, edit)) for edit in _edits(at_peak, window)])
-        if best is None or peak - max(best[1]) < max(UNIT, LEAST_GAIN * peak):
+        if best is None or peak - max(best[1]) < max(ONE_RUN, LEAST_GAIN * peak):
             break
         edit, levels = best
         before, after = round(peak / UNIT, 3), round(max(levels) / UNIT, 3)
