@@ -6,6 +6,7 @@ little as one run. Whole numbers keep the sums exact: what goes up comes down to
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import accumulate
 
 __all__ = ["UNIT", "Impulses"]
@@ -55,12 +56,10 @@ class Impulses:
             places[0] += self._slope
         return list(accumulate(places))
 
-    def levels(self) -> list[int]:
-        """Return the curve at each second."""
-        slopes = self.slopes()
-        if slopes:
-            slopes[0] += self._level
-        return list(accumulate(slopes))
+    def levels(self, slopes: Sequence[int] | None = None) -> list[int]:
+        """Return the curve at each second, from its slopes if the caller has them."""
+        known = self.slopes() if slopes is None else slopes
+        return list(accumulate(known, initial=self._level))[1:]
 
 
 def _zeros() -> defaultdict[int, int]:

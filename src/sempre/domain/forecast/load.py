@@ -19,6 +19,7 @@ __all__ = [
     "concurrency",
     "curves_of",
     "grouped",
+    "in_runs",
     "per_minute",
 ]
 
@@ -106,7 +107,9 @@ def curves_of(groups: Iterable[Group], window: Window) -> Curves:
             ends.add(first + seconds, step, count, -value)
             ends.add(first + seconds + width, step, count, value)
         add_concurrency(p95, group)
-    return Curves(starts.slopes(), list(map(add, starts.levels(), ends.levels())), p95.levels())
+    slopes = starts.slopes()
+    p50 = list(map(add, starts.levels(slopes), ends.levels()))
+    return Curves(slopes, p50, p95.levels())
 
 
 def add_concurrency(curve: Impulses, group: Group, sign: int = 1) -> None:
@@ -124,17 +127,18 @@ def add_concurrency(curve: Impulses, group: Group, sign: int = 1) -> None:
 def concurrency(levels: Sequence[int]) -> tuple[float, ...]:
     """Return the highest level of each minute, in runs."""
     return tuple(
-        _rounded(max(levels[second : second + MINUTE])) for second in range(0, len(levels), MINUTE)
+        in_runs(max(levels[second : second + MINUTE])) for second in range(0, len(levels), MINUTE)
     )
 
 
 def per_minute(slopes: Sequence[int]) -> tuple[float, ...]:
     """Return the starts of each minute."""
     return tuple(
-        _rounded(sum(slopes[second : second + MINUTE])) for second in range(0, len(slopes), MINUTE)
+        in_runs(sum(slopes[second : second + MINUTE])) for second in range(0, len(slopes), MINUTE)
     )
 
 
-def _rounded(value: int) -> float:
+def in_runs(value: int) -> float:
+    """Return a level of a curve as a number of runs."""
     # Sums of shares such as 1/7 of a run come out a little below a whole number.
     return round(value / UNIT, 4)

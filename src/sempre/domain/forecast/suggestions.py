@@ -11,7 +11,7 @@ from datetime import timedelta
 from operator import add
 
 from sempre.domain.forecast.impulses import UNIT, Impulses
-from sempre.domain.forecast.load import Group, add_concurrency
+from sempre.domain.forecast.load import Group, add_concurrency, in_runs
 from sempre.domain.forecast.recurrence import Window
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.cron import Cron
@@ -93,7 +93,7 @@ def suggestions(
         if best is None or peak - max(best[1]) < max(ONE_RUN, LEAST_GAIN * peak):
             break
         edit, levels = best
-        before, after = round(peak / UNIT, 3), round(max(levels) / UNIT, 3)
+        before, after = in_runs(peak), in_runs(max(levels))
         found.append(Suggestion(edit.names, edit.options, before, after))
         edited = set(map(id, edit.old))
         known = [each for each in known if id(each) not in edited] + list(edit.new)
