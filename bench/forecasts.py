@@ -5,7 +5,6 @@ crons and days of which nearly all differ. Durations differ from schedule to sch
 """
 
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
 from time import perf_counter
@@ -34,7 +33,7 @@ def daily(number: int, _chance: Random) -> Grid:
 
 def mixed(number: int, chance: Random) -> Grid:
     at, zone = ANCHOR + timedelta(seconds=number), chance.choice(ZONES)
-    rules: tuple[Callable[[], Grid], ...] = (
+    rules = (
         lambda: Cron(f"{chance.randrange(60)} {chance.randrange(24)} * * 1-5", timezone=zone),
         lambda: Every(chance.choice(INTERVALS), anchor=at),
         lambda: Every(chance.randrange(60, 90_000), anchor=at),

@@ -24,7 +24,7 @@ MOST = 3
 JITTERS = tuple(timedelta(minutes=each) for each in (1, 5, 15, 30))
 MOVES = tuple(timedelta(minutes=each) for each in (10, 30))
 MOST_MOVED = 2
-# A larger change must lower the peak by this share more than a smaller one.
+# A larger change must lower the peak by one run and by this share more than a smaller one.
 WORTH = 0.1
 # A suggestion lowers the peak by one run and by this share at least.
 LEAST_GAIN = 0.05
@@ -164,5 +164,5 @@ def _best(tried: Sequence[tuple[_Edit, list[int]]]) -> tuple[_Edit, list[int]] |
     if not tried:
         return None
     highs = [max(levels) for _, levels in tried]
-    enough = min(highs) * (1 + WORTH)
+    enough = min(highs) + max(UNIT, WORTH * min(highs))
     return next(each for each, high in zip(tried, highs, strict=True) if high <= enough)
