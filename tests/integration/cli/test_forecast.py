@@ -9,6 +9,7 @@ import pytest
 
 from sempre import Cron, Every
 from sempre.app.forecast.reading import Chosen, read_recurrences
+from sempre.ports.retention import Purge
 from tests.integration.cli.schema import check
 from tests.integration.cli.shop import Shop, lines
 from tests.integration.cli.terminal import on_terminal
@@ -124,6 +125,19 @@ def test_durations_come_from_past_runs_then_from_the_job_then_from_an_assumption
     [own] = [each.durations for each in found if each.name == "tenant-00"]
     assert own.runs == 2
     assert timedelta(0) <= own.p50 <= own.p95 < timedelta(seconds=10)
+
+
+def test_durations_of_purged_runs_are_their_average(busy: Shop) -> None:
+    busy.run("tenant-00")
+    engine = busy.app.engine
+    later = engine.present() + timedelta(hours=1)
+    engine.store.purge(Purge(before=later, limit=100, retention="any", keep=0))
+
+    found = read_recurrences(engine, Chosen(tag="night"))
+
+    origins = [each.durations.origin for each in found]
+    assert origins == ["daily counts", *["default"] * 19]
+    assert found[0].durations.runs == 1
 
 
 def test_a_limit_of_starts_ends_a_schedule(shop: Shop) -> None:

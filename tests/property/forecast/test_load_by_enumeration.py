@@ -44,12 +44,10 @@ def grids(draw: st.DrawFn, start: datetime) -> Grid:
 def recurrences(draw: st.DrawFn, start: datetime) -> Recurrence:
     p50 = draw(st.integers(0, 4_000))
     durations = Durations(p50 * SECOND, (p50 + draw(st.integers(0, 3_000))) * SECOND)
-    bounds = {
-        name: start + draw(st.integers(-5_000, 90_000)) * SECOND
-        for name in ("since", "until")
-        if draw(st.integers(0, 5)) == 0
-    }
-    return Recurrence("one", draw(grids(start)), durations, overlap="allow", **bounds)
+    bounds = st.integers(-5_000, 90_000).map(lambda second: start + second * SECOND)
+    seldom = st.one_of(st.none(), st.none(), st.none(), bounds)
+    grid, since, until = draw(grids(start)), draw(seldom), draw(seldom)
+    return Recurrence("one", grid, durations, overlap="allow", since=since, until=until)
 
 
 def by_enumeration(one: Recurrence, window: Window, seconds: int) -> list[int]:

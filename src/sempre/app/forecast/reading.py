@@ -85,12 +85,7 @@ def _may_run(schedule: Schedule, switches: Sequence[Switch]) -> bool:
 
 
 def _lengths(outcomes: Iterable[Execution]) -> list[timedelta]:
-    """Return how long the last attempts of executions took."""
-    return [
-        max(timedelta(0), row.finished_at - row.started_at)
-        for row in outcomes
-        if row.started_at is not None and row.finished_at is not None
-    ]
+    return [row.took for row in outcomes if row.took is not None]
 
 
 def _daily_counts(engine: Engine, schedules: Sequence[Schedule]) -> dict[str, Durations]:

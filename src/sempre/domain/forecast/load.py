@@ -98,14 +98,12 @@ def curves_of(groups: Iterable[Group], window: Window) -> Curves:
     length = window.seconds
     starts, ends, p95 = Impulses(length), Impulses(length), Impulses(length)
     for group in groups:
-        value, width = UNIT * len(group.names) // group.width, group.width
+        value, width = UNIT * len(group.names), group.width
         for first, step, count, seconds in runs_of(
             group.slots, group.pattern.seconds[0], group.pattern.overlap
         ):
-            starts.add(first, step, count, value)
-            starts.add(first + width, step, count, -value)
-            ends.add(first + seconds, step, count, -value)
-            ends.add(first + seconds + width, step, count, value)
+            starts.add(first, step, count, value, width=width)
+            ends.add(first + seconds, step, count, -value, width=width)
         add_concurrency(p95, group)
     slopes = starts.slopes()
     p50 = list(map(add, starts.levels(slopes), ends.levels()))
@@ -114,14 +112,12 @@ def curves_of(groups: Iterable[Group], window: Window) -> Curves:
 
 def add_concurrency(curve: Impulses, group: Group, sign: int = 1) -> None:
     """Add the runs in flight of a group, by p95; or subtract them."""
-    value, width = sign * UNIT * len(group.names) // group.width, group.width
+    value, width = sign * UNIT * len(group.names), group.width
     for first, step, count, seconds in runs_of(
         group.slots, group.pattern.seconds[1], group.pattern.overlap
     ):
-        curve.add(first, step, count, value)
-        curve.add(first + width, step, count, -value)
-        curve.add(first + seconds, step, count, -value)
-        curve.add(first + seconds + width, step, count, value)
+        curve.add(first, step, count, value, width=width)
+        curve.add(first + seconds, step, count, -value, width=width)
 
 
 def concurrency(levels: Sequence[int]) -> tuple[float, ...]:
