@@ -4,22 +4,23 @@ Schedules and outcomes are read in pages. Daily counts of purged rows are read f
 of schedules: the store answers for one schedule at a time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
+from sempre.app.schedules.search import find_schedules
 from sempre.domain.execution import Execution
 from sempre.domain.forecast import Durations, Recurrence, durations_of
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch, stopping_schedule
 from sempre.engine.core import Engine
-from sempre.ports.messages import Rollup, ScheduleQuery
+from sempre.ports.messages import Rollup
 
 __all__ = ["Chosen", "read_recurrences"]
 
-PAGE = 1_000
+PAGE = 500
 OUTCOMES = 30
 OUTCOMES_OF_JOB = 300
 MOST_ROLLUPS = 200
@@ -37,7 +38,11 @@ class Chosen:
 def read_recurrences(engine: Engine, chosen: Chosen) -> list[Recurrence]:
     """Return the schedules of a store that will start runs, with their durations."""
     switches = engine.read(engine.store.switches())
-    schedules = _schedules(engine, chosen)
+    schedules = (
+        each
+        for each in find_schedules(engine, tag=chosen.tag, job=chosen.job)
+        if chosen.queue in (None, each.definition.queue)
+    )
     found: list[tuple[Schedule, Durations | None]] = []
     by_job: dict[str, list[timedelta]] = {}
     while page := list(islice(schedules, PAGE)):
@@ -60,19 +65,6 @@ def read_recurrences(engine: Engine, chosen: Chosen) -> list[Recurrence]:
         )
         for each, durations in found
     ]
-
-
-def _schedules(engine: Engine, chosen: Chosen) -> Iterator[Schedule]:
-    after = ""
-    while True:
-        query = ScheduleQuery(tag=chosen.tag, job=chosen.job, limit=PAGE, after=after)
-        page = engine.read(engine.store.schedules(query))
-        for each in page.items:
-            if chosen.queue in (None, each.definition.queue):
-                yield each
-        after = page.after
-        if not after:
-            return
 
 
 def _may_run(schedule: Schedule, switches: Sequence[Switch]) -> bool:
