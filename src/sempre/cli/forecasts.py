@@ -7,9 +7,10 @@ from typing import Any
 from sempre.cli.context import CommandContext
 from sempre.cli.layout import Column
 from sempre.cli.times import format_duration, json_instant
-from sempre.domain.forecast import Forecast, Suggestion
+from sempre.domain.forecast import Collision, Forecast, Overrun, Suggestion
+from sempre.domain.forecast.recurrence import DEFAULT_DURATION
 from sempre.drawing import LoadCurve
-from sempre.errors.wording import counted
+from sempre.errors.wording import counted, written_length
 from sempre.grids.instants import seconds_of
 from sempre.grids.zones import zone
 
@@ -22,6 +23,12 @@ TENTHS = 10
 NAMES = 3
 PEAKS = ("BUSIEST", "TIMES", "STARTS", "P50", "P95")
 COLLISIONS = ("TOGETHER", "TIMES", "STARTS", Column("SCHEDULES", flexible=20))
+ORIGINS = {
+    "schedule": "from their last runs",
+    "daily counts": "from the average of purged runs",
+    "job": "from other runs of their job",
+    "default": f"assumed ({written_length(DEFAULT_DURATION)})",
+}
 OVERRUNS = (Column("OVERRUNS", flexible=14), "INTERVAL", "P50", "P95", "OVERLAP")
 
 
@@ -55,31 +62,23 @@ def _summary(context: CommandContext, found: Forecast) -> Iterator[str]:
     starts = counted(round(sum(found.starts)), "start")
     yield f"{starts} of {counted(found.schedules, 'schedule')} from {start} to {end}."
     p50, p95 = found.highest
-    yield f"peak: {_number(p95)} runs in flight by p95 durations, {_number(p50)} by p50."
+    yield f"peak: {_number(p95)} in flight by p95 durations, {_number(p50)} by p50."
     if found.capacity is not None:
         over = counted(found.minutes_over_capacity, "minute")
         yield f"capacity: {found.capacity} runs; exceeded in {over} by p95."
-    parts = [f"{counted(count, 'schedule')} by {_ORIGINS[name]}" for name, count in found.origins]
-    if parts:
-        yield f"durations: {', '.join(parts)}."
+    if found.origins:
+        parts = ", ".join(f"{count:,} {ORIGINS[name]}" for name, count in found.origins)
+        yield f"durations of schedules: {parts}."
 
 
-_ORIGINS = {
-    "schedule": "its last runs",
-    "daily counts": "the average of purged runs",
-    "job": "other runs of its job",
-    "default": "assumption (10s)",
-}
-
-
-def _collision(context: CommandContext, found: Any) -> Sequence[str]:  # noqa: ANN401
+def _collision(context: CommandContext, found: Collision) -> Sequence[str]:
     names = ", ".join(found.names[:NAMES])
     more = found.schedules - NAMES
     shown = f"{names} and {more:,} more" if more > 0 else names
     return context.shown_in_table(found.at), str(found.times), _number(found.starts), shown
 
 
-def _overrun(found: Any) -> Sequence[str]:  # noqa: ANN401
+def _overrun(found: Overrun) -> Sequence[str]:
     lengths = (found.interval, found.durations.p50, found.durations.p95)
     return found.name, *map(format_duration, lengths), found.overlap
 

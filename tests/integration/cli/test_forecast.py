@@ -39,8 +39,8 @@ def test_the_table_shows_peaks_hours_collisions_and_suggestions(busy: Shop) -> N
     shown = lines(busy.cli("forecast", *FROM, "--tag", "night", "--zone", "Europe/Rome"))
 
     assert shown[0].startswith("140 starts of 20 schedules from Mon 22 Mar 2027 00:00 +01:00 to")
-    assert shown[1] == "peak: 20 runs in flight by p95 durations, 20 by p50."
-    assert shown[2] == "durations: 20 schedules by assumption (10s)."
+    assert shown[1] == "peak: 20 in flight by p95 durations, 20 by p50."
+    assert shown[2] == "durations of schedules: 20 assumed (10s)."
     assert "Mon 22 Mar 2027 02:00 +01:00  6      20      20   20" in shown
     # On Sunday the clocks of Rome skip 02:00.
     assert "Sun 28 Mar 2027 03:00 +02:00  1      20      20   20" in shown

@@ -24,6 +24,7 @@ __all__ = [
 
 DAY_HOURS = 24
 MOST = 5
+MOST_NAMES = 100
 FEWEST_TOGETHER = 2
 # Hours whose load is above the lowest by this share of the range are still quiet.
 NEAR = 0.1
@@ -86,9 +87,6 @@ class Overrun:
     interval: timedelta
     durations: Durations
     overlap: str
-
-
-MOST_NAMES = 100
 
 
 def hour_of_day(window: Window) -> list[int]:
