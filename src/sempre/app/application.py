@@ -82,9 +82,9 @@ class Sempre(Operator):
         given: dict[str, object] = dict(settings)
         given["store"] = store if isinstance(store, str) else None
         given["broker"] = broker if isinstance(broker, str) else None
-        set_up = given.get("traces") if callable(given.get("traces")) else None
-        if set_up is not None:
-            given["traces"] = True
+        traces = settings.get("traces")
+        set_up = traces if callable(traces) else None
+        given["traces"] = True if callable(traces) else traces
         self.settings = read_settings(given)
         used = clock or SystemClock()
         self.tracer = Traces(wanted=self.settings.traces, clock=used, set_up=set_up)

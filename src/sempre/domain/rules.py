@@ -2,8 +2,8 @@
 
 Arguments, name and revision are left out: stores have columns for them. Default values of a
 snapshot are left out too: each one-off execution has a snapshot, and there may be millions.
-Durations are whole microseconds. Each store chooses the form of an instant, because it sorts by it. A
-trace is the last field, and no part of the cached texts: nearly every execution has another one.
+Durations are whole microseconds. Each store chooses the form of an instant, because it sorts by it.
+A trace is the last field, and no part of the cached texts: most executions have another one.
 
 A field, or a word in a field, that this release does not know stands for behaviour that it does not
 know. Such rules are not read: their row is left to processes of the newer release.

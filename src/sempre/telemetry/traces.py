@@ -110,12 +110,12 @@ class Traces:
         return self._made
 
     def _configure(self, set_up: Callable[[], object]) -> None:
-        # First, and without a lock, which a fork could inherit: another thread goes on without spans.
+        # First, and without a lock that a fork could inherit: other threads go on without spans.
         self._set_up_in = os.getpid()
         try:
             if not _has_provider():
                 set_up()
-        except Exception:
+        except Exception:  # noqa: BLE001 - traces never harm the work
             _LOG.exception("the function of traces= raised: no spans are recorded")
 
 
@@ -142,7 +142,7 @@ def current_span_ids() -> dict[str, str]:
 
 
 def span_ids(traceparent: str) -> dict[str, str]:
-    """Return `trace_id` and `span_id` of a traceparent that Sempre wrote; empty for an empty one."""
+    """Return `trace_id` and `span_id` of a traceparent; empty if it has none."""
     parts = traceparent.split("-")
     return {"trace_id": parts[1], "span_id": parts[2]} if len(parts) == PARTS else {}
 
