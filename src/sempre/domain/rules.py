@@ -57,7 +57,6 @@ UNSAID: dict[str, Any] = {
     "tags": [],
     "redact": [],
     "limits": [],
-    TRACE: "",
 }
 
 NO_REST: Mapping[str, Any] = MappingProxyType({})
@@ -70,7 +69,7 @@ LATER: dict[str, Any] = {
     "retention": None,
     "keep": 100,
 }
-_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
+_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID | {TRACE: ""}}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
