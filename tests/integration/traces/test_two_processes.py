@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sempre.domain.arguments import Json
 from sempre.ports.history_queries import ExecutionQuery
 from sempre.testing.polling import eventually
 from sempre.urls import open_store
@@ -75,7 +76,7 @@ def check_child(found: Collector, caller: Received) -> None:
     assert crashed.attributes["sempre.outcome"] == "crashed"
 
 
-def results(url: str) -> set[object]:
+def results(url: str) -> set[Json]:
     """Return what the jobs have returned, those that have."""
     store = open_store(url)
     rows = store.executions(ExecutionQuery(limit=100)).value.items

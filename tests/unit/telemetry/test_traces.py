@@ -1,6 +1,7 @@
 """Spans of enqueues and runs: how they belong together, and what they say."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -480,7 +481,7 @@ def test_a_provider_is_set_up_once_in_a_process(monkeypatch: pytest.MonkeyPatch)
     work_off(app)
     assert calls == [1]
 
-    monkeypatch.setattr(traces_module.os, "getpid", lambda: -1)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
     app.tracer.begin_claim()
     app.close()
     assert calls == [1, 1]
