@@ -54,7 +54,12 @@ def application(store: str, collector: str) -> tuple[Sempre, list[Job[[], Any]]]
     def crash() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    return app, [in_thread, on_loop, in_child, crash]
+    @app.job(isolation="process")
+    def rerun() -> None:
+        if current().attempt == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return app, [rerun, in_thread, on_loop, in_child, crash]
 
 
 def main(store: str, collector: str, what: str) -> None:

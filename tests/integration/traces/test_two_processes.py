@@ -42,7 +42,10 @@ def test_an_enqueuer_a_worker_and_its_children_share_one_trace(kind: str, tmp_pa
             assert enqueuer.wait(60) == 0
         with program(*words, "work"):
             wanted = [f"run {job}" for job in JOBS] + ["inside in_child"]
-            eventually(lambda: all(map(found.named, wanted)), otherwise=lambda: found.spans)
+            eventually(
+                lambda: all(map(found.named, wanted)) and len(found.named("run rerun")) > 1,
+                otherwise=lambda: found.spans,
+            )
         returned = results(pairing.store)
 
     caller = found.one("POST /orders")
@@ -74,6 +77,13 @@ def check_child(found: Collector, caller: Received) -> None:
     crashed = found.one("run crash")
     assert crashed.status == ERROR
     assert crashed.attributes["sempre.outcome"] == "crashed"
+    # A run after a crash is in the trace, and linked to the run that crashed.
+    first, second = sorted(
+        found.named("run rerun"), key=lambda run: run.attributes["sempre.attempt"]
+    )
+    assert first.trace_id == second.trace_id == caller.trace_id
+    assert (first.status, second.status) == (ERROR, 0)
+    assert second.links == (first.parent_id, first.span_id)
 
 
 def results(url: str) -> set[Json]:

@@ -61,8 +61,8 @@ def test_each_field_that_differs_is_named(field: str) -> None:
     assert PLAIN.drift_from(changed) == (field,)
 
 
-def test_every_field_but_the_revision_is_compared() -> None:
-    assert {each.name for each in fields(Snapshot)} == {*OTHER, "revision"}
+def test_every_field_but_the_revision_and_the_trace_is_compared() -> None:
+    assert {each.name for each in fields(Snapshot)} == {*OTHER, "revision", "trace"}
     assert replace(PLAIN, revision=7).drift_from(PLAIN) == ()
 
 

@@ -268,6 +268,43 @@ def test_a_retry_is_in_the_trace_and_linked_to_the_attempt_before(
     assert [attributes(each)["sempre.attempt"] for each in (first, second)] == [1, 2]
 
 
+def test_a_run_that_an_operator_retries_is_linked_to_the_attempt_before(
+    app: Sempre, recorded: Recorded
+) -> None:
+    @app.job
+    def bill() -> None:
+        if current().attempt == 1:
+            raise ValueError
+
+    receipt = bill.enqueue()
+    work_off(app)
+    app.execution(receipt.id).retry()
+    work_off(app)
+
+    first, second = recorded.named("run bill")
+    assert linked(second, "previous attempt") == [context_of(first).span_id]
+    assert context_of(second).trace_id == context_of(first).trace_id
+
+
+def test_a_run_whose_time_is_over_has_the_status_though_its_thread_goes_on(
+    app: Sempre, recorded: Recorded
+) -> None:
+    goes_on = Flag()
+
+    @app.job(timeout="1s")
+    def bill() -> None:
+        goes_on.wait(60)
+
+    bill.enqueue()
+    with app.running():
+        run = eventually(lambda: recorded.named("run bill"))[0]
+        goes_on.set()
+
+    assert run.status.status_code is StatusCode.ERROR
+    assert attributes(run)["sempre.outcome"] == "timed out"
+    assert attributes(run)["error.type"] == "builtins.TimeoutError"
+
+
 def test_a_slot_begins_a_trace_of_its_own(app: Sempre, recorded: Recorded) -> None:
     @app.every("1s")
     def refresh() -> None: ...
