@@ -3,6 +3,7 @@
 The worker and its children export by OTLP, each with a provider of its own.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -16,8 +17,12 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from sempre import Sempre, current
 from sempre.app.jobs import Job
+from sempre.executors.current import run_fields
+from sempre.telemetry.logs import configure_logs
 
 __all__ = ["application", "main"]
+
+SHOP = logging.getLogger("shop")
 
 
 def application(store: str, collector: str) -> tuple[Sempre, list[Job[[], Any]]]:
@@ -34,6 +39,7 @@ def application(store: str, collector: str) -> tuple[Sempre, list[Job[[], Any]]]
     @app.job
     def in_thread() -> str:
         with tracer.start_as_current_span("inside in_thread"):
+            SHOP.info("in the thread")
             return current().traceparent
 
     @app.job
@@ -44,6 +50,7 @@ def application(store: str, collector: str) -> tuple[Sempre, list[Job[[], Any]]]
     @app.job(isolation="process")
     def in_child() -> str:
         with tracer.start_as_current_span("inside in_child"):
+            SHOP.info("in the child")
             follow_up.enqueue()
             return current().traceparent
 
@@ -66,6 +73,7 @@ def main(store: str, collector: str, what: str) -> None:
     """Enqueue one execution of each job in one trace, or work until a signal ends it."""
     app, jobs = application(store, collector)
     if what == "work":
+        configure_logs("json", run_fields=run_fields)
         app.start(concurrency=4)
         return
     app.tracer.begin_claim()  # configures the provider, for a span of the caller

@@ -1,6 +1,6 @@
 """One trace over the process that enqueues, a worker process and its children, by real OTLP."""
 
-import os
+import json
 import signal
 import subprocess
 import sys
@@ -24,9 +24,13 @@ JOBS = ("in_thread", "on_loop", "in_child", "follow_up", "crash")
 
 
 @contextmanager
-def program(*words: str) -> Iterator["subprocess.Popen[bytes]"]:
+def program(log: Path, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run the program until the end of the block; its log goes into a file."""
     command = [sys.executable, "-m", PROGRAM, *words]
-    with subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PYTHONWARNINGS": ""}) as process:
+    with (
+        log.open("wb") as stderr,
+        subprocess.Popen(command, cwd=ROOT, stderr=stderr) as process,
+    ):
         try:
             yield process
         finally:
@@ -37,10 +41,10 @@ def program(*words: str) -> Iterator["subprocess.Popen[bytes]"]:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_an_enqueuer_a_worker_and_its_children_share_one_trace(kind: str, tmp_path: Path) -> None:
     with pairing_on(f"{kind}+store", tmp_path) as pairing, collector() as found:
-        words = pairing.store, found.url
-        with program(*words, "enqueue") as enqueuer:
+        words, log = (pairing.store, found.url), tmp_path / "worker.log"
+        with program(tmp_path / "enqueuer.log", *words, "enqueue") as enqueuer:
             assert enqueuer.wait(60) == 0
-        with program(*words, "work"):
+        with program(log, *words, "work"):
             wanted = [f"run {job}" for job in JOBS] + ["inside in_child"]
             eventually(
                 lambda: all(map(found.named, wanted)) and len(found.named("run rerun")) > 1,
@@ -63,6 +67,17 @@ def test_an_enqueuer_a_worker_and_its_children_share_one_trace(kind: str, tmp_pa
         for run in (found.one(f"run {job}") for job in ("in_thread", "on_loop", "in_child"))
     }
     assert returned == traceparents
+    check_lines(log, found)
+
+
+def check_lines(log: Path, found: Collector) -> None:
+    """Check that lines of jobs name their run and their span, also in a child."""
+    lines = {line["message"]: line for line in map(json.loads, log.read_text().splitlines())}
+    for message, job in (("in the thread", "in_thread"), ("in the child", "in_child")):
+        line, run, inside = lines[message], found.one(f"run {job}"), found.one(f"inside {job}")
+        assert (line["action"], line["job"], line["attempt"]) == ("job.log", job, 1)
+        assert line["execution"] == run.attributes["sempre.execution_id"]
+        assert (line["trace_id"], line["span_id"]) == (inside.trace_id, inside.span_id)
 
 
 def check_child(found: Collector, caller: Received) -> None:
