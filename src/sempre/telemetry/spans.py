@@ -7,7 +7,6 @@ enqueue is a child of it, too: both are in one trace. A later run begins a trace
 No span has arguments or results; texts of errors are those that the store gets, masked.
 """
 
-import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +20,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from sempre.domain.execution import Execution
 from sempre.ports.executor import Ended, Outcome, Run
+from sempre.telemetry.traces import unharmed
 
 __all__ = ["Spans"]
 
@@ -33,7 +33,6 @@ _ERRORS = frozenset(
 )
 _MILLISECOND = timedelta(milliseconds=1)
 _PROPAGATOR = TraceContextTextMapPropagator()
-_LOG = logging.getLogger("sempre")
 
 Attributes = dict[str, str | int | float | bool]
 
@@ -131,10 +130,7 @@ class Spans:
         """Export the spans that have ended, if the provider can be asked to."""
         force_flush = getattr(trace.get_tracer_provider(), "force_flush", None)
         if force_flush is not None:
-            try:
-                force_flush(FLUSH_MILLISECONDS)
-            except Exception:  # noqa: BLE001 - an exporter may raise anything; the work is done
-                _LOG.exception("spans could not be exported")
+            force_flush(FLUSH_MILLISECONDS)
 
 
 class _Active:
@@ -163,6 +159,10 @@ class _Run(_Active):
 
     def end(self, outcome: Outcome) -> None:
         """End the span with the status of an outcome; any thread may call this."""
+        with unharmed:
+            self._end(outcome)
+
+    def _end(self, outcome: Outcome) -> None:
         span, error = self._span, outcome.error
         if outcome.ended is not Ended.SUCCEEDED:
             self._spans.note_attempt(self._execution_id, span.get_span_context())
@@ -210,8 +210,11 @@ class _Current(AbstractContextManager[object]):
         trace_: TracebackType | None,
     ) -> None:
         context.detach(self._token)
-        if not self._ends:
-            return
+        if self._ends:
+            with unharmed:
+                self._end(kind)
+
+    def _end(self, kind: type[BaseException] | None) -> None:
         if kind is not None:
             # The type alone: the text of an error may quote an argument.
             name = f"{kind.__module__}.{kind.__qualname__}"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from sempre.clock import Clock
@@ -23,7 +24,7 @@ from sempre.ports.tracing import EnqueueSpan, RunSpan, SpanInProcess
 if TYPE_CHECKING:
     from sempre.telemetry.spans import Spans
 
-__all__ = ["Traces", "current_span_ids", "span_ids"]
+__all__ = ["Traces", "current_span_ids", "span_ids", "unharmed"]
 
 API = "opentelemetry.trace"
 PARTS = 4
@@ -58,18 +59,23 @@ class Traces:
 
     def begin_enqueue(self, jobs: Iterable[str], *, kind: str) -> EnqueueSpan | None:
         """Return the span of a batch of calls of these jobs; None if no spans are recorded."""
-        spans = self._made or self._spans()
-        return None if spans is None else spans.begin_enqueue(list(jobs), kind)
+        if (spans := self._made or self._spans()) is not None:
+            with unharmed:
+                return spans.begin_enqueue(list(jobs), kind)
+        return None
 
     def rang(self, rows: int) -> None:
         """Note on the current span for how many executions workers were woken."""
         if self._made is not None:
-            self._made.rang(rows)
+            with unharmed:
+                self._made.rang(rows)
 
     def begin_run(self, run: Run) -> RunSpan | None:
         """Return the span of an attempt; None if no spans are recorded."""
-        spans = self._made or self._spans()
-        return None if spans is None else spans.begin_run(run)
+        if (spans := self._made or self._spans()) is not None:
+            with unharmed:
+                return spans.begin_run(run)
+        return None
 
     def join(self, traceparent: str) -> SpanInProcess | None:
         """Return a span of another process, for code of this one; None without traces."""
@@ -86,12 +92,14 @@ class Traces:
     def claimed(self, began: int, rows: Sequence[Execution]) -> None:
         """Record the span of a claim that began at an instant and started executions."""
         if self._made is not None and any(row.snapshot.trace for row in rows):
-            self._made.claimed(rows, began, self._now())
+            with unharmed:
+                self._made.claimed(rows, began, self._now())
 
     def flush(self) -> None:
         """Export the spans that have ended; called before a process ends."""
         if self._made is not None:
-            self._made.flush()
+            with unharmed:
+                self._made.flush()
 
     def _now(self) -> int:
         return microseconds_of(self._clock.now()) * 1000
@@ -112,11 +120,40 @@ class Traces:
     def _configure(self, set_up: Callable[[], object]) -> None:
         # First, and without a lock that a fork could inherit: other threads go on without spans.
         self._set_up_in = os.getpid()
-        try:
+        with unharmed:
             if not _has_provider():
                 set_up()
-        except Exception:  # noqa: BLE001 - traces never harm the work
-            _LOG.exception("the function of traces= raised: no spans are recorded")
+
+
+class _Unharmed:
+    """A block in which the code of traces may raise: the error is logged, and the work goes on.
+
+    Samplers, processors and exporters are code of the application. An error that repeats is logged
+    once for each type and process.
+    """
+
+    def __init__(self) -> None:
+        self._logged: set[type[BaseException]] = set()
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if kind is None or not issubclass(kind, Exception):
+            return False
+        if kind not in self._logged:
+            self._logged.add(kind)
+            text = "traces raised, and the work goes on without some spans"
+            _LOG.error(text, exc_info=(kind, error, trace))  # type: ignore[arg-type]
+        return True
+
+
+unharmed = _Unharmed()
 
 
 class _Known:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
 from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
@@ -524,7 +525,11 @@ def test_a_provider_is_set_up_once_in_a_process(monkeypatch: pytest.MonkeyPatch)
     assert calls == [1, 1]
 
 
-def test_a_set_up_that_raises_harms_no_work(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_set_up_that_raises_harms_no_work(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces_module.unharmed, "_logged", set())
+
     def set_up() -> None:
         raise ValueError("no collector")
 
@@ -539,7 +544,30 @@ def test_a_set_up_that_raises_harms_no_work(caplog: pytest.LogCaptureFixture) ->
     app.close()
 
     assert receipt.created
-    assert "no spans are recorded" in caplog.text
+    assert "without some spans" in caplog.text
+    assert "no collector" in caplog.text
+
+
+@pytest.mark.parametrize("moment", ["on_start", "on_end"])
+def test_a_processor_that_raises_harms_no_work(
+    app: Sempre, moment: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("a full disk")
+
+    @app.job
+    def bill() -> int:
+        return 7
+
+    monkeypatch.setattr(traces_module.unharmed, "_logged", set())
+    with recording() as recorded:
+        monkeypatch.setattr(SimpleSpanProcessor, moment, fail)
+        receipts = [bill.enqueue() for _ in range(3)]
+        work_off(app)
+
+    assert [receipt.wait() for receipt in receipts] == [7, 7, 7]
+    assert recorded.spans == ()
+    assert caplog.text.count("without some spans") == 1
 
 
 def test_a_program_without_traces_never_imports_opentelemetry() -> None:
