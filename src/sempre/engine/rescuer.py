@@ -6,6 +6,7 @@ from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import Plan, PlanningTime, plan_rescue
 from sempre.engine.core import ClockReading, Engine
 from sempre.engine.events import Happened
+from sempre.engine.healing import Heals
 from sempre.errors import UnknownGrid
 from sempre.ports.messages import Candidate
 
@@ -118,8 +119,11 @@ class Rescuer:
                 waiting += [each.after for each in plan.changes if each.after.is_live]
                 facts = {"execution": execution, "session": execution.session}
                 self._engine.events.emit(Happened.RESCUED, **facts)
+                worker = f"worker:{execution.session}"
+                self._engine.healing.add(Heals.LEASE_EXPIRED, worker, [execution.id])
         self._engine.bell.ring(waiting, now)
         self._engine.limits.open(keys_of(execution for execution, _ in wanted))
+        self._engine.healing.flush()
         return rescued
 
     def _plan(self, candidate: Candidate, moment: PlanningTime) -> Plan | None:

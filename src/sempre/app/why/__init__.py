@@ -1,0 +1,1 @@
+"""Why a slot or an execution is as it is: the questions, and the records that answer them."""
