@@ -1,10 +1,10 @@
 """Healing: repairs are noted in the log of actions, one entry for a batch and a cause.
 
-A ticket that was lost, a lease that expired, a next row that was missing: the engine repairs each of
-them, and afterwards no row tells of it. These entries do. They are bounded: an entry counts all that
-was repaired and names the first few, and a cause of one target is written once in a while; repairs
-in between are added to the next entry. Nothing is written where nothing was wrong. An entry that
-cannot be written is dropped and reported: the repair itself is done by then.
+The engine repairs a lost ticket, an expired lease or a missing next row, and afterwards no row
+records the repair; these entries do. They are bounded: an entry counts all that was repaired and
+names the first few, and a cause of one target is written at most once in 10 s; repairs in between
+are added to the next entry. Nothing is written where nothing was wrong. An entry that cannot be
+written is dropped, and the error is reported: the repair itself is done by then.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,14 +12,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from sempre.clock import Clock
 from sempre.domain.action import Action
-from sempre.domain.arguments import Json
 from sempre.engine.ids import new_id
 from sempre.errors import SempreError
 from sempre.ports.action_log import ActionLog
 from sempre.ports.messages import Waiting
+
+if TYPE_CHECKING:
+    from sempre.domain.arguments import Json
 
 __all__ = ["QUIET_FOR", "HealingLog", "Heals"]
 

@@ -81,8 +81,11 @@ def why_execution(engine: Engine, identity: str) -> Explanation:
     candidate = reader.candidate(identity)
     if candidate is None:
         raise NotFound("execution", identity)
-    row = candidate.execution
-    records = reader.of_execution(row, candidate.view.schedule if candidate.view else None)
+    row, view = candidate.execution, candidate.view
+    schedule = view.schedule if view else None
+    if schedule is None and row.schedule_id is not None:
+        schedule = reader.schedule(row.snapshot.name)
+    records = reader.of_execution(row, schedule)
     explanation = explain_execution(records, row)
     zone = engine.settings.timezone
     has_zone = row.snapshot.grid is not None or zone is None

@@ -13,7 +13,8 @@ from sempre.domain.explanation.placement import (
     zone_of_grid,
 )
 from sempre.domain.explanation.records import Records
-from sempre.domain.past_definition import PastDefinition, definition_in_force
+from sempre.domain.past_definition import PastDefinition, definition_in_force, revisions_of
+from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason
 
@@ -41,11 +42,23 @@ def _off_grid(
     records: Records, schedule: Schedule, then: PastDefinition, slot: datetime
 ) -> tuple[Verdict, list[Cause]]:
     causes = why_not_a_slot(then.grid, slot, wall=records.asked_wall, since=schedule.created_at)
-    if is_slot(schedule.definition.grid, slot) and slot <= records.now:
+    if is_slot(schedule.definition.grid, slot):
         edit = edit_after(records, slot, None)
         causes.append(Cause(Code.REGRIDDED, edit.at, edit.facts))
+    elif (edit := _edited_away(records, schedule, slot)) is not None:
+        causes.append(edit)
     verdict = Verdict.WILL_NOT_RUN if slot > records.now else Verdict.NEVER_EXISTED
     return verdict, causes
+
+
+def _edited_away(records: Records, schedule: Schedule, slot: datetime) -> Cause | None:
+    """Return the edit that took a slot off the grid before the slot came, if there was one."""
+    for revision in reversed(revisions_of(records.of_schedule)):
+        if revision.at > slot or "grid" not in revision.changes:
+            continue
+        before = definition_in_force(schedule, records.of_schedule, revision.at - TICK)
+        return edit_after(records, slot, revision.at) if is_slot(before.grid, slot) else None
+    return None
 
 
 def _on_grid(

@@ -128,7 +128,7 @@ _ENDS_OF_RUNS = (
 def _failed(records: Records, row: Execution) -> Iterator[Cause]:
     at = row.finished_at
     facts: dict[str, Fact] = {
-        "reason": redacted_text(row.reason, row.snapshot.redact),
+        "reason": redacted_text(row.reason.partition(": ")[2], row.snapshot.redact),
         "limit": row.snapshot.retry.limit,
         "failures": row.failures,
         "crashes": row.crashes,
@@ -149,13 +149,15 @@ def _failed(records: Records, row: Execution) -> Iterator[Cause]:
 
 def _superseded(records: Records, row: Execution) -> Iterator[Cause]:
     reason, at = row.reason, row.finished_at or row.created_at
+    if reason == Reason.REQUESTED:
+        skip = _act(records, "skip", row)
+        taken_back = _act_at(records, "unskip", row) if skip else None
+        found = taken_back or _act_at(records, "skip", row)
+        code = Code.SKIP_TAKEN_BACK if taken_back else Code.SKIPPED_BY_OPERATOR
+        yield Cause(code, at, who(found, actor=row.actor))
+        return
     if reason in STOPS:
         yield cause_of_stop(records, reason, at)
-    elif reason == Reason.REQUESTED:
-        found = _act_at(records, ("skip", "unskip"), row)
-        was_skip = found is not None and found.verb == "unskip"
-        code = Code.SKIP_TAKEN_BACK if was_skip else Code.SKIPPED_BY_OPERATOR
-        yield Cause(code, at, who(found, actor=row.actor))
     elif reason.startswith(Reason.DRIFT) or reason == Reason.EDITED:
         fields = tuple(filter(None, reason.partition(": ")[2].split(", ")))
         edit = edit_after(records, row.run_at, at)
@@ -174,7 +176,8 @@ def _successor(records: Records, row: Execution) -> Iterator[Cause]:
     """Yield the row that was created when a row was superseded."""
     others = [each for each in (*records.rows, *records.nearby) if each.id != row.id]
     for other in others:
-        if other.kind is row.kind and within_moment(other.created_at, row.finished_at):
+        is_own = other.kind is row.kind and other.reason != Reason.REQUESTED
+        if is_own and within_moment(other.created_at, row.finished_at):
             facts: dict[str, Fact] = {"execution": other.id, "slot": other.run_at}
             yield Cause(Code.SUPERSEDED, row.finished_at, facts)
             return
@@ -195,8 +198,9 @@ def _act(records: Records, verb: str, row: Execution) -> Action | None:
     return next((each for each in acts if within_moment(each.at, row.created_at)), None)
 
 
-def _act_at(records: Records, verbs: tuple[str, ...], row: Execution) -> Action | None:
-    acts = [each for each in records.of_schedule if each.verb in verbs]
+def _act_at(records: Records, verb: str, row: Execution) -> Action | None:
+    """Return the action on the schedule that ended a row."""
+    acts = [each for each in records.of_schedule if each.verb == verb]
     return next((each for each in acts if within_moment(each.at, row.finished_at)), None)
 
 

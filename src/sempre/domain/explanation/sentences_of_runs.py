@@ -91,7 +91,7 @@ def _range(facts: Facts, speech: Speech) -> str:
     count, first, last = facts["count"], facts["first"], facts["last"]
     if count == 1:
         return "The slot passed without an execution."
-    text = f"It is one of {count:,} slots that passed without an execution"
+    text = f"The slot is one of {count:,} slots that passed without an execution"
     return f"{text}, from {speech.at(first)} to {speech.at(last)}."
 
 
@@ -100,7 +100,9 @@ def _missed_range(facts: Facts, speech: Speech) -> str:
 
 
 def _held_range(facts: Facts, speech: Speech) -> str:
-    return f"The switch {facts['switch']} held the schedule. {_range(facts, speech)}"
+    since = facts.get("since")
+    off = f": switched off at {speech.at(since)}{by_whom(facts)}" if since else ""
+    return f"The switch {facts['switch']} held the schedule{off}. {_range(facts, speech)}"
 
 
 def _downtime(facts: Facts, speech: Speech) -> str:
@@ -116,6 +118,14 @@ def _attempt(ending: str) -> Sentence:
         return f"{ran} and {ending.format(session=where, state=facts['state'])}{error}."
 
     return sentence
+
+
+def _lost(facts: Facts, speech: Speech) -> str:
+    lost = f"Attempt {facts['number']} was lost after {spoken_length(facts['length'])}"
+    error = str(facts.get("error") or "")
+    if error and not error.startswith("lease lost"):
+        return f"{lost}: {error}."
+    return f"{lost}: the lease of session {speech.id(facts['session'])} expired."
 
 
 def _running(facts: Facts, speech: Speech) -> str:
@@ -162,7 +172,7 @@ SENTENCES_OF_RUNS: Mapping[Code, Sentence] = {
     Code.DOWNTIME: _downtime,
     Code.ATTEMPT_SUCCEEDED: _attempt("succeeded"),
     Code.ATTEMPT_FAILED: _attempt("failed"),
-    Code.ATTEMPT_LOST: _attempt("was lost in session {session}"),
+    Code.ATTEMPT_LOST: _lost,
     Code.ATTEMPT_LATE: _attempt("ended after its claim was lost; its result counts no more"),
     Code.ATTEMPT_ENDED: _attempt("ended as {state}"),
     Code.ATTEMPT_RUNNING: _running,
@@ -176,7 +186,7 @@ SENTENCES_OF_RUNS: Mapping[Code, Sentence] = {
     Code.NOT_RETRIED: lambda facts, _: (
         "The retry policy does not retry this error." if facts["limit"] else "No retry is set."
     ),
-    Code.GAVE_UP: lambda facts, _: f"The job raised GiveUp ({facts['reason']}).",
+    Code.GAVE_UP: lambda facts, _: f"The job raised GiveUp: {facts['reason'] or 'no reason'}.",
     Code.QUARANTINED: lambda facts, _: (
         f"Quarantined: its worker process was lost {facts['crashes']} times in a row."
     ),

@@ -8,7 +8,7 @@ from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.explanation.absent import explain_absent
 from sempre.domain.explanation.causes import Cause, Code, Explanation, Fact, Verdict
 from sempre.domain.explanation.executions import explain_execution, verdict_of
-from sempre.domain.explanation.operators import cause_of_stop, edit_after
+from sempre.domain.explanation.operators import cause_of_stop, edit_after, switch_periods
 from sempre.domain.explanation.placement import causes_on_grid, is_slot, zone_of_grid
 from sempre.domain.explanation.records import Records
 from sempre.domain.past_definition import definition_in_force
@@ -96,8 +96,7 @@ def _why_passed(
 ) -> list[Cause]:
     reason = found.reason
     if reason.startswith(f"{Reason.MISSED}: {Reason.HELD}"):
-        held = {**facts, "switch": reason.rpartition(" by ")[2]}
-        return [Cause(Code.HELD_IN_RANGE, None, held)]
+        return [_held_in_range(records, slot, {**facts, "switch": reason.rpartition(" by ")[2]})]
     if reason in (Reason.DISABLED, Reason.PAUSED):
         return [cause_of_stop(records, reason, slot), Cause(Code.PASSED_IN_RANGE, None, facts)]
     if reason == Reason.EDITED:
@@ -105,6 +104,16 @@ def _why_passed(
     if reason == Reason.ENDED:
         return [Cause(Code.ENDED, None, {}), Cause(Code.PASSED_IN_RANGE, None, facts)]
     return [Cause(Code.MISSED_IN_RANGE, None, facts), *_downtime(records, found)]
+
+
+def _held_in_range(records: Records, slot: datetime, facts: dict[str, Fact]) -> Cause:
+    """Return that a switch held a schedule, with who switched it off, and why."""
+    for period in switch_periods(records.actions):
+        if period.name == facts["switch"] and period.overlaps(slot, slot):
+            facts |= {"actor": period.actor, "note": period.note}
+            facts |= {"since": period.since, "until": period.until}
+    since = facts.get("since")
+    return Cause(Code.HELD_IN_RANGE, since if isinstance(since, datetime) else None, facts)
 
 
 def _downtime(records: Records, found: SlotRange) -> list[Cause]:
