@@ -24,9 +24,10 @@ from sempre.ports.messages import Waiting
 if TYPE_CHECKING:
     from sempre.domain.arguments import Json
 
-__all__ = ["QUIET_FOR", "HealingLog", "Heals"]
+__all__ = ["MOST_NAMED", "QUIET_FOR", "HealingLog", "Heals"]
 
 MOST_NAMED = 50
+"""The most executions or schedules that an entry names."""
 QUIET_FOR = 10.0
 """In seconds, how long a cause of one target waits for its next entry."""
 
