@@ -10,7 +10,7 @@ from sempre.domain.explanation.causes import Cause, Code, Explanation, Verdict
 from sempre.domain.explanation.sentences_of_runs import SENTENCES_OF_RUNS
 from sempre.domain.explanation.speech import Facts, Sentence, Speech, by_whom, spoken_length
 
-__all__ = ["Speech", "sentence_of", "verdict_sentence"]
+__all__ = ["SENTENCES", "Speech", "sentence_of", "verdict_sentence"]
 
 LATE = timedelta(seconds=2)
 _RAN = (Verdict.SUCCEEDED, Verdict.FAILED, Verdict.RUNNING)
@@ -43,7 +43,7 @@ def verdict_sentence(explanation: Explanation, speech: Speech) -> str:
 
 def sentence_of(cause: Cause, speech: Speech) -> str:
     """Return the sentence of a cause."""
-    return _SENTENCES[cause.code](cause.facts, speech)
+    return SENTENCES[cause.code](cause.facts, speech)
 
 
 def _verdict(explanation: Explanation) -> str:
@@ -178,7 +178,7 @@ def _not_told(facts: Facts, _: Speech) -> str:
     return f"The records do not tell why{reason}."
 
 
-_SENTENCES: Mapping[Code, Sentence] = {
+SENTENCES: Mapping[Code, Sentence] = {
     **SENTENCES_OF_RUNS,
     Code.ON_GRID: lambda facts, _: f"The slot is on the grid: {facts['rule']}.",
     Code.ANCHORED: _anchored,
@@ -241,3 +241,4 @@ _SENTENCES: Mapping[Code, Sentence] = {
     Code.OTHER_RUN: _other,
     Code.NOT_TOLD: _not_told,
 }
+"""The sentence of each cause."""
