@@ -24,7 +24,8 @@ class Action:
         id: made by the caller; ids sort by time.
         verb: such as pause, edit or retry.
         target: the kind and name of what was changed: `schedule:NAME`, `execution:ID`,
-            `switch:NAME`, `job:NAME`, `worker:ID`, or `store:ID` of an imported store.
+            `switch:NAME`, `job:NAME`, `worker:ID`, `queue:NAME` of what was healed, `schedules`
+            for many, or `store:ID` of an imported store.
         actor: who acted.
         note: why, as the actor wrote.
         before: the fields that changed, with their values before the action.

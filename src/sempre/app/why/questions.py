@@ -57,7 +57,7 @@ def why_slot(engine: Engine, name: str, at: str | datetime) -> Explanation:
         InstantError: the time cannot be read.
     """
     reader = RecordReader(engine)
-    found = reader.schedule(name)
+    found = reader.schedule(name) or reader.deleted(name)
     usual = engine.settings.timezone
     grid = found.definition.grid if found else None
     try:
@@ -68,7 +68,7 @@ def why_slot(engine: Engine, name: str, at: str | datetime) -> Explanation:
     explanation = explain_slot(records)
     if found is None and not explanation.causes:
         raise NotFound("schedule", name, hint=reader.nearest(name))
-    return explanation
+    return replace(explanation, told_at=records.now)
 
 
 def why_execution(engine: Engine, identity: str) -> Explanation:
@@ -86,7 +86,7 @@ def why_execution(engine: Engine, identity: str) -> Explanation:
     if schedule is None and row.schedule_id is not None:
         schedule = reader.schedule(row.snapshot.name)
     records = reader.of_execution(row, schedule)
-    explanation = explain_execution(records, row)
+    explanation = replace(explain_execution(records, row), told_at=records.now)
     zone = engine.settings.timezone
     has_zone = row.snapshot.grid is not None or zone is None
     return explanation if has_zone else replace(explanation, zone=str(zone))

@@ -68,15 +68,13 @@ class RecordReader:
         wall: datetime | None,
     ) -> Records:
         """Return the records about the slot at one of these instants."""
-        of_name = self._actions(f"schedule:{name}")
-        schedule = schedule or self._deleted(of_name)
         records = Records(
             name=name,
             now=self._engine.time.now(),
             asked=instants,
             asked_wall=wall,
             schedule=schedule,
-            actions=of_name,
+            actions=self._actions(f"schedule:{name}"),
         )
         if schedule is None:
             return records
@@ -213,9 +211,9 @@ class RecordReader:
         query = ExecutionQuery(since=begin - LONG_RUN, until=end, limit=ROWS_MEANWHILE)
         return list(self._engine.read(self._store.executions(query)).items)
 
-    def _deleted(self, actions: Iterable[Action]) -> Schedule | None:
+    def deleted(self, name: str) -> Schedule | None:
         """Return a deleted schedule, by the id in the entry of its deletion, from its last row."""
-        for action in actions:
+        for action in self._actions(f"schedule:{name}"):
             after = action.after if isinstance(action.after, dict) else {}
             if action.verb == "delete" and isinstance(after.get("id"), str):
                 query = ExecutionQuery(schedule_id=str(after["id"]), limit=1)

@@ -1,7 +1,7 @@
 """`sempre why`: why a slot or an execution is as it is."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 
@@ -11,7 +11,7 @@ from sempre.cli.fields import json_value
 from sempre.cli.options import context_options
 from sempre.cli.times import json_instant
 from sempre.domain.explanation import Cause, Explanation
-from sempre.domain.explanation.wording import Speech, sentence_of, verdict_sentence
+from sempre.domain.explanation.wording import Speech, line_of, sentence_of, verdict_sentence
 
 __all__ = ["why"]
 
@@ -50,16 +50,14 @@ def _explained(context: CommandContext, subject: str) -> Explanation:
     return context.app.why(name, at=time)
 
 
-def _shortener(context: CommandContext) -> "type[str] | _Shortener":
+def _shortener(context: CommandContext) -> Callable[[str], str]:
+    """Return how ids are shown: a terminal shows a prefix, which every command accepts."""
     is_short = context.output.width is not None and not context.output.as_json
-    return _Shortener() if is_short else str
+    return _shortened if is_short else str
 
 
-class _Shortener:
-    """Shortens ids for a terminal; commands accept the beginning of an id."""
-
-    def __call__(self, identity: str) -> str:
-        return identity[:SHORT_ID].rstrip("-")
+def _shortened(identity: str) -> str:
+    return identity[:SHORT_ID].rstrip("-")
 
 
 def _print(context: CommandContext, explanation: Explanation, speech: Speech) -> None:
@@ -74,9 +72,7 @@ def _print(context: CommandContext, explanation: Explanation, speech: Speech) ->
 
 def _lines(cause: Cause, speech: Speech, width: int | None) -> Iterator[str]:
     """Yield a cause with its time in front, continued below its beginning."""
-    when = f"{speech.at(cause.at)}: " if cause.at is not None else ""
-    text = f"{when}{sentence_of(cause, speech)}"
-    yield from _wrapped(text, width, "- ")
+    yield from _wrapped(line_of(cause, speech), width, "- ")
 
 
 def _wrapped(text: str, width: int | None, mark: str) -> list[str]:

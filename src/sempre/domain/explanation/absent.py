@@ -69,13 +69,13 @@ def _on_grid(
         return _to_come(records, schedule, slot)
     if slot <= schedule.created_at:
         facts: dict[str, Fact] = {"created": schedule.created_at}
-        return Verdict.NEVER_EXISTED, [Cause(Code.BEFORE_CREATION, schedule.created_at, facts)]
+        return Verdict.NEVER_EXISTED, [Cause(Code.BEFORE_CREATION, None, facts)]
     is_old = records.kept_since is not None and slot < records.kept_since
     if is_old or f"{slot:%Y-%m-%d}" in records.purged_days:
         facts = {"since": records.kept_since, "totals": bool(records.purged_days)}
         return Verdict.PURGED, [Cause(Code.PURGED, None, facts)]
     if then.until is not None and slot > then.until:
-        return Verdict.NEVER_EXISTED, [Cause(Code.AFTER_UNTIL, then.until, {"until": then.until})]
+        return Verdict.NEVER_EXISTED, [Cause(Code.AFTER_UNTIL, None, {"until": then.until})]
     return Verdict.NOT_TOLD, [Cause(Code.NOT_TOLD, None, {"state": "", "reason": ""})]
 
 
@@ -90,7 +90,7 @@ def _to_come(records: Records, schedule: Schedule, slot: datetime) -> tuple[Verd
         facts["slot"] = waiting.run_at if waiting else schedule.next_run_at
         return Verdict.UNDECIDED, [Cause(Code.BEHIND, None, facts)]
     facts = {"next": schedule.next_run_at, "limit": schedule.definition.limit}
-    return Verdict.WILL_RUN, [Cause(Code.EXPECTED, slot, facts)]
+    return Verdict.WILL_RUN, [Cause(Code.EXPECTED, None, facts)]
 
 
 def _stops(records: Records, schedule: Schedule, slot: datetime) -> list[Cause]:
@@ -102,7 +102,7 @@ def _stops(records: Records, schedule: Schedule, slot: datetime) -> list[Cause]:
     if schedule.has_reached_limit:
         return [Cause(Code.LIMIT_REACHED, None, {"limit": declared.limit})]
     if declared.until is not None and slot > declared.until:
-        return [Cause(Code.AFTER_UNTIL, declared.until, {"until": declared.until})]
+        return [Cause(Code.AFTER_UNTIL, None, {"until": declared.until})]
     if schedule.broken:
         return [Cause(Code.BROKEN, None, {"error": schedule.broken})]
     if pause is not None and pause.holds(slot):

@@ -151,6 +151,7 @@ class Explanation:
         execution: the id of the row that decided; empty without a row.
         zone: the time zone in which a person reads its times.
         late: how long after it was due the first attempt started; None without a start.
+        told_at: the store's now when the records were read, if they were.
     """
 
     name: str
@@ -160,6 +161,14 @@ class Explanation:
     execution: str = ""
     zone: str = "UTC"
     late: timedelta | None = None
+    told_at: datetime | None = None
+
+    def __str__(self) -> str:
+        """Return the answer in words: the verdict, then each cause with its time."""
+        # Imported here: the words know the codes.
+        from sempre.domain.explanation.wording import told  # noqa: PLC0415
+
+        return "\n".join(told(self))
 
     def codes(self) -> list[Code]:
         """Return the codes of the causes, in order."""

@@ -34,14 +34,14 @@ def causes_of_end(records: Records, row: Execution) -> Iterator[Cause]:
 
 def _waiting(records: Records, row: Execution) -> Iterator[Cause]:
     if row.is_due(records.now):
-        yield Cause(Code.DUE, row.due_at, {"since": row.due_at, "length": records.now - row.due_at})
+        yield Cause(Code.DUE, None, {"since": row.due_at, "length": records.now - row.due_at})
     elif row.first_started_at is None:
         facts: dict[str, Fact] = {
             "due": row.due_at,
             "execution": row.id,
             "queue": row.snapshot.queue,
         }
-        yield Cause(Code.NEXT, row.due_at, facts)
+        yield Cause(Code.NEXT, None, facts)
 
 
 def _skipped(records: Records, row: Execution) -> Iterator[Cause]:

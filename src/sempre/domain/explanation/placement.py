@@ -66,16 +66,16 @@ def why_not_a_slot(
     """
     zone = zone_of_grid(grid)
     if isinstance(grid, Every) and instant < (anchor := _anchor_of(grid)):
-        return [Cause(Code.BEFORE_ANCHOR, anchor, {"anchor": anchor, "zone": zone})]
+        return [Cause(Code.BEFORE_ANCHOR, None, {"anchor": anchor, "zone": zone})]
     nearest = _nearest(grid, instant, since)
     gap = showings_of(wall, zone).gap if wall is not None else None
     if gap is not None and getattr(grid, "gap", "") == "skip":
         facts: dict[str, Fact] = {"wall": _shown(wall or gap.first), "zone": zone, **nearest}
-        return [Cause(Code.GAP_SKIPPED, gap.at, facts)]
+        return [Cause(Code.GAP_SKIPPED, None, facts)]
     causes = [Cause(Code.NOT_ON_GRID, None, {"rule": grid.explain(), "zone": zone, **nearest})]
     if gap is not None:
         facts = {"wall": _shown(wall or gap.first), "zone": zone, "resumes": _shown(gap.resumes)}
-        causes.insert(0, Cause(Code.ASKED_IN_GAP, gap.at, facts))
+        causes.insert(0, Cause(Code.ASKED_IN_GAP, None, facts))
     return causes
 
 

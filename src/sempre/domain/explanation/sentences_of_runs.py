@@ -107,7 +107,7 @@ def _held_range(facts: Facts, speech: Speech) -> str:
 
 def _downtime(facts: Facts, speech: Speech) -> str:
     late = f"started only at {speech.at(facts['started'])}, {spoken_length(facts['length'])} late"
-    return f"The slot before, {speech.at(facts['slot'])}, {late}; catch_up did not ask for more."
+    return f"The slot before, {speech.at(facts['slot'])}, {late}; slots in between were given up."
 
 
 def _attempt(ending: str) -> Sentence:

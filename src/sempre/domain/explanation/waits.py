@@ -106,10 +106,10 @@ def _held_by_switches(
 ) -> Iterator[Cause]:
     for period in switches_for(records, row):
         if period.overlaps(begin, end):
-            yield held_by(period, begin, end, records.now)
+            yield _held(period, begin, end, records.now)
 
 
-def held_by(period: SwitchPeriod, begin: datetime, end: datetime, now: datetime) -> Cause:
+def _held(period: SwitchPeriod, begin: datetime, end: datetime, now: datetime) -> Cause:
     """Return that a switch held an execution between two instants."""
     until = period.until if period.until is None or period.until <= now else None
     facts: dict[str, Fact] = {

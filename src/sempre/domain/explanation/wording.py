@@ -4,13 +4,13 @@ Sentences about waits and runs are in `sentences_of_runs`; the words are nowhere
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from sempre.domain.explanation.causes import Cause, Code, Explanation, Verdict
 from sempre.domain.explanation.sentences_of_runs import SENTENCES_OF_RUNS
 from sempre.domain.explanation.speech import Facts, Sentence, Speech, by_whom, spoken_length
 
-__all__ = ["SENTENCES", "Speech", "sentence_of", "verdict_sentence"]
+__all__ = ["SENTENCES", "Speech", "line_of", "sentence_of", "told", "verdict_sentence"]
 
 LATE = timedelta(seconds=2)
 _RAN = (Verdict.SUCCEEDED, Verdict.FAILED, Verdict.RUNNING)
@@ -41,6 +41,20 @@ def verdict_sentence(explanation: Explanation, speech: Speech) -> str:
     return f"{subject} {_verdict(explanation)}."
 
 
+def told(explanation: Explanation) -> list[str]:
+    """Return the answer as lines: the verdict, then each cause."""
+    now = explanation.told_at or explanation.slot or datetime.max.replace(tzinfo=UTC)
+    speech = Speech(explanation.zone, now)
+    causes = [f"- {line_of(cause, speech)}" for cause in explanation.causes]
+    return [verdict_sentence(explanation, speech), *causes]
+
+
+def line_of(cause: Cause, speech: Speech) -> str:
+    """Return the sentence of a cause, with its time in front if it has one."""
+    when = f"{speech.at(cause.at)}: " if cause.at is not None else ""
+    return f"{when}{sentence_of(cause, speech)}"
+
+
 def sentence_of(cause: Cause, speech: Speech) -> str:
     """Return the sentence of a cause."""
     return SENTENCES[cause.code](cause.facts, speech)
@@ -65,13 +79,13 @@ def _stop(word: str) -> Sentence:
 
 
 def _gap(facts: Facts, speech: Speech) -> str:
-    skipped = f"The clocks of {facts['zone']} skipped {facts['wall']} that day"
-    return f"{skipped}, so the slot moved to {speech.at(facts['slot'])}."
+    skips = f"On that day the clocks of {facts['zone']} skip {facts['wall']}"
+    return f"{skips}, so the slot is at {speech.at(facts['slot'])}."
 
 
 def _fold(which: str) -> Sentence:
     def sentence(facts: Facts, _: Speech) -> str:
-        shown = f"The clocks of {facts['zone']} showed {facts['wall']} twice that day"
+        shown = f"On that day the clocks of {facts['zone']} show {facts['wall']} twice"
         return f"{shown}; this is the {which} time."
 
     return sentence
@@ -89,7 +103,7 @@ def _nearest(facts: Facts, speech: Speech) -> str:
 
 
 def _gap_skipped(facts: Facts, speech: Speech) -> str:
-    skipped = f"The clocks of {facts['zone']} skipped {facts['wall']} that day"
+    skipped = f"On that day the clocks of {facts['zone']} skip {facts['wall']}"
     return (
         f'{skipped}, and the schedule leaves such slots out (gap="skip"). {_nearest(facts, speech)}'
     )
@@ -170,7 +184,10 @@ def _other(facts: Facts, speech: Speech) -> str:
 
 
 def _anchored(facts: Facts, speech: Speech) -> str:
-    return f"It is {speech.at(facts['anchor'])} + {facts['number']} * {facts['interval']}."
+    if not facts["number"]:
+        return "The slot is the anchor of the grid."
+    anchor = f"the anchor {speech.at(facts['anchor'])}"
+    return f"The slot is {anchor} + {facts['number']} * {facts['interval']}."
 
 
 def _not_told(facts: Facts, _: Speech) -> str:
@@ -186,8 +203,8 @@ SENTENCES: Mapping[Code, Sentence] = {
     Code.FOLD_FIRST: _fold("first"),
     Code.FOLD_SECOND: _fold("second"),
     Code.ASKED_IN_GAP: lambda facts, _: (
-        f"The clocks of {facts['zone']} skipped {facts['wall']} that day; after the jump they "
-        f"showed {facts['resumes']}."
+        f"On that day the clocks of {facts['zone']} skip {facts['wall']}; after the jump they "
+        f"show {facts['resumes']}."
     ),
     Code.NOT_ON_GRID: _not_on_grid,
     Code.GAP_SKIPPED: _gap_skipped,
