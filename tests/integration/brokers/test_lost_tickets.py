@@ -75,8 +75,8 @@ def test_a_queue_that_was_lost_is_told_with_the_delay(broker: Broker, tmp_path: 
 
 
 def test_a_sweep_that_finds_lost_tickets_leaves_an_entry(broker: Broker, tmp_path: Path) -> None:
-    settings = {"lease": "6s", "sweep": "1s", "grace": "0.1s"}
-    app = Sempre(f"sqlite:///{tmp_path / 'jobs.db'}", broker=broker, **settings)
+    url = f"sqlite:///{tmp_path / 'jobs.db'}"
+    app = Sempre(url, broker=broker, lease="6s", sweep="1s", grace="0.1s")
 
     @app.job
     def mail() -> None: ...

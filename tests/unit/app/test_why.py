@@ -65,7 +65,7 @@ def life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Life]:
     @app.every("1h", on_unknown="skip")
     def fragile() -> None: ...
 
-    @app.job(limits=Concurrency(1, tag="bank"))
+    @app.job(limit=Concurrency(1, tag="bank"))
     def limited() -> None: ...
 
     @app.job
@@ -142,6 +142,24 @@ def test_a_lost_lease_names_the_session_and_the_policy(life: Life) -> None:
     life.t.outage("5m")
 
     assert life.codes("fragile", "09:00") == [Code.ATTEMPT_LOST, Code.UNKNOWN_OUTCOME]
+
+
+def test_a_schedule_that_an_unknown_outcome_paused_says_so_after_it_was_resumed(
+    life: Life,
+) -> None:
+    life.app.schedule("fragile").edit(on_unknown="hold")
+    life.t.takes("fragile", "30m")
+    life.t.travel("60m")
+    life.t.outage("5m")
+    life.t.travel("2h")
+    life.app.schedule("fragile").resume()
+    life.t.travel("1h")
+
+    found = life.why("fragile", "10:00")
+
+    assert life.codes("fragile", "10:00") == [Code.PAUSED, Code.PASSED_IN_RANGE]
+    lost = life.why("fragile", "09:00").execution
+    assert f'paused by sempre: "execution {lost}' in life.sentences(found)
 
 
 def test_retries_by_the_policy_are_told_with_their_waits_and_without_secrets(life: Life) -> None:

@@ -48,9 +48,15 @@ def schedule(grid: Grid = TENS, **fields: Any) -> Schedule:  # noqa: ANN401 - fi
     """Return a schedule that was created at 06:00 and decided up to 12:00."""
     names = ("until", "limit", "enabled", "tags", "retry", "jitter")
     policies = {name: fields.pop(name) for name in names if name in fields}
-    known: dict[str, Any] = {"created_at": at("06:00"), "cursor": at("12:00"), "started": True}
-    definition = define(job="bill", grid=grid, **policies)
-    return Schedule(**({"id": "s1", "name": "bill", "definition": definition} | known | fields))
+    known: dict[str, Any] = {
+        "id": "s1",
+        "name": "bill",
+        "definition": define(job="bill", grid=grid, **policies),
+        "created_at": at("06:00"),
+        "cursor": at("12:00"),
+        "started": True,
+    }
+    return Schedule(**(known | fields))
 
 
 def row(slot: str | datetime, state: str = "succeeded", **fields: Any) -> Execution:  # noqa: ANN401 - fields of an execution
@@ -65,7 +71,8 @@ def row(slot: str | datetime, state: str = "succeeded", **fields: Any) -> Execut
         "created_at": run_at - timedelta(minutes=10),
         "schedule_id": "s1",
     }
-    snapshot = Snapshot(**({"name": "bill", "job": "bill", "grid": TENS} | rules))
+    known_rules: dict[str, Any] = {"name": "bill", "job": "bill", "grid": TENS}
+    snapshot = Snapshot(**(known_rules | rules))
     for name, value in fields.items():
         if isinstance(value, str) and name.endswith("_at"):
             fields[name] = at(value)
@@ -80,9 +87,8 @@ def attempt(begin: str, end: str, state: str = "succeeded", **fields: Any) -> At
 def act(clock: str, verb: str, target: str = "schedule:bill", **fields: Any) -> Action:  # noqa: ANN401 - fields of an action
     """Return an entry of the log, by ann."""
     number = f"{at(clock).isoformat()}-{next(_numbers):04}"
-    return Action(
-        **({"id": number, "actor": "ann", "at": at(clock)} | fields), verb=verb, target=target
-    )
+    known: dict[str, Any] = {"id": number, "actor": "ann", "at": at(clock)}
+    return Action(verb=verb, target=target, **(known | fields))
 
 
 def span(first: str, last: str, count: int, reason: str) -> SlotRange:

@@ -1,6 +1,7 @@
 """Explanations of slots: the grid, the clocks, ranges, and instants that never were slots."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -313,7 +314,7 @@ def test_a_slot_to_come_is_expected_and_a_passed_one_waits_for_the_slot_before()
     ],
 )
 def test_a_slot_of_the_future_that_will_not_run_names_the_stop(
-    fields: dict[str, object], code: Code
+    fields: dict[str, Any], code: Code
 ) -> None:
     found = explain_slot(records("12:10", schedule=schedule(**fields)))
 

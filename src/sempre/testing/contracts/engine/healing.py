@@ -144,7 +144,7 @@ def test_an_entry_that_cannot_be_written_harms_no_repair(store: Store) -> None:
     def refuse(_actions: object) -> None:
         raise StoreUnavailable("down")
 
-    healing._log = type("Down", (), {"record": staticmethod(refuse)})()  # type: ignore[assignment]  # noqa: SLF001 - the store itself must work
+    healing._log = type("Down", (), {"record": staticmethod(refuse)})()  # noqa: SLF001 - the store itself must work
 
     assert worker.maintenance.rescuer.rescue() == 1
     assert _healed(store) == []
