@@ -157,7 +157,8 @@ def test_a_schedule_that_an_unknown_outcome_paused_says_so_after_it_was_resumed(
 
     found = life.why("fragile", "10:00")
 
-    assert life.codes("fragile", "10:00") == [Code.PAUSED, Code.PASSED_IN_RANGE]
+    codes = [Code.PAUSED, Code.PASSED_IN_RANGE]
+    assert life.codes("fragile", "10:00") == codes
     lost = life.why("fragile", "09:00").execution
     assert f'paused by sempre: "execution {lost}' in life.sentences(found)
 

@@ -36,8 +36,7 @@ def explain_slot(records: Records) -> Explanation:
         explanation = _explain_rows(records, own)
     elif found is not None:
         explanation = _explain_range(records, records.schedule, found, slot)
-        replaced = [cause for row in own for cause in _earlier(records, row)]
-        explanation = replace(explanation, causes=(*explanation.causes, *replaced))
+        explanation = _after_rows(records, own, explanation)
     else:
         explanation = explain_absent(records, records.schedule, slot)
     others = tuple(_other_run(row, records) for row in rows if row.kind is not Kind.SCHEDULED)
@@ -57,11 +56,18 @@ def _explain_rows(records: Records, rows: Sequence[Execution]) -> Explanation:
     """Explain a slot by the row that decided it, and by the rows before that one."""
     ordered = sorted(rows, key=lambda row: (row.occupies_slot, row.created_at))
     *before, last = ordered
-    explanation = explain_execution(records, last)
-    earlier = [cause for row in before for cause in _earlier(records, row)]
+    return _after_rows(records, before, explain_execution(records, last))
+
+
+def _after_rows(
+    records: Records, rows: Sequence[Execution], explanation: Explanation
+) -> Explanation:
+    """Return an explanation that first tells of rows of the slot that were replaced."""
+    earlier = [cause for row in rows for cause in _earlier(records, row)]
     placed = [each for each in explanation.causes if each.code in _PLACES]
     rest = [each for each in explanation.causes if each.code not in _PLACES]
-    return replace(explanation, causes=(*placed, *earlier, *rest))
+    causes = [*placed, *earlier, *(each for each in rest if each not in earlier)]
+    return replace(explanation, causes=tuple(causes))
 
 
 _PLACES = {
