@@ -16,7 +16,18 @@ from sempre.domain.states import Kind, State
 from sempre.grids import Every, Grid
 from tests.unit.domain.builders import at
 
-__all__ = ["Attempt", "Worker", "act", "attempt", "records", "row", "said", "schedule", "span"]
+__all__ = [
+    "TENS",
+    "Attempt",
+    "Worker",
+    "act",
+    "attempt",
+    "records",
+    "row",
+    "said",
+    "schedule",
+    "span",
+]
 
 TENS = Every("10m")
 _numbers = count(1)

@@ -9,10 +9,12 @@ from sempre.domain.execution import Execution
 from sempre.domain.explanation import Code, Explanation, explain_execution, explain_slot
 from sempre.domain.explanation.wording import SENTENCES
 from sempre.domain.limits import Concurrency
+from sempre.domain.planning.slots import jittered
 from sempre.domain.policies import Retry
 from sempre.domain.states import Kind
 from tests.unit.domain.builders import at
 from tests.unit.domain.explaining import (
+    TENS,
     Worker,
     act,
     attempt,
@@ -255,6 +257,28 @@ def test_a_retry_by_an_operator_is_told_apart_from_the_policy() -> None:
     expected = [Code.ATTEMPT_FAILED, Code.RETRIED_BY_OPERATOR, Code.ATTEMPT_SUCCEEDED]
     assert codes(found) == expected
     assert 'retried by ann: "the bank is back"' in said(found)
+
+
+def test_a_missed_slot_that_an_operator_retried_says_what_it_was() -> None:
+    own = row("08:00", retried_at="09:00", first_started_at="09:00", attempt=1)
+    missed = [{"id": own.id, "slot": "x", "state": "missed", "reason": "deadline"}]
+    entry = act("09:00", "retry", f"execution:{own.id}", before={"executions": missed})
+
+    found = explained(own, actions=[entry], attempts={own.id: [attempt("09:00", "09:00")]})
+
+    assert codes(found) == [Code.RETRIED_BY_OPERATOR, Code.ATTEMPT_SUCCEEDED]
+    assert "retried by ann, after it was missed (deadline)" in said(found)
+    assert found.late is None
+
+
+def test_jitter_of_a_retried_slot_is_no_lateness() -> None:
+    jitter = timedelta(minutes=9)
+    due = jittered("bill", TENS, jitter, at("08:00"))
+    own = row("08:00", attempt=2, jitter=jitter, first_started_at=due, due_at="08:30")
+
+    found = explained(own, attempts={own.id: [attempt("08:30", "08:30")]})
+
+    assert found.late == timedelta(0)
 
 
 def test_a_running_attempt_names_its_session() -> None:

@@ -125,6 +125,9 @@ _ENDS_OF_RUNS = (
 )
 
 
+_MERGED = {Code.COALESCED}
+
+
 def _failed(records: Records, row: Execution) -> Iterator[Cause]:
     at = row.finished_at
     facts: dict[str, Fact] = {
@@ -136,7 +139,8 @@ def _failed(records: Records, row: Execution) -> Iterator[Cause]:
     }
     for reason, code in _ENDS_OF_RUNS:
         if row.reason.startswith(reason):
-            yield Cause(code, at, facts)
+            into = row.reason.removeprefix(f"{Reason.COALESCED} into ")
+            yield Cause(code, at, {**facts, "execution": into} if code in _MERGED else facts)
             return
     for stop in (Reason.DISABLED, Reason.PAUSED):
         if row.reason.startswith(stop):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from sempre.domain.action import Action
 from sempre.domain.execution import Execution
 from sempre.domain.explanation.causes import Cause, Code, Explanation, Fact, Verdict
 from sempre.domain.explanation.ends import causes_of_end
@@ -10,6 +11,7 @@ from sempre.domain.explanation.operators import who, within_moment
 from sempre.domain.explanation.placement import causes_on_grid, zone_of_grid
 from sempre.domain.explanation.records import AttemptRecord, Records
 from sempre.domain.explanation.waits import LATE, causes_of_wait, first_due_at, first_start_of
+from sempre.domain.pair import pair_name
 from sempre.domain.redaction import redacted_text
 from sempre.domain.states import LIVE, Kind, Reason, State
 
@@ -32,7 +34,7 @@ def explain_execution(records: Records, row: Execution) -> Explanation:
         slot=row.run_at if row.kind in (Kind.SCHEDULED, Kind.BACKFILL) else None,
         execution=row.id,
         zone=zone_of_grid(grid),
-        late=start - max(due, row.created_at) if start else None,
+        late=start - max(due, row.created_at) if start and not _was_revived(row, start) else None,
     )
 
 
@@ -51,9 +53,14 @@ def life_of(records: Records, row: Execution) -> Iterator[Cause]:
     # The skip of a future slot is itself the creation of its row.
     if not (row.state is State.SKIPPED and row.reason == Reason.REQUESTED):
         yield from _creation(records, row)
-        yield from causes_of_wait(records, row, end)
+        yield from [] if _was_revived(row, start) else causes_of_wait(records, row, end)
     yield from _attempts(records, row)
     yield from causes_of_end(records, row)
+
+
+def _was_revived(row: Execution, start: datetime | None) -> bool:
+    """Return whether an operator retried an execution that had never started: it did not wait."""
+    return row.retried_at is not None and (start is None or row.retried_at <= start)
 
 
 def _creation(records: Records, row: Execution) -> Iterator[Cause]:
@@ -72,6 +79,7 @@ def _created(records: Records, row: Execution) -> Cause:
     facts: dict[str, Fact] = {"actor": row.actor, "note": note, "execution": row.id}
     if row.kind is not Kind.SCHEDULED:
         # A retry has replaced the actor in the row.
+        facts |= {"pair": pair_name(row.snapshot.job)} if row.kind is Kind.DERIVED else {}
         return Cause(_BY_KIND[row.kind], at, {**facts, **_creator_of(records, row)})
     if row.actor == "watchdog":
         return Cause(Code.CREATED_BY_WATCHDOG, at, facts)
@@ -124,14 +132,14 @@ def _attempts(records: Records, row: Execution) -> Iterator[Cause]:
         number += not attempt.late
         for retry in [each for each in retries if each.at and each.at <= attempt.started_at]:
             retries.remove(retry)
-            yield Cause(Code.RETRIED_BY_OPERATOR, retry.at, who(retry))
+            yield _retried(row, retry)
             last = None
         if last is not None and not attempt.late:
             yield from _again(last, attempt.started_at, row)
         yield _attempt(row, attempt, number)
         last = attempt if not attempt.late else last
     for retry in retries:
-        yield Cause(Code.RETRIED_BY_OPERATOR, retry.at, who(retry))
+        yield _retried(row, retry)
         last = None
     if row.state is State.RUNNING and row.started_at is not None:
         if last is not None:
@@ -140,6 +148,17 @@ def _attempts(records: Records, row: Execution) -> Iterator[Cause]:
         yield Cause(Code.ATTEMPT_RUNNING, row.started_at, facts)
     elif row.is_live and last is not None:
         yield from _again(last, row.due_at, row, is_planned=True)
+
+
+def _retried(row: Execution, retry: Action) -> Cause:
+    """Return who retried an execution, and what it was before: a run that failed is told anyway."""
+    facts, before = who(retry), retry.before if isinstance(retry.before, dict) else {}
+    listed = before.get("executions")
+    for each in listed if isinstance(listed, list) else []:
+        if isinstance(each, dict) and each.get("id") == row.id and each.get("state") != "failed":
+            reason = redacted_text(str(each.get("reason") or ""), row.snapshot.redact)
+            facts |= {"state": str(each.get("state")), "reason": reason}
+    return Cause(Code.RETRIED_BY_OPERATOR, retry.at, facts)
 
 
 def _attempt(row: Execution, attempt: AttemptRecord, number: int) -> Cause:

@@ -148,6 +148,13 @@ def _by_operator(verb: str) -> Sentence:
     return sentence
 
 
+def _retried(facts: Facts, _: Speech) -> str:
+    state, reason = facts.get("state"), facts.get("reason")
+    was = f" ({reason})" if reason else ""
+    before = f", after it was {state}{was}" if state else ""
+    return f"The execution was retried{by_whom(facts, otherwise=' by an operator')}{before}."
+
+
 def _cancelled(facts: Facts, _: Speech) -> str:
     reason = f" ({facts['reason']})" if facts.get("reason") else ""
     return f"The execution was cancelled{reason}{by_whom(facts)}."
@@ -179,7 +186,7 @@ SENTENCES_OF_RUNS: Mapping[Code, Sentence] = {
     Code.RETRIED_BY_POLICY: _again("by the retry policy ({limit} retries)"),
     Code.RERUN_BY_POLICY: _again('since its outcome was unknown (on_unknown="{policy}")'),
     Code.RETRIED_LATER: _again("as the job asked ({reason})"),
-    Code.RETRIED_BY_OPERATOR: _by_operator("The execution was retried"),
+    Code.RETRIED_BY_OPERATOR: _retried,
     Code.RETRIES_EXHAUSTED: lambda facts, _: (
         f"No retry was left: the policy allows {facts['limit']}."
     ),
@@ -193,7 +200,10 @@ SENTENCES_OF_RUNS: Mapping[Code, Sentence] = {
     Code.UNKNOWN_OUTCOME: lambda facts, _: (
         f'Its outcome is unknown, and on_unknown="{facts["policy"]}" does not run it again.'
     ),
-    Code.COALESCED: lambda facts, _: f"Another execution had its unique key: {facts['reason']}.",
+    Code.COALESCED: lambda facts, speech: (
+        f"The execution {speech.id(facts['execution'])} had the same unique key, so the work was "
+        "coalesced into it."
+    ),
     Code.STOPPED_MEANWHILE: lambda facts, _: (
         f"No further attempt was made: the schedule was {facts['reason']} meanwhile."
     ),

@@ -10,8 +10,10 @@ from sempre.domain.explanation.causes import Cause, Code, Fact
 from sempre.domain.explanation.operators import MOMENT, SwitchPeriod, switch_periods
 from sempre.domain.explanation.records import Records
 from sempre.domain.limit_keys import PARKED, limits_of
+from sempre.domain.planning.slots import GRID_ERRORS, jittered
 from sempre.domain.states import Kind
 from sempre.domain.switch import Switch
+from sempre.errors import SempreError
 
 __all__ = [
     "LATE",
@@ -50,8 +52,20 @@ def first_due_at(records: Records, row: Execution) -> datetime:
     """
     has_moved = bool(records.attempts.get(row.id)) and row.attempt > 1
     is_moved = has_moved or row.retried_at is not None or row.snapshot.limits
-    due = row.run_at if is_moved else row.due_at
+    due = _planned_due(row) if is_moved else row.due_at
     return max(due, row.created_at) if row.kind is not Kind.SCHEDULED else due
+
+
+def _planned_due(row: Execution) -> datetime:
+    """Return when a slot was first due, as its row was created."""
+    rules = row.snapshot
+    if not rules.jitter or rules.grid is None or row.kind is not Kind.SCHEDULED:
+        return row.run_at
+    try:
+        start = jittered(rules.name, rules.grid, rules.jitter, row.run_at)
+    except (*GRID_ERRORS, SempreError):
+        return row.run_at
+    return start if start > row.created_at else row.run_at
 
 
 def causes_of_wait(records: Records, row: Execution, end: datetime) -> list[Cause]:

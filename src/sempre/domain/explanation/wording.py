@@ -242,7 +242,7 @@ SENTENCES: Mapping[Code, Sentence] = {
         f"That was {spoken_length(facts['length'])} after the slot: the schedule caught up."
     ),
     Code.ENQUEUED: lambda facts, _: f"The work was enqueued{by_whom(facts)}.",
-    Code.DERIVED: lambda facts, _: f"The work was derived by a pair{by_whom(facts)}.",
+    Code.DERIVED: lambda facts, _: f"The work was derived by {facts['pair']}{by_whom(facts)}.",
     Code.JITTERED: lambda facts, speech: (
         f"By jitter of up to {spoken_length(facts['jitter'])} it was due at "
         f"{speech.at(facts['due'])}."
