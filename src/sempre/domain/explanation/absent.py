@@ -45,8 +45,8 @@ def _off_grid(
     if is_slot(schedule.definition.grid, slot):
         edit = edit_after(records, slot, None)
         causes.append(Cause(Code.REGRIDDED, edit.at, edit.facts))
-    elif (edit := _edited_away(records, schedule, slot)) is not None:
-        causes.append(edit)
+    elif (took := _edited_away(records, schedule, slot)) is not None:
+        causes.append(took)
     verdict = Verdict.WILL_NOT_RUN if slot > records.now else Verdict.NEVER_EXISTED
     return verdict, causes
 
