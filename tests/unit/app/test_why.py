@@ -45,7 +45,7 @@ class Life:
 def life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Life]:
     """Schedules of many kinds, from 08:05 on."""
     monkeypatch.setenv("LOGNAME", "ann")
-    app = Sempre(f"sqlite:///{tmp_path / 'jobs.db'}", owner="billing", release=7)
+    app = Sempre(f"sqlite:///{tmp_path / 'jobs.db'}", owner="billing", release=7, redact=["iban"])
     failures = iter([True, True, False])
 
     @app.every("10m")
@@ -315,6 +315,15 @@ def test_work_that_was_enqueued_tells_how_it_ended(life: Life) -> None:
 
     assert found.codes() == [Code.ENQUEUED, Code.ATTEMPT_FAILED, Code.GAVE_UP]
     assert found.slot is None
+
+
+def test_names_of_the_setting_redact_are_masked_too(life: Life) -> None:
+    life.app.schedule("plain").pause(note="iban=DE021001 is wrong")
+
+    found = life.why("plain", "08:20")
+
+    assert "DE021001" not in life.sentences(found)
+    assert "iban=[redacted] is wrong" in life.sentences(found)
 
 
 def test_a_manual_run_and_a_backfill_name_who_asked(life: Life) -> None:

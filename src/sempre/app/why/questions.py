@@ -1,12 +1,15 @@
 """Questions: an execution by id, or a slot by the name of its schedule and a time."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 from sempre.app.why.reading import RecordReader
 from sempre.domain.explanation import Explanation, explain_execution, explain_slot
+from sempre.domain.explanation.causes import Fact
 from sempre.domain.explanation.placement import zone_of_grid
+from sempre.domain.redaction import redacted_text
 from sempre.engine.core import Engine
 from sempre.errors import InstantError, NotFound
 from sempre.grids.grid import Grid
@@ -68,7 +71,7 @@ def why_slot(engine: Engine, name: str, at: str | datetime) -> Explanation:
     explanation = explain_slot(records)
     if found is None and not explanation.causes:
         raise NotFound("schedule", name, hint=reader.nearest(name))
-    return replace(explanation, told_at=records.now)
+    return _masked(replace(explanation, told_at=records.now), engine.settings.redact)
 
 
 def why_execution(engine: Engine, identity: str) -> Explanation:
@@ -87,6 +90,22 @@ def why_execution(engine: Engine, identity: str) -> Explanation:
         schedule = reader.schedule(row.snapshot.name)
     records = reader.of_execution(row, schedule)
     explanation = replace(explain_execution(records, row), told_at=records.now)
+    explanation = _masked(explanation, engine.settings.redact)
     zone = engine.settings.timezone
     has_zone = row.snapshot.grid is not None or zone is None
     return explanation if has_zone else replace(explanation, zone=str(zone))
+
+
+def _masked(explanation: Explanation, names: Sequence[str]) -> Explanation:
+    """Return an explanation without the values after the names of the setting `redact`."""
+    if not names:
+        return explanation
+    causes = [replace(each, facts=_without(each.facts, names)) for each in explanation.causes]
+    return replace(explanation, causes=tuple(causes))
+
+
+def _without(facts: Mapping[str, Fact], names: Sequence[str]) -> dict[str, Fact]:
+    return {
+        name: redacted_text(value, names) if isinstance(value, str) else value
+        for name, value in facts.items()
+    }
