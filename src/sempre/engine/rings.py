@@ -31,7 +31,7 @@ def ring_all(
         queues: None for every queue.
         within: rows that are due in this time; by default within the horizon of the bell.
         most: no further page is read once the broker has taken so many.
-        note: is called with the rows of each page.
+        note: is called with the rows of each page of which the broker took tickets.
     """
     store, bell, rung = engine.store, engine.bell, 0
     horizon = bell.horizon if within is None else within
@@ -41,8 +41,9 @@ def ring_all(
 
     for reading in pages(read, ahead=store.capabilities.remote):
         rows = engine.read(reading).items
-        rung += bell.ring_waiting(rows, reading.now)
-        if note is not None:
+        taken = bell.ring_waiting(rows, reading.now)
+        rung += taken
+        if note is not None and taken:
             note(rows)
         if bell.breaker.is_open or (most is not None and rung >= most):
             break

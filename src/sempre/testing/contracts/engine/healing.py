@@ -60,6 +60,32 @@ def test_the_first_pass_finds_no_queue_lost(store: Store) -> None:
     assert _healed(store) == []
 
 
+def test_work_that_never_had_a_ticket_is_noted_by_the_pass_that_rings_it(store: Store) -> None:
+    """Its writer died before the announcement, longer than grace ago."""
+    shop = Workshop(store)
+    worker = shop.worker(broker=ForgetfulBroker(), grace=timedelta(0), watchdog_interval=OFTEN)
+    worker.heal()
+    mail = enqueued(shop.store)
+
+    worker.heal()
+
+    [entry] = _healed(store)
+    assert (entry.actor, entry.target) == ("watchdog", "queue:default")
+    assert _after(entry) == {"cause": Heals.UNANNOUNCED, "count": 1, "executions": [mail]}
+
+
+def test_work_that_was_enqueued_just_now_is_not_noted(store: Store) -> None:
+    """Its writer may put the ticket at this moment."""
+    shop = Workshop(store)
+    worker = shop.worker(broker=ForgetfulBroker(), watchdog_interval=OFTEN)
+    worker.heal()
+    enqueued(shop.store)
+
+    worker.heal()
+
+    assert _healed(store) == []
+
+
 def test_a_ticket_that_never_came_is_noted_by_the_sweep_that_starts_the_work(
     store: Store,
 ) -> None:
