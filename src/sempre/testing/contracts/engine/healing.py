@@ -8,13 +8,21 @@ from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.values import copy_with
 from sempre.engine.healing import MOST_NAMED, Heals
+from sempre.engine.ids import new_id
 from sempre.engine.watchdog import Watchdog
 from sempre.errors import StoreUnavailable
 from sempre.ports.messages import ActionQuery, Birth
 from sempre.ports.store import Store
 from sempre.testing.contracts.engine.driven_worker import ForgetfulBroker, StillClock
 from sempre.testing.contracts.engine.workshop import Workshop
-from sempre.testing.contracts.store.builders import claimed, draft_schedule, enqueued, session_of
+from sempre.testing.contracts.store.builders import (
+    claimed,
+    draft_schedule,
+    enqueued,
+    now_of,
+    session_of,
+    work_of,
+)
 
 OFTEN = timedelta(microseconds=1)
 
@@ -26,6 +34,17 @@ def _healed(store: Store) -> list[Action]:
 def _after(action: Action) -> dict[str, Json]:
     assert isinstance(action.after, dict)
     return action.after
+
+
+def _enqueued(shop: Workshop, *, ago: timedelta) -> str:
+    """Enqueue work whose id was made some time ago; return the id."""
+    work = work_of(shop.store)
+    identity = new_id(now_of(shop.store) - ago)
+    [receipt] = shop.store.enqueue(
+        [copy_with(work, execution=copy_with(work.execution, id=identity))]
+    )
+    assert receipt.created
+    return identity
 
 
 def test_a_lost_queue_is_noted_once_with_what_was_rung_again(store: Store) -> None:
@@ -63,9 +82,9 @@ def test_the_first_pass_finds_no_queue_lost(store: Store) -> None:
 def test_work_that_never_had_a_ticket_is_noted_by_the_pass_that_rings_it(store: Store) -> None:
     """Its writer died before the announcement, longer than grace ago."""
     shop = Workshop(store)
-    worker = shop.worker(broker=ForgetfulBroker(), grace=timedelta(0), watchdog_interval=OFTEN)
+    worker = shop.worker(broker=ForgetfulBroker(), watchdog_interval=OFTEN)
     worker.heal()
-    mail = enqueued(shop.store)
+    mail = _enqueued(shop, ago=timedelta(minutes=1))
 
     worker.heal()
 
@@ -79,7 +98,7 @@ def test_work_that_was_enqueued_just_now_is_not_noted(store: Store) -> None:
     shop = Workshop(store)
     worker = shop.worker(broker=ForgetfulBroker(), watchdog_interval=OFTEN)
     worker.heal()
-    enqueued(shop.store)
+    _enqueued(shop, ago=timedelta(0))
 
     worker.heal()
 
