@@ -16,8 +16,10 @@ from sempre.app.options import Duration
 from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.app.switches import StoredSwitch, target_of
+from sempre.app.why.questions import why_execution, why_slot
 from sempre.clock import Clock
 from sempre.domain.action import Action
+from sempre.domain.explanation import Explanation
 from sempre.domain.forecast import Forecast
 from sempre.domain.states import Kind, State
 from sempre.engine.core import Engine
@@ -177,3 +179,20 @@ class Operator:
         yield from walk_pages(
             lambda after: engine.read(engine.store.actions(replace(query, after=after)))
         )
+
+    def why(self, named: str, *, at: datetime | str | None = None) -> Explanation:
+        """Explain why a slot or an execution is as it is, from the records of the store.
+
+            app.why("billing", at="2026-03-29T02:30").causes
+            app.why("01935c5e-8b1f-7d2e-a1b0-6c2f1d9e4a77").verdict
+
+        Args:
+            named: the name of a schedule, or the id of an execution if `at` is left out.
+            at: the time of the slot; without an offset, on the clocks of the schedule's zone.
+
+        Raises:
+            NotFound: there is no such schedule or execution.
+        """
+        if at is None:
+            return why_execution(self.engine, named)
+        return why_slot(self.engine, named, at)

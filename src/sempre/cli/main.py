@@ -28,6 +28,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("why", f"{COMMANDS}.why:why", "Explain why a slot or an execution is as it is."),
         Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
         Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
         Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),

@@ -35,13 +35,14 @@ from sempre.grids.zones import (
     zone,
 )
 
-__all__ = ["Every"]
+__all__ = ["DEFAULT_ANCHOR", "Every"]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 END = LATEST * DAY
 # A Monday and the first of a month and year, so that weeks, months and years begin as expected.
 DEFAULT_ANCHOR = datetime(2001, 1, 1)  # noqa: DTZ001 - wall time of the grid's zone
+"""The anchor of a grid that states none: Monday 2001-01-01 00:00, on the clocks of its zone."""
 
 
 class Every(SetOnce, Grid, name="every"):

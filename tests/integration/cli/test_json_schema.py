@@ -17,6 +17,7 @@ WORDS = {
     "workers drain": ["workers", "drain", "--all"],
     "init": ["init", "made"],
     "log": ["log"],
+    "why": ["why", "leap@2028-02-29T03:00"],
     "edit": ["edit", "leap", "--priority", "7"],
     "rename": ["rename", "spare", "other"],
     "delete": ["delete", "leap", "--yes"],
