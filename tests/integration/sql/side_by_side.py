@@ -487,6 +487,9 @@ class SideBySide:
             )
             after = self.places[retention] = self.both(partial(_purged, asked=asked)).after
         self.both(lambda store: store.retentions())
+        if self.random.random() < 0.3:
+            at_once = choose([1, 2, 100])
+            self.both(lambda store: store.purge_ranges(before=before, limit=at_once))
 
     def register(self, session: str = "") -> None:
         one = session or self.random.choice(self.sessions[:2])
@@ -567,6 +570,8 @@ class SideBySide:
         for identity in self.random.sample(self.ids, min(4, len(self.ids))):
             self.both(lambda store, each=identity: store.attempts(each))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.ranges(each, limit=4))  # type: ignore[misc]
+            middle = self.clock.now() - timedelta(seconds=60)
+            self.both(lambda store, each=identity: store.ranges(each, limit=4, before=middle))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.rollups(each))  # type: ignore[misc]
 
     # What they are made of
