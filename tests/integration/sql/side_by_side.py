@@ -571,7 +571,7 @@ class SideBySide:
             self.both(lambda store, each=identity: store.attempts(each))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.ranges(each, limit=4))  # type: ignore[misc]
             middle = self.clock.now() - timedelta(seconds=60)
-            self.both(lambda store, each=identity: store.ranges(each, limit=4, before=middle))  # type: ignore[misc]
+            self.both(lambda store, each=identity, at=middle: store.ranges(each, limit=4, before=at))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.rollups(each))  # type: ignore[misc]
 
     # What they are made of
