@@ -88,6 +88,10 @@ class DailyTotals:
 
 def daily_total_notes(totals: Totals, period: Period) -> Iterator[str]:
     """Yield what daily totals cannot tell, one sentence each."""
+    ran = totals.count(Outcome.RAN)
+    if ran:
+        what = "slot the execution is" if ran == 1 else "slots the executions are"
+        yield f"Of {ran:,} {what} purged: they ran, and whether on time is not known."
     purged = {why: count for (what, why), count in totals.reasons.items() if what is Outcome.PURGED}
     edge = sum(count for why, count in purged.items() if why.startswith(EDGE))
     if edge:
