@@ -1,4 +1,4 @@
-"""Random lives of a schedule, by time travel: each demanded slot has one outcome, and the right one.
+"""Random lives of a schedule, by time travel: each demanded slot has one outcome, the right one.
 
 The recomputation in `tests.unit.statement.lives` shares no code with statements: it lists the slots
 by `grid.between`, and finds the row or the range of each.
@@ -29,8 +29,10 @@ START = read_instant("start", "2026-02-26 00:10Z")
 MONTHS = ["2026-02", "2026-03", "2026-04"]
 hours = st.integers(1, 150).map(lambda count: timedelta(minutes=23 * count))
 verbs = st.sampled_from(
-    ["travel", "travel", "outage", "pause", "pause for", "resume", "disable", "enable", "edit"]
-    + ["skip", "backfill", "trigger", "slow", "quick", "until", "limit", "queue"]
+    [
+        *("travel", "travel", "outage", "pause", "pause for", "resume", "disable", "enable"),
+        *("edit", "skip", "backfill", "trigger", "slow", "quick", "until", "limit", "queue"),
+    ]
 )
 options = st.fixed_dictionaries(
     {
@@ -56,7 +58,7 @@ class Life:
             if verb == "outage":
                 travel.outage(length)
             elif verb == "edit":
-                if schedule.edit(grid=grid):
+                if schedule.move_to(grid):
                     self.grids.append((travel.now, grid))
             else:
                 self._other(verb, length)
@@ -67,14 +69,14 @@ class Life:
     def _other(self, verb: str, length: timedelta) -> None:
         schedule, now = self.app.schedule("job"), self.travel.now
         acts: dict[str, Any] = {
-            "pause": lambda: schedule.pause(),
+            "pause": schedule.pause,
             "pause for": lambda: schedule.pause(until=now + length),
-            "resume": lambda: schedule.resume(),
-            "disable": lambda: schedule.disable(),
-            "enable": lambda: schedule.enable(),
+            "resume": schedule.resume,
+            "disable": schedule.disable,
+            "enable": schedule.enable,
             "skip": lambda: schedule.skip(schedule.next_run_at_times(after=now, count=2)[1]),
             "backfill": lambda: schedule.backfill(now - length, now),
-            "trigger": lambda: schedule.trigger(),
+            "trigger": schedule.trigger,
             "slow": lambda: self.travel.takes("job", "3h"),
             "quick": lambda: self.travel.takes("job", "1m"),
             "until": lambda: schedule.edit(until=now + length),

@@ -61,7 +61,7 @@ def test_an_edit_in_the_middle_of_the_month_changes_what_is_demanded() -> None:
 
     with app.testing("2026-02-20 00:00Z") as travel:
         travel.travel_to("2026-03-11 12:00Z")
-        app.schedule("report").edit(grid=Cron("0 */12 * * *"), why="twice a day")
+        app.schedule("report").move_to(Cron("0 */12 * * *"), why="twice a day")
         travel.travel_to("2026-04-02 00:00Z")
         found = checked(app.statement(month="2026-03"), "report")
 
@@ -82,7 +82,7 @@ def test_a_change_that_is_not_logged_leaves_nothing_unexplained() -> None:
 
     with app.testing("2026-02-20 00:00Z") as travel:
         travel.travel_to("2026-03-11 12:00Z")
-        app.schedule("report").edit(grid=Every("6h"))
+        app.schedule("report").move_to(Every("6h"))
         app.engine.store.purge_actions(before=travel.now + timedelta(days=1), limit=10)
         travel.travel_to("2026-04-02 00:00Z")
         found = checked(app.statement(month="2026-03"), "report")
@@ -279,7 +279,7 @@ def test_a_renamed_schedule_keeps_its_definitions() -> None:
     with app.testing("2026-02-20 00:00Z") as travel:
         app.put_schedule("one", Every("1 day"), report)
         travel.travel_to("2026-03-05 12:00Z")
-        app.schedule("one").edit(grid=Every("12h"))
+        app.schedule("one").move_to(Every("12h"))
         travel.travel_to("2026-03-15 12:00Z")
         app.schedule("one").rename("two")
         travel.travel_to("2026-04-01 12:00Z")

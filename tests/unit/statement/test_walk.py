@@ -32,13 +32,13 @@ def day(number: int) -> datetime:
     return PERIOD.start + (number - 1) * DAY
 
 
-def schedule(**given: Any) -> Schedule:
-    known = {"created_at": day(-20), "cursor": NOW, "started": True}
+def schedule(**given: Any) -> Schedule:  # noqa: ANN401 - fields
+    known: dict[str, Any] = {"created_at": day(-20), "cursor": NOW, "started": True}
     definition = define(job="bill", grid=given.pop("grid", DAILY), **given.pop("policies", {}))
     return Schedule(id="s", name="bill", definition=definition, **(known | given))
 
 
-def row(number: float, **given: Any) -> Execution:
+def row(number: float, **given: Any) -> Execution:  # noqa: ANN401 - fields
     slot = PERIOD.start + (number - 1) * DAY
     known: dict[str, Any] = {
         "id": f"e{number}",
@@ -59,9 +59,7 @@ def row(number: float, **given: Any) -> Execution:
 
 def passed(first: int, last: int, reason: str = "missed") -> SlotRange:
     count = last - first + 1
-    return SlotRange(
-        schedule_id="s", first=day(first), last=day(last), count=count, reason=reason
-    )
+    return SlotRange(schedule_id="s", first=day(first), last=day(last), count=count, reason=reason)
 
 
 def walked(

@@ -4,12 +4,13 @@ A statement holds one schedule in memory at a time, and a bounded number of its 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sempre.app.statement.deleted import deleted_schedules
 from sempre.app.statement.reading import Reader
 from sempre.domain.action import Action
+from sempre.domain.redaction import redacted_text
 from sempre.domain.schedule import Schedule
 from sempre.domain.statement.account import Account, ScheduleStatement, Totals
 from sempre.domain.statement.daily_totals import daily_total_notes
@@ -92,7 +93,7 @@ class MonthStatement:
         self._account, self.notes = Account(), []
         for schedule in self._schedules():
             walk = self._walk(schedule, self._reader.actions(schedule))
-            for entry in walk.entries():
+            for entry in self._entries(schedule, walk):
                 self._account.add(entry)
                 yield schedule.name, entry
             self._account.add_runs(walk.replaced, walk.other_counts)
@@ -140,12 +141,19 @@ class MonthStatement:
         records = self._reader.records(schedule, actions)
         return Walk(records, self.period, now=self.made_at, late=self.late)
 
+    def _entries(self, schedule: Schedule, walk: Walk) -> Iterator[SlotEntry]:
+        """Yield the slots of a schedule; reasons, which may be errors, have no secrets."""
+        patterns = (*self._engine.settings.redact, *schedule.definition.redact)
+        for entry in walk.entries():
+            reason = redacted_text(entry.reason, patterns) if entry.reason else ""
+            yield entry if reason == entry.reason else replace(entry, reason=reason)
+
     def _of(self, schedule: Schedule) -> ScheduleStatement:
         actions = self._reader.actions(schedule)
         walk, account = self._walk(schedule, actions), Account()
         exceptions: list[SlotEntry] = []
         left_out = 0
-        for entry in walk.entries():
+        for entry in self._entries(schedule, walk):
             account.add(entry)
             if entry.outcome is Outcome.ON_TIME:
                 continue

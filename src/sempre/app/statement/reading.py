@@ -13,6 +13,7 @@ from sempre.domain.action import Action
 from sempre.domain.definition_history import definitions_in_force
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.plan import TICK
+from sempre.domain.redaction import redacted_text
 from sempre.domain.schedule import Schedule
 from sempre.domain.statement.account import Change
 from sempre.domain.statement.daily_totals import DailyTotals, DayTotal
@@ -144,8 +145,10 @@ class Reader:
         dated = ((each.at, each) for each in actions if each.at is not None)
         within = [(at, each) for at, each in dated if self._period.holds(at)]
         within.sort(key=lambda each: each[1].id)
+        patterns = self._engine.settings.redact
         return tuple(
-            Change(at, each.verb, each.actor, each.note, tuple(_names(each))) for at, each in within
+            Change(at, each.verb, each.actor, redacted_text(each.note, patterns), _names(each))
+            for at, each in within
         )
 
 
@@ -154,9 +157,9 @@ def _is_change(action: Action) -> bool:
     return bool(set(_names(action)) - {"executions", "created"})
 
 
-def _names(action: Action) -> list[str]:
+def _names(action: Action) -> tuple[str, ...]:
     sides = (each for each in (action.before, action.after) if isinstance(each, dict))
-    return sorted({name for side in sides for name in side})
+    return tuple(sorted({name for side in sides for name in side}))
 
 
 def _total(rollup: Rollup) -> DayTotal:
