@@ -5,6 +5,7 @@ top, so the parts of the page are collected in temporary files while the store i
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from shutil import copyfileobj
@@ -31,6 +32,9 @@ from sempre.errors import printable
 
 __all__ = ["write_page"]
 
+SECTIONS = "<h2>Slots that did not run on time, other runs, and changes</h2>\n"
+LONG_AGO = datetime(1970, 1, 2, tzinfo=UTC)
+"""Not the year of any instant on the page: so each is written with its year."""
 MEANINGS = {
     Outcome.ON_TIME: "succeeded at the first attempt, begun within the tolerance",
     Outcome.LATE: "succeeded at the first attempt, begun after the tolerance",
@@ -57,12 +61,12 @@ def write_page(statement: MonthStatement, path: Path) -> None:
     ):
         page_of = _Page(statement)
         for found in statement:
-            rows.write(_row(found.name, found.totals))
+            rows.write(_row(found.name, found.totals, revision_text(found)))
             sections.writelines(page_of.section(found))
         page.write(page_of.head())
         page.write(page_of.totals())
         _append(page, rows, page_of.table_head(), page_of.table_end())
-        _append(page, sections, "<h2>Slots that did not run on time</h2>", "")
+        _append(page, sections, SECTIONS, "")
         page.writelines(page_of.end())
 
 
@@ -129,10 +133,13 @@ class _Page:
         names = "".join(
             f'<th class="n">{name.capitalize()}</th>' for name in ("DEMANDED", *COLUMNS, "OTHER")
         )
-        return f"<h2>Schedules</h2><table><thead><tr><th>Schedule</th>{names}</tr></thead><tbody>\n"
+        return (
+            '<h2>Schedules</h2><table class="dense"><thead><tr><th>Schedule</th><th>Revisions</th>'
+            f"{names}</tr></thead><tbody>\n"
+        )
 
     def table_end(self) -> str:
-        total = _row("total", self._statement.totals, kind="total")
+        total = _row("total", self._statement.totals, "", kind="total")
         other = ", ".join(map(str, OTHER))
         return f'{total}</tbody></table><p class="quiet">Other: {other}.</p>\n'
 
@@ -141,9 +148,8 @@ class _Page:
         runs = other_runs(found.totals)
         if not (found.exceptions or found.notes or found.changes or runs):
             return
-        facts = [f"job {found.job}", found.when, revision_text(found)]
         yield f"<h3>{_text(found.name)}</h3>\n"
-        yield f'<p class="quiet">{_text("; ".join(filter(None, facts)))}</p>\n'
+        yield f'<p class="quiet">job {_text(found.job)}; {_text(found.when)}</p>\n'
         yield from (f"<p>{_text(note)}</p>\n" for note in found.notes)
         if found.exceptions:
             yield '<table><thead><tr><th>Slot</th><th class="n">Slots</th><th>Outcome</th>'
@@ -158,7 +164,7 @@ class _Page:
     def _exception(self, entry: SlotEntry) -> str:
         is_bad = entry.outcome in (Outcome.FAILED, Outcome.MISSED, Outcome.UNEXPLAINED)
         outcome = f'<td class="bad">{entry.outcome}</td>' if is_bad else f"<td>{entry.outcome}</td>"
-        slots = _text(slots_text(entry, self._zone, self._statement))
+        slots = _text(slots_text(entry, self._zone, LONG_AGO))
         return (
             f'<tr><td class="slot">{slots}</td>{_number(entry.count)}{outcome}'
             f"<td>{_text(detail(entry))}</td></tr>\n"
@@ -190,21 +196,19 @@ class _Page:
         yield "</tbody></table>\n"
 
     def end(self) -> Iterator[str]:
-        if self._statement.totals.demanded == self._statement.totals.count(Outcome.ON_TIME):
-            yield "<p>None.</p>\n"
         yield from (f"<p>{_text(note)}</p>\n" for note in self._statement.notes)
         yield '<div class="sign"><div>Place, date</div><div>Name, signature</div></div>\n'
         yield "</body></html>\n"
 
-    def _instant(self, instant: object) -> str:
-        now = self._statement.made_at
-        return format_instant(instant, self._zone, now=now)  # type: ignore[arg-type]
+    def _instant(self, instant: datetime) -> str:
+        return format_instant(instant, self._zone, now=LONG_AGO)
 
 
-def _row(name: str, totals: Totals, kind: str = "") -> str:
+def _row(name: str, totals: Totals, revisions: str, *, kind: str = "") -> str:
     counts = [totals.demanded, *map(totals.count, COLUMNS.values()), totals.count(*OTHER)]
     opening = f'<tr class="{kind}">' if kind else "<tr>"
-    return f"{opening}<td>{_text(name)}</td>{''.join(map(_number, counts))}</tr>\n"
+    cells = f'<td class="name">{_text(name)}</td><td class="slot">{revisions}</td>'
+    return f"{opening}{cells}{''.join(map(_number, counts))}</tr>\n"
 
 
 def _number(count: int) -> str:

@@ -22,6 +22,8 @@ th { border-bottom: 1px solid #555; font-weight: 600; white-space: nowrap; }
 td { overflow-wrap: anywhere; }
 .n { text-align: right; white-space: nowrap; }
 .slot { white-space: nowrap; }
+.name { min-width: 11rem; }
+.dense th, .dense td { padding: .25rem .35rem; }
 tr.total td { border-top: 1px solid #555; border-bottom: 0; font-weight: 600; }
 .bad { color: #a00000; font-weight: 600; }
 .zero { color: #999; }
@@ -33,6 +35,7 @@ tr.total td { border-top: 1px solid #555; border-bottom: 0; font-weight: 600; }
 @media print {
   body { margin: 0; padding: 0; max-width: none; font-size: 10pt; }
   thead { display: table-header-group; }
+  .dense { font-size: 9pt; }
   tr, h2, h3 { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
 }

@@ -104,7 +104,7 @@ def print_slots(context: CommandContext, statement: MonthStatement) -> None:
     zone = context.output.zone(statement.period.zone)
 
     def row(name: str, entry: SlotEntry) -> list[str]:
-        slots = slots_text(entry, zone, statement)
+        slots = slots_text(entry, zone, statement.made_at)
         return [name, slots, f"{entry.count:,}", str(entry.outcome), detail(entry)]
 
     rows = (row(name, entry) for name, entry in statement.slots())

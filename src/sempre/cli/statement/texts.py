@@ -1,6 +1,7 @@
 """Words of statements that several forms share."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from sempre.app.statement import MonthStatement
 from sempre.cli.times import format_duration, format_instant
@@ -38,9 +39,8 @@ def period_text(statement: MonthStatement) -> str:
     return f"{period.month} ({period.zone})" + (", up to now" if open_month else "")
 
 
-def slots_text(entry: SlotEntry, zone: str, statement: MonthStatement) -> str:
-    """Return the slot of an entry, or its first and last slot."""
-    now = statement.made_at
+def slots_text(entry: SlotEntry, zone: str, now: datetime) -> str:
+    """Return the slot of an entry, or its first and last slot; years where they are not now's."""
     first = format_instant(entry.first, zone, now=now, labelled=False)
     if entry.first == entry.last:
         return first
@@ -76,11 +76,11 @@ def other_runs(totals: Totals) -> str:
 
 
 def revision_text(found: ScheduleStatement) -> str:
-    """Return the revisions of a schedule in the month."""
+    """Return the revisions of a schedule in the month: `2 to 5`."""
     if found.revisions is None:
         return ""
     first, last = found.revisions
-    return f"revision {first}" if first == last else f"revisions {first} to {last}"
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def unexplained_text(totals: Totals) -> str:
