@@ -7,13 +7,12 @@ import sqlite3
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sempre import Retry, Sempre
-from sempre.app.transfer.reading import Export
-from sempre.domain.switch import Switch
+from sempre import Sempre
+from sempre.ports.load import Record
+from tests.integration.cli.march import lived
 from tests.integration.cli.schema import check
 from tests.integration.cli.shop import Shop, lines
 from tests.integration.cli.terminal import on_terminal
@@ -21,42 +20,13 @@ from tests.integration.cli.terminal import on_terminal
 MARCH = ("statement", "--month", "2026-03", "--zone", "Europe/Rome")
 
 
-def lived() -> list[Any]:
-    """Return the records of a month with an outage, failures, a pause, a backfill and an edit."""
-    app = Sempre("memory://", retention="400d")
-
-    @app.cron("0 2,14 * * *", timezone="Europe/Rome", retry=Retry(1, base="10s"), tags=["money"])
-    def bill() -> None:
-        if travel.now.day == 7:
-            raise ValueError('=cmd() <b>"no bank"</b> token=hunter2')
-
-    @app.every("1h", name="refresh_the_cache_of_everything")
-    def refresh() -> None: ...
-
-    @app.every("1 day", name="gone")
-    def gone() -> None: ...
-
-    with app.testing("2026-02-10 00:05Z") as travel:
-        travel.travel_to("2026-03-11 12:30Z")
-        travel.outage("10h")
-        travel.travel("1h")
-        refresh_schedule = app.schedule("refresh_the_cache_of_everything")
-        refresh_schedule.backfill("2026-03-11 14:00Z", "2026-03-11 16:00Z")
-        app.schedule("bill").pause(note="migration")
-        travel.travel("60h")
-        app.schedule("bill").resume()
-        app.schedule("gone").delete()
-        travel.travel_to("2026-04-02 09:00Z")
-        return [each for each in Export(app.engine.store).records() if not isinstance(each, Switch)]
-
-
 @pytest.fixture(scope="module")
-def records() -> list[Any]:
+def records() -> list[Record]:
     return lived()
 
 
 @pytest.fixture
-def march(tmp_path: Path, records: list[Any]) -> Iterator[Shop]:
+def march(tmp_path: Path, records: list[Record]) -> Iterator[Shop]:
     """A store that has lived through March."""
     url = f"sqlite:///{tmp_path / 'march.db'}"
     app = Sempre(url, retention="4000d")
