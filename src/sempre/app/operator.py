@@ -15,15 +15,18 @@ from sempre.app.jobs import Job
 from sempre.app.options import Duration
 from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.stored_schedule import StoredSchedule
+from sempre.app.statement import MonthStatement, Selected
 from sempre.app.switches import StoredSwitch, target_of
 from sempre.app.why.questions import why_execution, why_slot
 from sempre.clock import Clock
 from sempre.domain.action import Action
 from sempre.domain.explanation import Explanation
 from sempre.domain.forecast import Forecast
+from sempre.domain.statement.period import month_period
 from sempre.domain.states import Kind, State
 from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
+from sempre.grids.intervals import read_duration
 from sempre.grids.relative_instants import read_point
 from sempre.ports.messages import ActionQuery
 from sempre.ports.pages import walk_pages
@@ -109,6 +112,35 @@ class Operator:
     def execution(self, identity: str) -> StoredExecution:
         """Return one execution of the store, to be read, retried, cancelled or discarded."""
         return StoredExecution(self.engine, identity, actor=self.actor)
+
+    def statement(
+        self,
+        *,
+        month: str,
+        schedule: str | None = None,
+        job: str | None = None,
+        tag: str | None = None,
+        zone: str | None = None,
+        late: Duration | None = None,
+    ) -> MonthStatement:
+        """Return the statement of a month: the slots that grids demanded, and what happened.
+
+            for each in app.statement(month="2026-03", zone="Europe/Rome"):
+                print(each.name, each.totals.demanded, each.totals.outcomes)
+
+        Args:
+            month: as in "2026-03".
+            schedule: only the schedule of this name.
+            job: only schedules of this job.
+            tag: only schedules with this tag.
+            zone: the zone of the calendar; default: the `timezone` of the application, or UTC.
+            late: the lateness from which a run counts as late; default: the tolerance of each
+                schedule.
+        """
+        period = month_period(month, zone or self.engine.settings.timezone or "UTC")
+        selected = Selected(schedule, job, tag)
+        limit = None if late is None else read_duration("late", late)
+        return MonthStatement(self.engine, period, selected, late=limit)
 
     def switch(self, named: "str | Job[..., Any]") -> StoredSwitch:
         """Return a switch: `app.switch("provisioning").off("incident 42", until="2h")`.

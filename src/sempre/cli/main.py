@@ -32,6 +32,11 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
         Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
         Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
+        Entry(
+            "statement",
+            f"{COMMANDS}.statement:statement",
+            "State the slots of a month against what happened.",
+        ),
         Entry("workers", f"{COMMANDS}.workers:workers", "List workers, or drain them."),
         Entry("queues", f"{COMMANDS}.queues:queues", "List queues: backlog, age, workers."),
         Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),

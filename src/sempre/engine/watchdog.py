@@ -139,7 +139,7 @@ class Watchdog:
         report.orphans_enqueued = ring_orphans(self._engine, actor="watchdog")
         self._engine.healing.flush()
         self._retention.purge(report)
-        self._retention.purge_actions()
+        self._retention.purge_records()
         self._report_switches(report)
         report.deaf = sorted(self._engine.bell.deaf)
         report.renewed_at = report.renewed_at or self._renewed_at

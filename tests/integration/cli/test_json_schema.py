@@ -4,10 +4,12 @@ import pytest
 from jsonschema import ValidationError
 
 from sempre import Cron
+from sempre.clock import SystemClock
 from sempre.testing.contracts.store.builders import claimed, session_of
 from tests.integration.cli.schema import COMMANDS, check
 from tests.integration.cli.shop import Shop
 
+THIS_MONTH = SystemClock().now().strftime("%Y-%m")
 WORDS = {
     "show": ["show", "leap"],
     "next": ["next", "-n", "3"],
@@ -18,6 +20,8 @@ WORDS = {
     "init": ["init", "made"],
     "log": ["log"],
     "why": ["why", "leap@2028-02-29T03:00"],
+    "statement": ["statement", "--month", THIS_MONTH],
+    "statement --slots": ["statement", "--slots", "--month", THIS_MONTH],
     "edit": ["edit", "leap", "--priority", "7"],
     "rename": ["rename", "spare", "other"],
     "delete": ["delete", "leap", "--yes"],
