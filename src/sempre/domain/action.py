@@ -13,7 +13,7 @@ from sempre.domain.states import Kind
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
 
-__all__ = ["Act", "Action", "action_of"]
+__all__ = ["Act", "Action", "action_of", "changed_fields"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ def action_of(act: Act, plan: Plan, identity: str) -> Action:
 
     Executions that the plan changes or creates besides its schedule are listed by slot and state.
     """
-    before, after = _changed_fields(plan.base, plan.schedule)
+    before, after = changed_fields(plan.base, plan.schedule)
     rows = [change for change in plan.changes if not change.before.waits_for_slot]
     if rows:
         before["executions"] = [_execution_facts(change.before) for change in rows]
@@ -67,7 +67,7 @@ def action_of(act: Act, plan: Plan, identity: str) -> Action:
     return Action(id=identity, **act._asdict(), before=before or None, after=after or None)
 
 
-def _changed_fields(
+def changed_fields(
     before: Schedule | None, after: Schedule | None
 ) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the fields of a schedule that differ, before and after."""

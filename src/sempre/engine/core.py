@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from sempre.clock import Clock
 from sempre.config import Settings
@@ -25,7 +25,7 @@ from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
 
-__all__ = ["ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
+__all__ = ["CarryOut", "ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
@@ -33,6 +33,16 @@ WATCHDOG_CHECK = 60.0
 LONGEST_ANSWER = 2.0
 # In seconds. Two clocks drift by some parts in ten thousand: in this time by a few milliseconds.
 FRESH = 60.0
+
+
+class CarryOut(Protocol):
+    """Carries out a plan, as `Engine.carry_out` does; a preview keeps the plan instead."""
+
+    def __call__(
+        self, plan_again: Callable[[], Plan | None], *, act: Act | None = None
+    ) -> Order | None:
+        """Return the order that was carried out; None if there was nothing to do."""
+        ...
 
 
 class ClockReading(NamedTuple):
