@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.domain.arguments import Json
+from sempre.domain.definition import Definition
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning.plan import Plan
 from sempre.domain.schedule import Schedule
@@ -13,7 +14,7 @@ from sempre.domain.states import Kind
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
 
-__all__ = ["Act", "Action", "action_of", "changed_fields"]
+__all__ = ["Act", "Action", "action_of", "changed_fields", "definition_facts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ def changed_fields(
 
 def _schedule_facts(schedule: Schedule) -> dict[str, Json]:
     """Return what an operator can change about a schedule."""
-    facts = {name: _fact(value) for name, value in vars(schedule.definition).items()}
+    facts = definition_facts(schedule.definition)
     pause = schedule.pause
     facts["name"] = schedule.name
     facts |= {"deleted": schedule.deleted, "paused": pause is not None}
@@ -88,6 +89,11 @@ def _schedule_facts(schedule: Schedule) -> dict[str, Json]:
         until = written_instant(pause.until) if pause.until else None
         facts |= {"paused_until": until, "pause_note": pause.note}
     return facts
+
+
+def definition_facts(definition: Definition) -> dict[str, Json]:
+    """Return the fields of a definition as a person reads them."""
+    return {name: _fact(value) for name, value in vars(definition).items()}
 
 
 def _fact(value: object) -> Json:

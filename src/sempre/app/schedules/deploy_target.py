@@ -68,6 +68,7 @@ class KeptDecision:
 
     Attributes:
         declared: the schedule to create, if the decision is to create one.
+        release: the release of the code that declares the new schedule.
         verb: the verb to carry out otherwise.
         plan: what the decision writes.
         view: the schedule and the rows that the plan was made from; None for a new schedule.
@@ -76,6 +77,7 @@ class KeptDecision:
     name: str
     plan: Plan
     declared: Declared | None = None
+    release: int = 0
     verb: Verb | None = None
     view: View | None = None
 
@@ -94,7 +96,7 @@ class Rehearsal(DeployTarget):
         creator = Creator(self._engine, actor="code", release=release)
         for declared, birth in zip(missing, creator.births(missing), strict=True):
             plan = Plan(None, birth.schedule, creates=birth.rows)
-            self.kept.append(KeptDecision(declared.name, plan, declared))
+            self.kept.append(KeptDecision(declared.name, plan, declared, release))
             self._views[declared.name] = View(birth.schedule, birth.rows)
         return [True] * len(missing)
 

@@ -15,7 +15,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, State
 from sempre.grids.clock_changes import ClockEffect
 
-__all__ = ["ClockDay", "FieldChange", "Preview", "Window", "preview_of"]
+__all__ = ["ClockDay", "FieldChange", "Preview", "Window", "ended_by", "preview_of"]
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ class Preview:
     @property
     def replaced(self) -> tuple[Change, ...]:
         """Waiting executions that are superseded, and replaced at the same slot."""
-        return tuple(change for change in self._ending if self._is_replaced(change))
+        return tuple(change for change in _ending(self.plan) if _is_replaced(self.plan, change))
 
     @property
     def ended(self) -> tuple[Change, ...]:
         """Waiting executions that end and are not replaced at the same slot."""
-        return tuple(change for change in self._ending if not self._is_replaced(change))
+        return ended_by(self.plan)
 
     @property
     def created(self) -> tuple[Draft, ...]:
@@ -118,13 +118,10 @@ class Preview:
         slots = (slot for each in lists for slot in each.first if slot > self.window.now)
         return min(slots, default=None)
 
-    @property
-    def _ending(self) -> list[Change]:
-        return [each for each in self.plan.changes if each.before.state is not each.after.state]
 
-    def _is_replaced(self, change: Change) -> bool:
-        is_superseded = change.after.state is State.SUPERSEDED
-        return is_superseded and any(each.run_at == change.after.run_at for each in self.created)
+def ended_by(plan: Plan) -> tuple[Change, ...]:
+    """Return the executions that a plan ends and does not replace at the same slot."""
+    return tuple(change for change in _ending(plan) if not _is_replaced(plan, change))
 
 
 def preview_of(plan: Plan, rows: Iterable[Execution], window: Window) -> Preview:
@@ -166,3 +163,12 @@ def _effects(future: Future) -> dict[tuple[str, datetime], ClockEffect]:
         return {}
     found = future.grid.at_clock_changes(stretch.after, stretch.until)
     return {(each.change.zone, each.change.at): each for each in found}
+
+
+def _ending(plan: Plan) -> list[Change]:
+    return [each for each in plan.changes if each.before.state is not each.after.state]
+
+
+def _is_replaced(plan: Plan, change: Change) -> bool:
+    slots = {draft.run_at for draft in plan.creates if draft.state in LIVE}
+    return change.after.state is State.SUPERSEDED and change.after.run_at in slots

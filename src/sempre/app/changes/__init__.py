@@ -1,0 +1,1 @@
+"""Planned changes: preview an edit, a verb or a deploy, keep it in a file, apply exactly that."""
