@@ -22,7 +22,7 @@ from sempre.app.schedules.catalog import Schedules
 from sempre.domain.action import Act
 from sempre.domain.planning import Plan
 from sempre.engine.core import Engine
-from sempre.errors import NotFound
+from sempre.errors import NotFound, Refused
 from sempre.errors.changes import MovedOn
 from sempre.errors.wording import written_instant
 from sempre.ports.executor import Task
@@ -136,6 +136,10 @@ class Application:
             if planned.step.verb == "delete":
                 return False
             raise _Moved(self._story(planned.step.name, "is gone", made_at)) from None
+        except Refused as refused:
+            # The schedule has changed, or an instant has passed, such as the end of a pause.
+            self._check_base(planned, made_at)
+            raise _Moved(str(refused).rstrip(".")) from None
         return done
 
     def _is_done(self, planned: PlannedStep, plan: Plan) -> bool:
@@ -144,10 +148,19 @@ class Application:
         return plan.is_empty and base is not None and base.revision == planned.revision
 
     def _check_promise(self, planned: PlannedStep, plan: Plan, made_at: datetime) -> None:
-        name, base = planned.step.name, planned.base
-        if base is None or plan.base is None:
-            return
-        now = Base.of(plan.base)
+        if planned.base is not None and plan.base is not None:
+            self._compare(planned, planned.base, Base.of(plan.base), made_at)
+            if not self._late:
+                self._check_slots(planned, plan)
+
+    def _check_base(self, planned: PlannedStep, made_at: datetime) -> None:
+        """Raise _Moved if the schedule of a step is not as the plan found it."""
+        for view in self._engine.read(self._engine.store.views([planned.step.name])):
+            if planned.base is not None:
+                self._compare(planned, planned.base, Base.of(view.schedule), made_at)
+
+    def _compare(self, planned: PlannedStep, base: Base, now: Base, made_at: datetime) -> None:
+        name = planned.step.name
         if now.id != base.id:
             raise _Moved(self._story(name, "was created anew", made_at))
         if now.revision != base.revision:
@@ -155,8 +168,6 @@ class Application:
             raise _Moved(self._story(name, change, made_at))
         if now.state != base.state:
             raise _Moved(f"{name} has revision {now.revision}, and another definition than then")
-        if not self._late:
-            self._check_slots(planned, plan)
 
     def _check_slots(self, planned: PlannedStep, plan: Plan) -> None:
         name, until = planned.step.name, planned.holds_until

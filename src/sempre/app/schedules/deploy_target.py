@@ -8,7 +8,7 @@ from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.creation import Creator, Declared
 from sempre.domain.planning import Plan, PlanningTime
 from sempre.domain.schedule import Schedule
-from sempre.engine.core import CarryOut, Engine
+from sempre.engine.core import CarryOut, Engine, born_by
 from sempre.engine.events import Happened
 from sempre.ports.messages import Order, View
 
@@ -106,10 +106,12 @@ class Rehearsal(DeployTarget):
         if view is None or plan is None or plan.is_empty:
             return None
         self.kept.append(KeptDecision(name, plan, verb=verb, view=view))
+        order = self._engine.order(plan)
         changed = {change.before.id: change.after for change in plan.changes}
-        rows = tuple(changed.get(row.id, row) for row in view.rows)
-        self._views[name] = View(plan.schedule or view.schedule, rows)
-        return Order(plan)
+        rows = [changed.get(row.id, row) for row in view.rows]
+        rows += born_by(order, self._engine.time.now())
+        self._views[name] = View(plan.schedule or view.schedule, tuple(rows))
+        return order
 
     def schedules(self) -> Iterator[Schedule]:
         """Yield the schedules of the store as the kept decisions leave them."""
