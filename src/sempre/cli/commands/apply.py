@@ -36,11 +36,12 @@ def apply(
     late: bool,
     yes: bool,
 ) -> None:
-    """Apply a plan file; or bring the store to a definition FILE, or to the code of -A.
+    """Apply a plan, a definition file or code.
 
-    A plan file is applied as it is, or refused with exit 5 if the store has moved on. Code and
-    definition files are planned, shown and, after a confirmation, applied. Each step is one
-    commit; what a stop half way leaves out, the next `apply` does.
+    FILE is a plan or a definition file; without it the code of -A is deployed. A plan is applied
+    as it is, or refused with exit 5 if the store has moved on. Code and definition files are
+    planned, shown and, after a confirmation, applied. Each step is one commit; what a stop half
+    way leaves out, the next `apply` does.
     """
     source = read_source(context, file, app)
     if source.plan is not None:

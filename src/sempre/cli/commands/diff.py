@@ -34,10 +34,11 @@ WHOSE = {
 @click.argument("file", required=False)
 @code_options
 def diff(context: CommandContext, *, file: str | None, app: str | None) -> None:
-    """Compare code, a plan file or a definition FILE with the store.
+    """Compare code or a file with the store.
 
-    Each field is shown as it is in the store, then as it is declared. Exit 0 if everything is
-    equal, 1 if anything differs.
+    FILE is a plan or a definition file; without it the code of -A is compared. Each field is
+    shown as it is in the store, then as it is declared. Exit 0 if everything is equal, 1 if
+    anything differs.
     """
     source = read_source(context, file, app)
     engine = context.app.engine

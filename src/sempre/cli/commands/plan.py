@@ -26,9 +26,10 @@ Function = Callable[..., Any]
 
 @click.group
 def plan() -> None:
-    """Preview a change: executions, slots, clock changes and load, before and after.
+    """Preview a change before it is made.
 
-    Nothing is written to the store. `--out FILE` keeps the plan for `sempre apply FILE`.
+    Executions, slots, clock changes and load, before and after. Nothing is written to the store.
+    `--out FILE` keeps the plan for `sempre apply FILE`.
     """
 
 
