@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from sempre.app.changes.change_plan import ChangePlan
+from sempre.app.changes.switch_preview import SwitchPreview
 from sempre.cli.context import CommandContext
+from sempre.cli.output import NO_BREAK
 from sempre.cli.times import format_duration, zone_of
 from sempre.domain.arguments import Json
 from sempre.domain.planning.plan import Change
@@ -15,7 +17,7 @@ from sempre.domain.redaction import redacted
 from sempre.errors.wording import counted
 from sempre.grids.grid import Grid
 
-__all__ = ["field_text", "print_plan", "shown_value"]
+__all__ = ["field_text", "print_plan", "print_switch", "shown_value"]
 
 WIDEST = 60
 ARROW = " -> "
@@ -38,6 +40,24 @@ def print_plan(context: CommandContext, plan: ChangePlan) -> None:
     if not plan.steps:
         output.line("nothing changes.")
     output.facts(_shared(context, plan))
+
+
+def print_switch(context: CommandContext, found: SwitchPreview) -> None:
+    """Print what a switch would stop."""
+    switch, output = found.switch, context.output
+    until = f" until {context.shown(switch.until)}" if switch.until else ", until it is on again"
+    length = format_duration(found.window.length)
+    output.line(f"switch off {switch.target}, {switch.mode}{until}; the next {length}:")
+    for each in found.schedules:
+        grid = each.schedule.definition.grid
+        output.facts([(each.schedule.name, _listed(context, each.slots, grid) or "no slot")])
+    at_least = "" if found.is_counted else "at least "
+    fate = "held" if switch.holds else "rejected or skipped when due"
+    output.facts([("waiting", f"{at_least}{counted(found.waiting, 'one-off execution')}: {fate}")])
+    kept = "held, then as catch_up says" if switch.holds else "skipped"
+    total = sum(each.slots.count for each in found.schedules)
+    told = f"{counted(total, 'slot')} of {counted(len(found.schedules), 'schedule')}: {kept}"
+    output.facts([("slots", told)])
 
 
 def field_text(name: str, before: Json, after: Json) -> Iterator[Fact]:
@@ -119,7 +139,7 @@ def _masked(preview: Preview, redact: Iterable[str]) -> Iterator[FieldChange]:
 
 def _execution(context: CommandContext, change: Change) -> str:
     row = change.after
-    slot = context.shown(row.run_at, row.snapshot.grid)
+    slot = _kept(context.shown(row.run_at, row.snapshot.grid))
     reason = f" ({row.reason})" if row.reason else ""
     return f"{row.id}, slot {slot}{reason}"
 
@@ -134,10 +154,14 @@ def _next(context: CommandContext, preview: Preview) -> str:
 
 
 def _slots(context: CommandContext, preview: Preview, found: SlotList) -> str:
+    return _listed(context, found, preview.schedule.definition.grid)
+
+
+def _listed(context: CommandContext, found: SlotList, grid: Grid) -> str:
     """Return a list of slots: their number, the first, and how many more; empty for none."""
     if not found.count:
         return ""
-    names = [_shown(context, preview, slot) for slot in found.first]
+    names = [_kept(context.shown(slot, grid)) for slot in found.first]
     more = [f"and {found.left_off:,} more"] if found.left_off else []
     return f"{found.count:,}: {', '.join([*names, *more])}"
 
@@ -175,8 +199,13 @@ def _shared(context: CommandContext, plan: ChangePlan) -> Iterator[Fact]:
 def _peak(context: CommandContext, peak: Peak | None, grid: Grid | None) -> str:
     if peak is None:
         return "no start"
-    return f"{counted(peak.count, 'start')} in the minute of {context.shown(peak.at, grid)}"
+    return f"{counted(peak.count, 'start')} in the minute of {_kept(context.shown(peak.at, grid))}"
 
 
 def _shown(context: CommandContext, preview: Preview, instant: datetime) -> str:
-    return context.shown(instant, preview.schedule.definition.grid)
+    return _kept(context.shown(instant, preview.schedule.definition.grid))
+
+
+def _kept(text: str) -> str:
+    """Return an instant whose words stay on one line."""
+    return text.replace(" ", NO_BREAK)

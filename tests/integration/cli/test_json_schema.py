@@ -28,6 +28,7 @@ WORDS = {
     "plan pause": ["plan", "pause", "leap", "--until", "2h"],
     "plan skip": ["plan", "skip", "leap"],
     "apply": ["apply", "--yes"],
+    "plan switch-off": ["plan", "switch-off", "all", "--for", "2h"],
     **{
         f"plan {verb}": ["plan", verb, "leap", "hourly"]
         for verb in ("resume", "enable", "disable", "delete")

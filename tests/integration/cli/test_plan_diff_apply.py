@@ -265,3 +265,18 @@ def test_bad_sources_are_named(
     result = shop.cli(*words)
 
     assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
+
+
+def test_a_switch_is_previewed_and_not_turned(shop: Shop) -> None:
+    lines(shop.cli("enqueue", "leap", "--in", "1h"))
+    before = dump(shop.app)
+
+    text = text_of(shop, "plan", "switch-off", "leap", "--for", "3h", "--reject")
+
+    assert "hourly       3: " in text
+    assert "leap         no slot" in text
+    assert "1 one-off execution: rejected or skipped when due" in text
+    assert "3 slots of 2 schedules: skipped" in text
+    assert "doomed" not in text
+    assert dump(shop.app) == before
+    assert shop.cli("plan", "switch-off", "leep").exit_code == 2

@@ -1,7 +1,10 @@
 """Plans of changes: kept in a file, applied exactly, or refused because the store moved on."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -279,3 +282,41 @@ def test_a_plan_file_has_no_secret_in_its_previews(shop: Sempre) -> None:
     plan = shop.plan.edit("bill", args={"region": "eu"}, redact=["region"])
 
     assert "eu" not in json.dumps(plan_json(plan)["steps"][0]["fields"])
+
+
+def test_a_creation_that_was_applied_before_is_recognised(app: Sempre) -> None:
+    @app.job
+    def bill() -> None: ...
+
+    app.add("bill", Every("1h"), bill)
+    plan = reread(app.plan.deploy())
+
+    assert [each.done for each in (*app.apply(plan), *app.apply(plan))] == [True, False]
+
+
+def test_two_applications_of_one_plan_at_once_have_one_effect(tmp_path: Path) -> None:
+    apps = [Sempre(f"sqlite:///{tmp_path / 'jobs.db'}") for _ in range(4)]
+    first = apps[0]
+
+    @first.job
+    def bill() -> None: ...
+
+    first.put_schedule("bill", Cron("0 3 29 2 *"), bill)
+    plan = reread(first.plan.edit("bill", priority=7))
+    barrier = Barrier(len(apps))
+
+    def apply(app: Sempre) -> bool:
+        _ = app.engine
+        barrier.wait()
+        try:
+            return app.apply(plan)[0].done
+        except MovedOn:
+            return False
+
+    with ThreadPoolExecutor(len(apps)) as pool:
+        done = list(pool.map(apply, apps))
+
+    assert sum(done) == 1
+    assert len(list(first.actions(target="schedule:bill", verb="edit"))) == 1
+    for app in apps:
+        app.close()

@@ -20,6 +20,7 @@ from sempre.app.changes.change_plan import Base, ChangePlan, Ended, PlannedStep,
 from sempre.app.changes.planner import KeptPlan
 from sempre.app.schedules.catalog import Schedules
 from sempre.domain.action import Act
+from sempre.domain.declaration import declared_definition
 from sempre.domain.planning import Plan
 from sempre.engine.core import Engine
 from sempre.errors import NotFound, Refused
@@ -97,7 +98,7 @@ class Application:
 
     def _check(self, planned: PlannedStep, made_at: datetime) -> None:
         if planned.step.verb == "create":
-            if self._is_taken(planned) and not self._is_created(planned):
+            if self._is_taken(planned):
                 raise _Moved(self._story(planned.step.name, "was created since", made_at))
         elif planned.base is not None:
             self._perform(planned, made_at, KeptPlan())
@@ -181,16 +182,12 @@ class Application:
             raise _Moved(f"{_named(each, name)} waits since, and would be {each.state}")
 
     def _is_taken(self, planned: PlannedStep) -> bool:
-        return bool(self._engine.read(self._engine.store.views([planned.step.name])))
-
-    def _is_created(self, planned: PlannedStep) -> bool:
-        """Whether an earlier application of this plan created the schedule."""
-        views = self._engine.read(self._engine.store.views([planned.step.name]))
-        definition = planned.step.definition
-        return any(
-            definition is not None and view.schedule.definition.is_same_as(definition)
-            for view in views
-        )
+        """Whether a name to create is taken by a schedule that this plan has not created."""
+        wanted = planned.step.declared.definition
+        for view in self._engine.read(self._engine.store.views([planned.step.name])):
+            said = declared_definition(view.schedule.declared)
+            return said is None or not said.is_same_as(wanted)
+        return False
 
     def _next_slot(self, name: str) -> datetime | None:
         views = self._engine.read(self._engine.store.views([name]))

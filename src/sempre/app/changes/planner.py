@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from sempre.app.changes.change_plan import ChangePlan, PlannedStep
 from sempre.app.changes.step import Step
+from sempre.app.changes.switch_preview import SwitchPreview, preview_switch
 from sempre.app.options import Duration, EditOptions
 from sempre.app.schedules.creation import Declared
 from sempre.app.schedules.deploy import Deploy
@@ -16,6 +17,7 @@ from sempre.config import Settings
 from sempre.domain.action import Act
 from sempre.domain.planning import Plan
 from sempre.domain.preview import Preview, Window, preview_of
+from sempre.domain.switch import Switch
 from sempre.engine.core import Engine
 from sempre.errors import Contended, NotFound
 from sempre.ports.executor import Task
@@ -133,6 +135,10 @@ class Planner:
             return Step(verb="skip", name=name, run_at=slots[-1], note=why)
 
         return self._plan([name], lambda each: slots.append(each.skip(run_at)), lambda _: step)
+
+    def switch_off(self, switch: Switch) -> SwitchPreview:
+        """Preview a switch: `app.plan.switch_off(app.switch("mail").planned("incident"))`."""
+        return preview_switch(self._engine, switch, self._window())
 
     # Deploys
 

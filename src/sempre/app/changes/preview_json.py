@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sempre.app.changes.change_plan import ChangePlan, PlannedStep
+from sempre.app.changes.switch_preview import SwitchPreview
 from sempre.app.times import json_instant
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning.plan import Change
@@ -13,7 +14,7 @@ from sempre.domain.preview.preview import ClockDay
 from sempre.domain.redaction import redacted
 from sempre.grids.clock_changes import ClockEffect
 
-__all__ = ["plan_json", "step_json"]
+__all__ = ["plan_json", "step_json", "switch_json"]
 
 
 def plan_json(plan: ChangePlan, redact: Sequence[str] = ()) -> dict[str, Any]:
@@ -38,6 +39,20 @@ def step_json(planned: PlannedStep, redact: Sequence[str] = ()) -> dict[str, Any
     """Return a step with its preview."""
     found = {"name": planned.step.name, "verb": planned.step.verb, "note": planned.step.note}
     return found if planned.preview is None else found | _preview(planned.preview, redact)
+
+
+def switch_json(found: SwitchPreview) -> dict[str, Any]:
+    """Return what a switch would stop."""
+    return {
+        "target": found.switch.target,
+        "mode": found.switch.mode,
+        "until": json_instant(found.switch.until),
+        "schedules": [
+            {"name": each.schedule.name, "slots": _slots(each.slots)} for each in found.schedules
+        ],
+        "waiting": found.waiting,
+        "is_counted": found.is_counted,
+    }
 
 
 def _preview(preview: Preview, redact: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The target of a deploy: carries out what `Deploy` decides, or keeps the decisions as plans."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,7 +36,12 @@ class DeployTarget:
 
     def apply(self, name: str, verb: Verb) -> Order | None:
         """Carry out a verb on one schedule; None if it changes nothing, or is not there."""
-        return self._carry_out(self._planning(name, verb))
+
+        def plan() -> Plan | None:
+            view = self.view(name)
+            return None if view is None else self._planned(view, verb)
+
+        return self._carry_out(plan)
 
     def schedules(self) -> Iterator[Schedule]:
         """Yield all schedules by name."""
@@ -51,15 +56,9 @@ class DeployTarget:
         views = self._engine.read(self._engine.store.views([name]))
         return views[0] if views else None
 
-    def _planning(self, name: str, verb: Verb) -> Callable[[], Plan | None]:
-        def plan() -> Plan | None:
-            view = self.view(name)
-            if view is None:
-                return None
-            moment = PlanningTime(self._engine.time.now(), self._engine.tzdata)
-            return verb(view.schedule, view.rows, moment)
-
-        return plan
+    def _planned(self, view: View, verb: Verb) -> Plan:
+        moment = PlanningTime(self._engine.time.now(), self._engine.tzdata)
+        return verb(view.schedule, view.rows, moment)
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,8 @@ class Rehearsal(DeployTarget):
 
     def apply(self, name: str, verb: Verb) -> Order | None:
         """Keep the plan of a verb; None if it changes nothing."""
-        view, plan = self.view(name), self._planning(name, verb)()
+        view = self.view(name)
+        plan = None if view is None else self._planned(view, verb)
         if view is None or plan is None or plan.is_empty:
             return None
         self.kept.append(KeptDecision(name, plan, verb=verb, view=view))

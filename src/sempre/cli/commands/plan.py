@@ -8,15 +8,16 @@ import click
 
 from sempre.app.changes.change_plan import ChangePlan, write_plan
 from sempre.app.changes.planner import Planner
-from sempre.app.changes.preview_json import plan_json, step_json
+from sempre.app.changes.preview_json import plan_json, step_json, switch_json
 from sempre.cli.commands.edit import edit_options, read_changes
+from sempre.cli.commands.switch import stored_switch
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.declared_changes import read_source
 from sempre.cli.files import written_file
 from sempre.cli.options import code_options, context_options, count_option, why_option
 from sempre.cli.output import inform
-from sempre.cli.planned_changes import print_plan
+from sempre.cli.planned_changes import print_plan, print_switch
 
 __all__ = ["plan"]
 
@@ -158,3 +159,26 @@ def _deploy(context: CommandContext, planner: Planner, *, app: str | None) -> Ch
     """
     source = read_source(context, None, app)
     return source.planned(planner, prune=source.settings.owner is not None)
+
+
+@plan.command("switch-off")
+@click.argument("name")
+@click.option("--reject", is_flag=True, help="Reject new work and skip slots instead of holding.")
+@click.option("--for", "until", metavar="D", help="Switch on again after a time, such as 2h.")
+@count_option("--days", what="Days to preview", default=90, most=LONGEST)
+@count_option("-n", "--limit", what="Most slots to list", default=5, least=0)
+@context_options
+def _switch_off(
+    context: CommandContext, *, name: str, reject: bool, until: str | None, days: int, limit: int
+) -> None:
+    """Preview what a switch would stop: slots of schedules, and waiting work.
+
+    NAME is as for `sempre switch off`. Nothing is switched.
+    """
+    stored = stored_switch(context, name)
+    switch = stored.planned("", mode="reject" if reject else "hold", until=until)
+    found = context.app.plan.covering(days, listed=limit).switch_off(switch)
+    if context.output.as_json:
+        context.output.json({"switch": switch_json(found)})
+    else:
+        print_switch(context, found)
