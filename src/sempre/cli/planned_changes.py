@@ -129,7 +129,7 @@ def _is_noted(preview: Preview) -> bool:
 
 
 def _masked(preview: Preview, redact: Iterable[str]) -> Iterator[FieldChange]:
-    names = (*redact, *preview.schedule.definition.redact)
+    names = (*redact, *preview.redact)
     for each in preview.fields:
         before, after = (redacted({each.name: value}, names) for value in (each.before, each.after))
         assert isinstance(before, dict)  # noqa: S101 - as it was given

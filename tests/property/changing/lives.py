@@ -1,6 +1,5 @@
 """Random schedules and changes on virtual time, and what a store has on record."""
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,12 +10,11 @@ from sempre.app.transfer.lines import write_line
 from sempre.app.transfer.reading import Export
 from sempre.grids.grid import Grid
 
-__all__ = ["NAME", "change", "dump", "grids", "options", "planned", "starts"]
+__all__ = ["BEGIN", "NAME", "change", "dump", "grids", "options", "planned"]
 
 NAME = "bill"
-# The clocks of Rome change on 29 March 2026, one day after each life begins.
 BEGIN = "2026-03-28 05:17Z"
-starts = st.just(BEGIN)
+"""The clocks of Rome change on 29 March 2026, one day after each life begins."""
 ZONES = st.sampled_from(["UTC", "Europe/Rome", "America/New_York"])
 CRONS = ("30 2 * * *", "*/20 * * * *", "15 1-4 * * *", "0 */3 * * *", "5 2,14 * * *", "30 * * * *")
 
@@ -75,11 +73,3 @@ def planned(app: Sempre, verb: str, given: dict[str, Any], *, days: float) -> Ch
 def dump(app: Sempre) -> list[str]:
     """Return every record of the store."""
     return [write_line(each) for each in Export(app.engine.store).records()]
-
-
-def slots_until(slots: list[datetime], until: datetime) -> list[datetime]:
-    """Return the slots up to an instant, in order."""
-    return sorted(slot for slot in slots if slot <= until)
-
-
-WINDOW = timedelta(days=2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sempre.errors import NotFound, Refused
 from sempre.errors.changes import MovedOn
 from sempre.grids.grid import Grid
-from tests.property.changing.lives import change, dump, grids, options, planned
+from tests.property.changing.lives import BEGIN, change, dump, grids, options, planned
 from tests.property.changing.test_plans_come_true import application
 
 
@@ -22,7 +22,7 @@ def test_a_plan_is_refused_after_another_change(
     second: tuple[str, dict[str, Any]],
 ) -> None:
     app = application(grid, policies)
-    with app.testing("2026-03-28 05:17Z"):
+    with app.testing(BEGIN):
         try:
             plan, other = (planned(app, *each, days=2) for each in (first, second))
         except (NotFound, Refused):
@@ -47,7 +47,7 @@ def test_a_plan_holds_until_the_first_slot_that_it_changes(
     grid: Grid, policies: dict[str, Any], first: tuple[str, dict[str, Any]], waits: str
 ) -> None:
     app = application(grid, policies)
-    with app.testing("2026-03-28 05:17Z") as t:
+    with app.testing(BEGIN) as t:
         try:
             plan = planned(app, *first, days=2)
         except (NotFound, Refused):

@@ -10,7 +10,7 @@ from sempre import Sempre
 from sempre.domain.states import Kind, State
 from sempre.errors import NotFound, Refused
 from sempre.grids.grid import Grid
-from tests.property.changing.lives import NAME, change, dump, grids, options, planned
+from tests.property.changing.lives import BEGIN, NAME, change, dump, grids, options, planned
 
 DAYS = 2
 # A slot in the window may be due after it, by its jitter.
@@ -38,7 +38,7 @@ def test_what_was_planned_happens(
     last: tuple[str, dict[str, Any]],
 ) -> None:
     app = application(grid, policies)
-    with app.testing("2026-03-28 05:17Z") as t:
+    with app.testing(BEGIN) as t:
         for verb, given_ in earlier:
             t.travel("2h")
             try:
@@ -92,7 +92,7 @@ def test_slots_that_a_plan_keeps_run_without_the_plan_too(
 ) -> None:
     """The slots before a change are those that run if the change is not made."""
     app = application(grid, policies)
-    with app.testing("2026-03-28 05:17Z") as t:
+    with app.testing(BEGIN) as t:
         t.travel(lived)
         try:
             made = planned(app, *first, days=DAYS)

@@ -278,10 +278,21 @@ def test_differences_of_a_plan_vanish_once_it_is_applied(shop: Sempre) -> None:
     assert list(differences_of_plan(shop.engine, plan, actor="ann")) == []
 
 
-def test_a_plan_file_has_no_secret_in_its_previews(shop: Sempre) -> None:
-    plan = shop.plan.edit("bill", args={"region": "eu"}, redact=["region"])
+def test_arguments_that_a_schedule_masks_are_masked_in_previews_and_differences(
+    app: Sempre,
+) -> None:
+    @app.job(redact=["iban"])
+    def bill(iban: str) -> None: ...
 
-    assert "eu" not in json.dumps(plan_json(plan)["steps"][0]["fields"])
+    app.add("bill", Every("1h"), bill.bind("DE01"))
+    app.sync()
+    plan = app.plan.edit("bill", args={"iban": "DE02"})
+
+    shown = json.dumps(plan_json(plan)["steps"][0]["fields"])
+    assert "[redacted]" in shown
+    assert "DE0" not in shown
+    [found] = differences_of_plan(app.engine, plan, actor="ann")
+    assert found.redact == ("iban",)
 
 
 def test_a_creation_that_was_applied_before_is_recognised(app: Sempre) -> None:

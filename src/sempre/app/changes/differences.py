@@ -13,6 +13,7 @@ from sempre.domain.arguments import Json, are_same_json
 from sempre.domain.declaration import declared_definition
 from sempre.domain.declaration_marks import is_gone
 from sempre.domain.definition import Definition
+from sempre.domain.planning import Plan
 from sempre.domain.schedule import Schedule
 from sempre.engine.core import Engine
 from sempre.errors import NotFound
@@ -48,11 +49,16 @@ class FieldDifference:
 
 @dataclass(frozen=True)
 class ScheduleDifference:
-    """A schedule that differs: it is missing, is only in the store, or has other fields."""
+    """A schedule that differs: it is missing, is only in the store, or has other fields.
+
+    Attributes:
+        redact: names whose values are masked where the fields are shown.
+    """
 
     name: str
     kind: Literal["missing", "only in the store", "different"]
     fields: tuple[FieldDifference, ...] = ()
+    redact: tuple[str, ...] = ()
 
 
 def differences(
@@ -72,7 +78,8 @@ def differences(
         elif name not in found:
             yield ScheduleDifference(name, "missing")
         elif fields := _fields(schedules[name].definition, found[name]):
-            yield ScheduleDifference(name, "different", fields)
+            redact = _redact(schedules[name].definition, found[name].definition)
+            yield ScheduleDifference(name, "different", fields, redact)
 
 
 def differences_of_plan(
@@ -91,9 +98,18 @@ def differences_of_plan(
         except NotFound:
             continue
         if kept.plan is not None and not kept.plan.is_empty:
-            before, after = changed_fields(kept.plan.base, kept.plan.schedule)
-            fields = (FieldDifference(each, after[each], before[each], by="plan") for each in after)
-            yield ScheduleDifference(name, "different", tuple(fields))
+            yield _difference_of(name, kept.plan)
+
+
+def _difference_of(name: str, plan: Plan) -> ScheduleDifference:
+    before, after = changed_fields(plan.base, plan.schedule)
+    fields = (FieldDifference(each, after[each], before[each], by="plan") for each in after)
+    both = [each.definition for each in (plan.base, plan.schedule) if each]
+    return ScheduleDifference(name, "different", tuple(fields), _redact(*both))
+
+
+def _redact(*definitions: Definition) -> tuple[str, ...]:
+    return tuple(sorted({name for each in definitions for name in each.redact}))
 
 
 def _only_stored(

@@ -57,7 +57,7 @@ def switch_json(found: SwitchPreview) -> dict[str, Any]:
 
 def _preview(preview: Preview, redact: Sequence[str]) -> dict[str, Any]:
     base, after, found = preview.plan.base, preview.schedule, preview.difference
-    names = (*redact, *after.definition.redact)
+    names = (*redact, *preview.redact)
     return {
         "revision": {"before": base.revision if base else None, "after": after.revision},
         "fields": [

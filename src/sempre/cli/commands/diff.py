@@ -16,7 +16,8 @@ from sempre.cli.context import CommandContext
 from sempre.cli.declared_changes import read_source
 from sempre.cli.errors import ExitCode
 from sempre.cli.options import code_options
-from sempre.cli.planned_changes import field_text, shown_value
+from sempre.cli.planned_changes import field_text
+from sempre.domain.arguments import Json
 from sempre.domain.redaction import redacted
 from sempre.errors.wording import counted
 
@@ -60,8 +61,9 @@ def _print(context: CommandContext, found: Sequence[ScheduleDifference]) -> None
         word = "missing in the store" if each.kind == "missing" else each.kind
         context.output.line(f"{each.name}: {word}")
         for one in each.fields:
-            parts = field_text(one.name, *_shown(one, context.redact))
-            context.output.facts((name, f"{text}{_whose(one)}") for name, text in parts)
+            masked = _masked(one, (*context.redact, *each.redact))
+            parts = field_text(one.name, masked["stored"], masked["wanted"])
+            context.output.facts((name, f"{text}{WHOSE[one.by]}") for name, text in parts)
     if not found:
         context.output.line("equal: the store is as declared.")
     else:
@@ -69,26 +71,17 @@ def _print(context: CommandContext, found: Sequence[ScheduleDifference]) -> None
         context.output.line(f"{counted(len(found), 'schedule')} {verb} from the store.")
 
 
-def _whose(field: FieldDifference) -> str:
-    if field.by == "both":
-        return f"{WHOSE['both']} (last declared: {shown_value(field.declared)})"
-    return WHOSE[field.by]
-
-
-def _shown(field: FieldDifference, redact: Sequence[str]) -> tuple[Any, Any]:
-    stored, wanted = (
-        redacted({field.name: value}, redact) for value in (field.stored, field.wanted)
-    )
-    return stored[field.name], wanted[field.name]  # type: ignore[index,call-overload]
+def _masked(field: FieldDifference, redact: Sequence[str]) -> dict[str, Json]:
+    """Return the values of a field, without secrets."""
+    values = asdict(field)
+    masked = {}
+    for name in ("wanted", "stored", "declared"):
+        shown = redacted({field.name: values[name]}, redact)
+        masked[name] = shown[field.name] if isinstance(shown, dict) else None
+    return masked
 
 
 def _json(found: ScheduleDifference, redact: Sequence[str]) -> dict[str, Any]:
-    fields = []
-    for each in found.fields:
-        values = asdict(each)
-        masked = {
-            name: redacted({each.name: values[name]}, redact)[each.name]  # type: ignore[index,call-overload]
-            for name in ("wanted", "stored", "declared")
-        }
-        fields.append({"name": each.name, **masked, "by": each.by})
+    names = (*redact, *found.redact)
+    fields = [{"name": each.name, **_masked(each, names), "by": each.by} for each in found.fields]
     return {"name": found.name, "kind": found.kind, "fields": fields}

@@ -85,6 +85,12 @@ class Preview:
         return self.schedule.name
 
     @property
+    def redact(self) -> tuple[str, ...]:
+        """Names whose values are masked where the fields are shown."""
+        before = self.plan.base.definition.redact if self.plan.base else ()
+        return tuple(sorted({*before, *self.schedule.definition.redact}))
+
+    @property
     def replaced(self) -> tuple[Change, ...]:
         """Waiting executions that are superseded, and replaced at the same slot."""
         return tuple(change for change in _ending(self.plan) if _is_replaced(self.plan, change))
