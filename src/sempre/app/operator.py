@@ -5,6 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from sempre.app.changes.application import Application, Applied
+from sempre.app.changes.change_plan import ChangePlan
+from sempre.app.changes.planner import Planner
 from sempre.app.composition import Composition, current_user
 from sempre.app.declarations import Declarations
 from sempre.app.executions.catalog import Executions, Filters, states_of
@@ -73,6 +76,23 @@ class Operator:
     def watchdog(self) -> Watchdog:
         """The watchdog: its message on the broker and its pass."""
         return Watchdog(self.engine)
+
+    @property
+    def plan(self) -> Planner:
+        """Previews of changes: `app.plan.edit("bill", cron="0 3 * * *")`; nothing is written."""
+        declared = self.declarations
+        return Planner(
+            self.engine, actor=self.actor, tasks=declared.tasks, schedules=declared.schedules
+        )
+
+    def apply(self, plan: ChangePlan, *, late: bool = False) -> list[Applied]:
+        """Do what a plan has previewed, one commit for each step, in order; see `Application`.
+
+        Raises:
+            MovedOn: the store has changed since the plan was made.
+        """
+        tasks = self.declarations.tasks
+        return list(Application(self.engine, actor=self.actor, tasks=tasks, late=late).apply(plan))
 
     def schedule(self, name: str) -> StoredSchedule:
         """Return one schedule of the store, to be read or operated."""

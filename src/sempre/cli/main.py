@@ -51,6 +51,11 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
             "preview", f"{COMMANDS}.preview:preview", "Explain a cron expression or an interval."
         ),
     ),
+    "Plan": (
+        Entry("plan", f"{COMMANDS}.plan:plan", "Preview a change before it is made."),
+        Entry("diff", f"{COMMANDS}.diff:diff", "Compare code or a file with the store."),
+        Entry("apply", f"{COMMANDS}.apply:apply", "Apply a plan, a definition file or code."),
+    ),
     "Operate": (
         Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),
         Entry("enqueue", f"{COMMANDS}.enqueue:enqueue", "Enqueue one run of a job."),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.domain.arguments import Json
+from sempre.domain.definition import Definition
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning.plan import Plan
 from sempre.domain.schedule import Schedule
@@ -13,7 +14,7 @@ from sempre.domain.states import Kind
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
 
-__all__ = ["Act", "Action", "action_of", "schedule_facts"]
+__all__ = ["Act", "Action", "action_of", "changed_fields", "definition_facts", "schedule_facts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ def action_of(act: Act, plan: Plan, identity: str) -> Action:
 
     Executions that the plan changes or creates besides its schedule are listed by slot and state.
     """
-    before, after = _changed_fields(plan.base, plan.schedule)
+    before, after = changed_fields(plan.base, plan.schedule)
     if after.get("deleted") and plan.schedule is not None:
         # No name leads to a deleted schedule any more; its executions are found by this id.
         after["id"] = plan.schedule.id
@@ -71,7 +72,7 @@ def action_of(act: Act, plan: Plan, identity: str) -> Action:
     return Action(id=identity, **act._asdict(), before=before or None, after=after or None)
 
 
-def _changed_fields(
+def changed_fields(
     before: Schedule | None, after: Schedule | None
 ) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the fields of a schedule that differ, before and after."""
@@ -84,7 +85,7 @@ def _changed_fields(
 
 def schedule_facts(schedule: Schedule) -> dict[str, Json]:
     """Return what an operator can change about a schedule."""
-    facts = {name: _fact(value) for name, value in vars(schedule.definition).items()}
+    facts = definition_facts(schedule.definition)
     pause = schedule.pause
     facts["name"] = schedule.name
     facts |= {"deleted": schedule.deleted, "paused": pause is not None}
@@ -92,6 +93,11 @@ def schedule_facts(schedule: Schedule) -> dict[str, Json]:
         until = written_instant(pause.until) if pause.until else None
         facts |= {"paused_until": until, "pause_note": pause.note}
     return facts
+
+
+def definition_facts(definition: Definition) -> dict[str, Json]:
+    """Return the fields of a definition as a person reads them."""
+    return {name: _fact(value) for name, value in vars(definition).items()}
 
 
 def _fact(value: object) -> Json:

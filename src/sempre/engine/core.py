@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from sempre.clock import Clock
 from sempre.config import Settings
@@ -27,7 +27,7 @@ from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
 from sempre.ports.tracing import Tracer
 
-__all__ = ["ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
+__all__ = ["ActOfPlan", "CarryOut", "ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
@@ -35,6 +35,20 @@ WATCHDOG_CHECK = 60.0
 LONGEST_ANSWER = 2.0
 # In seconds. Two clocks drift by some parts in ten thousand: in this time by a few milliseconds.
 FRESH = 60.0
+
+
+ActOfPlan = Act | Callable[[Plan], Act | None] | None
+"""What the log of actions says about a plan; a function decides by the plan; None logs nothing."""
+
+
+class CarryOut(Protocol):
+    """Carries out a plan, as `Engine.carry_out` does; a preview keeps the plan instead."""
+
+    def __call__(
+        self, plan_again: Callable[[], Plan | None], *, act: ActOfPlan = None
+    ) -> Order | None:
+        """Return the order that was carried out; None if there was nothing to do."""
+        ...
 
 
 class ClockReading(NamedTuple):
@@ -152,7 +166,7 @@ class Engine:
         self,
         plan_again: Callable[[], Plan | None],
         *,
-        act: Act | Callable[[Plan], Act | None] | None = None,
+        act: ActOfPlan = None,
         tries: int = 5,
     ) -> Order | None:
         """Apply a plan and ring the executions it created; plan again while the plan is refused.

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from sempre.grids.clock_changes import LONGEST_MADE_UP, ClockEffect, clock_changes, cron_effect
 from sempre.grids.cron_count import SlotCounter
 from sempre.grids.cron_progressions import cron_progressions
 from sempre.grids.cron_text import read_cron
@@ -32,8 +33,6 @@ from sempre.grids.zones import (
 __all__ = ["Cron"]
 
 END = LATEST * DAY
-# Debian's cron runs a skipped time only if the clock jumped by less than this.
-LONGEST_MADE_UP = 3 * 3600
 
 
 class Cron(SetOnce, Grid, name="cron"):
@@ -114,6 +113,12 @@ class Cron(SetOnce, Grid, name="cron"):
     def notes(self) -> tuple[str, ...]:
         """Return what may surprise a person about this grid."""
         return cron_notes(self.text, self._rule.meaning, self._zone, gap=self.gap, fold=self.fold)
+
+    def at_clock_changes(self, start: datetime, end: datetime) -> list[ClockEffect]:
+        """Return what the clock changes between two instants do to slots."""
+        meaning, changes = self._rule.meaning, clock_changes(self.timezone, start, end)
+        effects = (cron_effect(each, meaning, gap=self.gap, fold=self.fold) for each in changes)
+        return [each for each in effects if each is not None]
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON values."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import MAXYEAR, UTC, date, datetime
 from typing import Any
 
+from sempre.grids.clock_changes import ClockEffect, clock_changes, every_effect
 from sempre.grids.cron_fields import LENGTHS, length_of_month
 from sempre.grids.explain import explain_every
 from sempre.grids.grid import Grid, Passed, Progression, SetOnce
@@ -157,6 +158,14 @@ class Every(SetOnce, Grid, name="every"):
     def notes(self) -> tuple[str, ...]:
         """Return what may surprise a person about this grid."""
         return every_notes(self.interval, self._wall_time, self._zone, gap=self.gap, fold=self.fold)
+
+    def at_clock_changes(self, start: datetime, end: datetime) -> list[ClockEffect]:
+        """Return what the clock changes between two instants do to slots."""
+        effects = (
+            every_effect(each, self.interval, self._wall_time, gap=self.gap, fold=self.fold)
+            for each in clock_changes(self.timezone, start, end)
+        )
+        return [each for each in effects if each is not None]
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON values."""

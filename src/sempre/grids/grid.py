@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from sempre.errors import BrokenGrid, GridError, InstantError, SempreError, UnknownGrid
 from sempre.errors.texts import as_shown
+from sempre.grids.clock_changes import ClockEffect
 from sempre.grids.instants import END_OF_CALENDAR, as_instant, check_aware
 
 __all__ = ["Grid", "Passed", "Progression", "SetOnce", "following"]
@@ -140,6 +141,10 @@ class Grid(ABC):
     def notes(self) -> tuple[str, ...]:
         """Return what a person may not expect of this grid, one sentence each."""
         return ()
+
+    def at_clock_changes(self, start: datetime, end: datetime) -> list[ClockEffect]:  # noqa: ARG002 - grids of a user's own have no zone
+        """Return what the clock changes between two instants do to slots, in order."""
+        return []
 
     def parameters(self) -> dict[str, Any]:
         """Return, as JSON values, the keyword arguments that build an equal grid."""

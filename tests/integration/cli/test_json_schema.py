@@ -1,11 +1,14 @@
 """What commands print with `--json` keeps the schema on the documentation page."""
 
+from pathlib import Path
+
 import pytest
 from jsonschema import ValidationError
 
 from sempre import Cron
 from sempre.clock import SystemClock
 from sempre.testing.contracts.store.builders import claimed, session_of
+from tests.integration.cli.planning_app import write_code
 from tests.integration.cli.schema import COMMANDS, check
 from tests.integration.cli.shop import Shop
 
@@ -27,6 +30,15 @@ WORDS = {
     "delete": ["delete", "leap", "--yes"],
     "enqueue": ["enqueue", "leap", "--in", "1h"],
     "cancel": ["cancel", "--state", "running", "--yes"],
+    "plan edit": ["plan", "edit", "leap", "--priority", "7"],
+    "plan pause": ["plan", "pause", "leap", "--until", "2h"],
+    "plan skip": ["plan", "skip", "leap"],
+    "apply": ["apply", "--yes"],
+    "plan switch-off": ["plan", "switch-off", "all", "--for", "2h"],
+    **{
+        f"plan {verb}": ["plan", verb, "leap", "hourly"]
+        for verb in ("resume", "enable", "disable", "delete")
+    },
 }
 FOLLOWS = {"executions --follow"}
 """Commands without an end; their own tests check them."""
@@ -52,6 +64,10 @@ def test_an_answer_keeps_the_schema(shop: Shop, command: str) -> None:
     words = WORDS.get(command, command.split())
     if command == "execution":
         words = ["execution", failed[:-2]]
+    if command in ("plan deploy", "diff", "apply"):
+        code = f"code_of_{command.replace(' ', '_')}"  # a process imports a module once
+        line = 'app.add("new", Cron("0 4 * * *"), leap)'
+        words = [*words, "-A", write_code(Path.cwd(), code, shop.url, line)]
     if command in ("retry", "discard"):
         words = [command, failed]
 

@@ -69,6 +69,12 @@ class Creator:
             created += self._create(some)
         return created
 
+    def births(self, some: Sequence[Declared]) -> list[Birth]:
+        """Return schedules with their first executions, as `create_many` would create them now."""
+        reading = self._engine.store.last_pass()
+        self._engine.read(reading)
+        return self._births(some, PlanningTime(reading.now, self._engine.tzdata)) if some else []
+
     def _create(self, some: Sequence[Declared]) -> list[bool]:
         reading = self._engine.store.last_pass()
         self._engine.read(reading)

@@ -4,6 +4,8 @@ A start creates missing schedules, applies changed fields, and under an `owner=`
 that the code of that owner no longer declares. A release below the newest changes no existing
 schedule. A start that declares a schedule of another owner is refused before it changes anything,
 unless it adopts the schedule.
+
+`Deploy` decides. A `DeployTarget` carries the decisions out, or keeps them as a plan.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -13,9 +15,9 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 
-from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.creation import Declared, code_words
-from sempre.domain.action import Act
+from sempre.app.schedules.deploy_target import DeployTarget, Verb, deploy_act, why_declared
+from sempre.config import Settings
 from sempre.domain.declaration import plan_declare, plan_prune, plan_refuse
 from sempre.domain.declaration_marks import (
     is_dropped_since,
@@ -24,7 +26,7 @@ from sempre.domain.declaration_marks import (
     newest_release,
 )
 from sempre.domain.ownership import Standing, standing_of
-from sempre.domain.planning import Plan, PlanningTime
+from sempre.domain.planning import Plan
 from sempre.domain.schedule import Schedule
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -81,16 +83,27 @@ class Deploy:
         engine: of the store.
         schedules: what the code declares, by name.
         jobs: the names of the jobs that the code knows.
+        target: carries the decisions out; by default in the store of the engine. A target that
+            only keeps them makes the deploy a plan.
+        settings: with the owner and release of the schedules; by default those of the engine.
     """
 
     def __init__(
-        self, engine: Engine, schedules: Mapping[str, Declared], jobs: Collection[str]
+        self,
+        engine: Engine,
+        schedules: Mapping[str, Declared],
+        jobs: Collection[str],
+        *,
+        target: DeployTarget | None = None,
+        settings: Settings | None = None,
     ) -> None:
         """Prepare a deploy; nothing is read yet."""
         self._engine = engine
         self._schedules = schedules
         self._jobs = jobs
-        self._owner, self._release = engine.settings.owner, engine.settings.release
+        self._target = target or DeployTarget(engine)
+        declaring = settings or engine.settings
+        self._owner, self._release = declaring.owner, declaring.release
 
     def carry_out(self) -> Synced:
         """Bring the store to what the code declares; report what was done.
@@ -178,7 +191,7 @@ class Deploy:
 
     def _create_missing(self, known: Collection[str]) -> list[str]:
         missing = [each for each in self._schedules.values() if each.name not in known]
-        made = Schedules(self._engine, actor="code").create_many(missing, release=self._release)
+        made = self._target.create(missing, release=self._release)
         return [each.name for each, done in zip(missing, made, strict=True) if done]
 
     def _declare(self, declared: Declared) -> Order | None:
@@ -190,7 +203,7 @@ class Deploy:
     def _survey(self) -> _Survey:
         """Scan the schedules of the store, all of them if there is an owner."""
         survey = _Survey(newest=self._release)
-        for schedule in islice(Schedules(self._engine), None if self._owner else MOST):
+        for schedule in islice(self._target.schedules(), None if self._owner else MOST):
             declared = schedule.declared
             if self._owner and declared and schedule.definition.owner == self._owner:
                 survey.newest = max(survey.newest, newest_release(declared) or 0)
@@ -254,40 +267,16 @@ class Deploy:
         return f"{code_words(release, self._owner)} declares it no more"
 
     def _tell(self, what: Happened, name: str, reason: str, remedy: str = "") -> None:
-        self._engine.events.emit(what, schedule=name, reason=reason, remedy=remedy)
+        self._target.tell(what, schedule=name, reason=reason, remedy=remedy)
 
     def _why_declared(self, plan: Plan) -> str:
-        """Return what a deploy says about a declaration that changes a schedule."""
-        code = code_words(self._release, self._owner)
-        base = plan.base
-        if base is not None and is_pruned(base.declared) and _is_on(plan.schedule):
-            return f"{code} declares it again"
-        return f"{code} declares it"
+        return why_declared(plan, code_words(self._release, self._owner))
 
     def _apply(
-        self,
-        name: str,
-        verb: Callable[..., Plan],
-        why: Callable[[Plan], str] | None = None,
+        self, name: str, verb: Verb, why: Callable[[Plan], str] | None = None
     ) -> Order | None:
         """Carry out a plan of a deploy; log it, with the reason, if it changes the definition."""
-
-        def act(plan: Plan) -> Act | None:
-            before, after = plan.base, plan.schedule
-            is_change = before and after and not after.definition.is_same_as(before.definition)
-            if why is None or not is_change:
-                return None
-            return Act("deploy", f"schedule:{name}", "code", why(plan))
-
-        def plan() -> Plan | None:
-            reading = self._engine.store.views([name])
-            views = self._engine.read(reading)
-            if not views:
-                return None
-            moment = PlanningTime(reading.now, self._engine.tzdata)
-            return verb(views[0].schedule, views[0].rows, moment)
-
-        return self._engine.carry_out(plan, act=act)
+        return self._target.apply(name, verb, act=why and deploy_act(name, why))
 
 
 def known_jobs(sessions: Iterable[Session], now: datetime) -> frozenset[str]:
