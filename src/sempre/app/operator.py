@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.app.composition import Composition, current_user
 from sempre.app.declarations import Declarations
 from sempre.app.executions.catalog import Executions, Filters, states_of
 from sempre.app.executions.stored_execution import StoredExecution
+from sempre.app.forecast.forecasts import forecast_of
+from sempre.app.forecast.reading import Chosen
 from sempre.app.jobs import Job
 from sempre.app.options import Duration
 from sempre.app.schedules.catalog import Schedules
@@ -18,6 +20,7 @@ from sempre.app.why.questions import why_execution, why_slot
 from sempre.clock import Clock
 from sempre.domain.action import Action
 from sempre.domain.explanation import Explanation
+from sempre.domain.forecast import Forecast
 from sempre.domain.states import Kind, State
 from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
@@ -120,6 +123,37 @@ class Operator:
         name = f"job:{named.name}" if isinstance(named, Job) else named
         target = target_of(name, jobs=self.declarations.tasks, tags=self.declarations.tags)
         return StoredSwitch(lambda: self.engine, target, actor=self.actor)
+
+    def forecast(
+        self,
+        *,
+        start: datetime | timedelta | str | None = None,
+        length: timedelta | str = "7d",
+        tag: str | None = None,
+        job: str | None = None,
+        queue: str | None = None,
+        timezone: str | None = None,
+        capacity: int | None = None,
+    ) -> Forecast:
+        """Return the expected starts and concurrency per minute, from grids and past durations.
+
+        Args:
+            start: an instant, or a length of time from now; by default now.
+            length: up to 31 days.
+            tag: only schedules with this tag.
+            job: only schedules of this job.
+            queue: only schedules of this queue.
+            timezone: the zone of days and hours; by default that of the application, or UTC.
+            capacity: the runs that your workers can have in flight at once, to compare with.
+        """
+        return forecast_of(
+            self.engine,
+            Chosen(tag=tag, job=job, queue=queue),
+            start=start,
+            length=length,
+            timezone=timezone,
+            capacity=capacity,
+        )
 
     def actions(
         self,

@@ -37,6 +37,9 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
         Entry(
+            "forecast", f"{COMMANDS}.forecast:forecast", "Forecast load: peaks, collisions, spread."
+        ),
+        Entry(
             "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
         ),
         Entry(

@@ -4,12 +4,13 @@ N is computed, not counted up to, so that an old anchor costs no more than a rec
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import MAXYEAR, UTC, date, datetime
 from typing import Any
 
 from sempre.grids.cron_fields import LENGTHS, length_of_month
 from sempre.grids.explain import explain_every
-from sempre.grids.grid import Grid, Passed, SetOnce
+from sempre.grids.grid import Grid, Passed, Progression, SetOnce
 from sempre.grids.instants import (
     EPOCH,
     EPOCH_DAY,
@@ -141,6 +142,12 @@ class Every(SetOnce, Grid, name="every"):
         step = self._step * MICROSECOND
         more = (until - first) // step
         return Passed(first, first + more * step, 1 + more)
+
+    def _progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        if not self.is_elapsed:
+            yield from super()._progressions(after, until)
+        elif passed := self._passed(after, until):
+            yield Progression(passed.first, self._step * MICROSECOND, passed.count)
 
     def explain(self) -> str:
         """Say in plain English when this grid fires."""

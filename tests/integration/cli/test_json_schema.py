@@ -11,6 +11,7 @@ from tests.integration.cli.shop import Shop
 WORDS = {
     "show": ["show", "leap"],
     "next": ["next", "-n", "3"],
+    "forecast": ["forecast", "--for", "2h"],
     "executions": ["executions", "--until", "2100-01-01", "--state", "missed", "--state", "failed"],
     "status": ["status"],
     "workers drain": ["workers", "drain", "--all"],
