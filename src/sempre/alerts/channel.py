@@ -39,11 +39,13 @@ class Channel(ABC):
         name: unique in an application; deliveries are stored under this name.
         hears_incidents: whether the channel gets messages about incidents.
         hears_runs: whether the channel gets messages about runs: start, success and fail.
+        every: for a heartbeat, how often it is sent; None for all other channels.
     """
 
     kind: str
     hears_incidents = True
     hears_runs = False
+    every: timedelta | None = None
 
     def __init__(self, name: str | None) -> None:
         """Take a name, by default the kind of channel."""

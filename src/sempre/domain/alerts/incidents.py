@@ -116,10 +116,11 @@ class Incident:
 
     def to_json(self) -> dict[str, Json]:
         """Return the incident as JSON."""
-        told: dict[str, Json] = {
-            name: [each.count, each.at and each.at.isoformat(), each.has_end]
+        # A list: the keys of an object may look like secrets, whose values are masked.
+        told: list[Json] = [
+            [name, each.count, each.at and each.at.isoformat(), each.has_end]
             for name, each in self.told.items()
-        }
+        ]
         return {
             "trouble": str(self.trouble),
             "subject": self.subject,
@@ -164,8 +165,9 @@ def read_incidents(stored: object) -> dict[tuple[Trouble, str], Incident]:
 
 
 def _is_another(before: Incident, sighting: Sighting) -> bool:
-    """Whether trouble began again, after a recovery that some channel has yet to be told of."""
-    return before.recovered_at is not None and sighting.first != before.first
+    """Whether trouble began again, after a recovery that is still remembered."""
+    ended, began = before.recovered_at, sighting.since
+    return ended is not None and began is not None and began > ended
 
 
 def _opened(sighting: Sighting, since: datetime) -> Incident:
@@ -207,20 +209,20 @@ def _read(row: Mapping[str, object]) -> Incident | None:
             tags=tuple(_texts(known.pop("tags"))),
             since=datetime.fromisoformat(str(known.pop("since"))),
             recovered_at=_instant(recovered_at),
-            told={str(name): _told(each) for name, each in _items(told)},
+            told=dict(_told(each) for each in _rows(told)),
             **known,  # type: ignore[arg-type]  # a wrong field raises TypeError
         )
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _told(value: object) -> Told:
-    count, at, has_end = value if isinstance(value, list) else (0, None, False)
-    return Told(int(count), _instant(at), bool(has_end))
+def _told(value: list[object]) -> tuple[str, Told]:
+    name, count, at, has_end = value
+    return str(name), Told(int(str(count)), _instant(at), bool(has_end))
 
 
-def _items(value: object) -> Iterable[tuple[object, object]]:
-    return value.items() if isinstance(value, Mapping) else ()
+def _rows(value: object) -> list[list[object]]:
+    return value if isinstance(value, list) else []
 
 
 def _texts(value: object) -> Sequence[str]:

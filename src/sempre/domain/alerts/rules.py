@@ -9,9 +9,18 @@ from sempre.domain.alerts.alert import Alert, Phase
 from sempre.domain.alerts.incidents import Incident, Told, Trouble
 from sempre.domain.alerts.quiet_hours import QuietHours
 
-__all__ = ["EVENTS", "RECOVERY", "Delivery", "Rule", "after_delivery", "due_deliveries", "open_ones"]
+__all__ = [
+    "EVENTS",
+    "RECOVERY",
+    "Delivery",
+    "Rule",
+    "after_delivery",
+    "due_deliveries",
+    "open_ones",
+]
 
 RECOVERY = "recovery"
+REMEMBERED = timedelta(minutes=30)
 EVENTS = frozenset({*(str(each) for each in Trouble), RECOVERY})
 """What a rule may be about."""
 
@@ -111,11 +120,16 @@ def after_delivery(incident: Incident, delivery: Delivery, now: datetime) -> Inc
 def open_ones(
     incidents: Iterable[Incident], rules: Sequence[Rule], now: datetime
 ) -> dict[tuple[Trouble, str], Incident]:
-    """Return the incidents that last, or whose recovery some channel has yet to be told of."""
+    """Return the incidents that last, that ended lately, or that a channel has yet to be told of.
+
+    An ended incident is remembered for a while, so that no scan takes it for a new one.
+    """
     return {
         each.key: each
         for each in incidents
-        if each.recovered_at is None or _has_more_to_tell(each, rules, now)
+        if each.recovered_at is None
+        or now - each.recovered_at < REMEMBERED
+        or _has_more_to_tell(each, rules, now)
     }
 
 
