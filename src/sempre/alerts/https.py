@@ -8,7 +8,7 @@ anew.
 
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -121,7 +121,7 @@ def _one(wanted: Request, ends: float, clock: Clock) -> tuple[Answer, dict[str, 
         with _connected(targets, max(ends - clock.elapsed(), 0.001)) as plain:
             sock = _encrypted(plain, host, wanted.authority) if parts.scheme == "https" else plain
             with sock:
-                return _exchange(sock, wanted, parts)
+                return _exchange(sock, wanted, parts, lambda: clock.elapsed() >= ends)
     except (OSError, HTTPException) as error:
         if clock.elapsed() >= ends:
             message = f"{_host(wanted)} did not answer within {wanted.timeout:g} s."
@@ -172,7 +172,7 @@ def _encrypted(plain: socket.socket, host: str, authority: str | None) -> ssl.SS
 
 
 def _exchange(
-    sock: socket.socket, wanted: Request, parts: SplitResult
+    sock: socket.socket, wanted: Request, parts: SplitResult, is_over: Callable[[], bool]
 ) -> tuple[Answer, dict[str, str]]:
     connection = HTTPConnection(str(parts.hostname), parts.port)
     # Connected already, to a checked address: the connection must not open one of its own.
@@ -187,6 +187,9 @@ def _exchange(
         connection.putheader(name, value)
     connection.endheaders(wanted.body if lengths else None)
     response = connection.getresponse()
+    if is_over():
+        # Headers that were cut off look like whole ones.
+        raise TimeoutError
     try:
         body = _beginning(response)
         headers = {name.lower(): value for name, value in response.getheaders()}
@@ -196,8 +199,13 @@ def _exchange(
 
 
 def _beginning(response: HTTPResponse) -> bytes:
-    """Return at most 64 KiB of the body; the rest is never read."""
-    return response.read(LARGEST_ANSWER)
+    """Return at most 64 KiB of the body; the rest is never read.
+
+    The status has decided already: a body that breaks off changes nothing.
+    """
+    with suppress(OSError, HTTPException):
+        return response.read(LARGEST_ANSWER)
+    return b""
 
 
 def _redirected(wanted: Request, status: int, location: str) -> Request:

@@ -182,22 +182,6 @@ def test_one_off_work_recovers_by_its_next_success(app: Sempre, channel: Recordi
     assert channel.told == ["opened failure mail", "recovered failure mail"]
 
 
-def test_discarded_one_off_work_ends_its_incident(app: Sempre, channel: Recording) -> None:
-    app.alert(channel)
-
-    @app.job
-    def mail() -> None:
-        raise ValueError("no route")
-
-    with app.testing(NOON) as t:
-        mail.enqueue()
-        t.travel("10m")
-        assert [each.done for each in app.executions(job="mail", state="failed").discard()] == [True]
-        t.travel("10m")
-
-    assert channel.told == ["opened failure mail", "recovered failure mail"]
-
-
 def test_trouble_in_quiet_hours_is_told_at_their_end(app: Sempre, channel: Recording) -> None:
     app.alert(channel, quiet="22:00-07:00 Europe/Rome")
     app.cron("0 2 * * *", name="bill", timezone="Europe/Rome")(Flaky().run)
@@ -243,26 +227,6 @@ def test_a_failure_that_ended_before_the_scan_saw_it_is_told(
         t.travel("3m")
 
     assert channel.told == ["recovered failure bill"]
-
-
-def test_overdue_work_is_told_and_recovers(app: Sempre, channel: Recording) -> None:
-    app.alert(channel, overdue_after="5m")
-
-    @app.job
-    def report() -> None: ...
-
-    with app.testing(NOON) as t:
-        # No worker serves this queue.
-        report.options(queue="night").enqueue()
-        t.travel("4m")
-        assert not channel.messages
-        t.travel("3m")
-        assert channel.told == ["opened overdue report"]
-        assert [each.done for each in app.executions(job="report").cancel()] == [True]
-        t.travel("3m")
-
-    assert channel.told == ["opened overdue report", "recovered overdue report"]
-    assert channel.messages[0].since == datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
 def test_a_channel_that_is_down_gets_its_message_later(app: Sempre, channel: Recording) -> None:
