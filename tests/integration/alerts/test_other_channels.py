@@ -90,7 +90,7 @@ def context_of(authority: Authority) -> ssl.SSLContext:
 
 def account(_server: object, _session: object, _envelope: object, _kind: str, data: object) -> AuthResult:
     good = isinstance(data, LoginPassword) and data.password == b"correct"
-    return AuthResult(success=good)
+    return AuthResult(success=good, handled=False)
 
 
 def test_an_email_is_sent_by_starttls_with_an_account(ours: Authority) -> None:
