@@ -83,7 +83,9 @@ class Secret:
             PolicyError: both were given, or one of them is not a text.
         """
         if value is not None and variable is not None:
-            raise PolicyError(f"{field}_env", variable, allowed=f"{field}= or {field}_env=, not both")
+            raise PolicyError(
+                f"{field}_env", variable, allowed=f"{field}= or {field}_env=, not both"
+            )
         for given in (value, variable):
             if given is not None and (not isinstance(given, str) or not given):
                 raise PolicyError(field, "...", allowed="a text that is not empty")

@@ -13,6 +13,7 @@ from sempre.alerts.channel import Channel, DeliveryFailed, read_limit
 from sempre.domain.alerts.alert import Alert
 from sempre.domain.redaction import redacted_text
 from sempre.errors import PolicyError
+from sempre.errors.wording import counted
 
 __all__ = ["Command"]
 
@@ -31,7 +32,11 @@ class Command(Channel):
     kind = "command"
 
     def __init__(
-        self, words: Sequence[str], *, timeout: timedelta | float | str = "30s", name: str | None = None
+        self,
+        words: Sequence[str],
+        *,
+        timeout: timedelta | float | str = "30s",
+        name: str | None = None,
     ) -> None:
         """Check the words; nothing is run yet."""
         super().__init__(name)
@@ -46,7 +51,8 @@ class Command(Channel):
     def place(self) -> str:
         """The program, and the number of its arguments: they may hold secrets."""
         more = len(self._words) - 1
-        return f"{self._words[0]}{f' and {more} arguments' if more else ''}"
+        arguments = f" and {counted(more, 'argument')}" if more else ""
+        return f"{self._words[0]}{arguments}"
 
     def send(self, alert: Alert, *, delivery: str) -> str:
         """Run the program once, with the message on its standard input."""

@@ -148,14 +148,15 @@ def _connected(targets: list[Target], timeout: float) -> Iterator[socket.socket]
             error = failed
             continue
         sock.settimeout(timeout)
-        timer = Timer(timeout, _cut_off, [sock.dup()])
+        line = sock.dup()
+        timer = Timer(timeout, _cut_off, [line])
         timer.daemon = True
         timer.start()
         try:
             yield sock
         finally:
             timer.cancel()
-            timer.args[0].close()
+            line.close()
             sock.close()
         return
     raise error or OSError("no address answered")

@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv6Address, IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, NamedTuple
 
 from sempre.alerts.channel import DeliveryFailed
@@ -92,17 +92,12 @@ def _embedded(address: Address) -> Address:
     """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if any(address in each for each in NAT64):
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    if address.sixtofour is not None:
-        return address.sixtofour
-    if address.teredo is not None:
-        return address.teredo[1]
-    if int(address) >> 32 == 0 and int(address) > 1:
-        return IPv4Address(int(address))
-    return address
+    number = int(address)
+    is_compatible = number >> 32 == 0 and number > 1
+    if is_compatible or any(address in each for each in NAT64):
+        return IPv4Address(number & 0xFFFFFFFF)
+    teredo = address.teredo[1] if address.teredo else None
+    return address.ipv4_mapped or address.sixtofour or teredo or address
 
 
 def _looked_up(host: str, port: int, timeout: float) -> list[Any]:

@@ -14,7 +14,12 @@ from sempre.grids.intervals import read_duration
 __all__ = ["Heartbeat", "Ping"]
 
 SHORTEST_INTERVAL = timedelta(minutes=1)
-ENDINGS = {Phase.START: "/start", Phase.FAIL: "/fail", Phase.OPENED: "/fail", Phase.REMINDER: "/fail"}
+ENDINGS = {
+    Phase.START: "/start",
+    Phase.FAIL: "/fail",
+    Phase.OPENED: "/fail",
+    Phase.REMINDER: "/fail",
+}
 
 
 class Ping(Channel):

@@ -6,7 +6,7 @@ transport of the SDK sends in the background and drops what it cannot send.
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sempre.alerts.channel import Channel, DeliveryFailed, Secret, read_limit
 from sempre.alerts.https import Request, request
@@ -17,6 +17,7 @@ from sempre.errors import MissingExtra
 if TYPE_CHECKING:
     import sentry_sdk
     from sentry_sdk.envelope import Envelope
+    from sentry_sdk.types import Event
 
 __all__ = ["Sentry"]
 
@@ -79,7 +80,7 @@ class Sentry(Channel):
         try:
             event = _check_in(alert) if alert.phase in STATUSES else _event(alert)
             event["event_id"] = _hex(delivery)
-            if client.capture_event(event) is None:
+            if client.capture_event(cast("Event", event)) is None:
                 raise DeliveryFailed("the Sentry SDK discarded the event; is the DSN right?")
         finally:
             client.close()

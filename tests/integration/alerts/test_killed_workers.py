@@ -69,7 +69,9 @@ def test_a_worker_that_is_killed_loses_no_message(
     _ = operator.engine
     environment = {"MOMENT": moment, "PORT": str(server.port)}
     with program(tmp_path, "worker", "jobs.py", **environment):
-        eventually(lambda: "sempre.alerts" in {each.name for each in operator.schedules}, patience=30)
+        eventually(
+            lambda: "sempre.alerts" in {each.name for each in operator.schedules}, patience=30
+        )
         bill.enqueue()
         eventually((tmp_path / "died").exists, patience=30)
         # The slot of the next minute, without the wait for it.

@@ -6,6 +6,7 @@ import ssl
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -88,7 +89,9 @@ def context_of(authority: Authority) -> ssl.SSLContext:
     return context
 
 
-def account(_server: object, _session: object, _envelope: object, _kind: str, data: object) -> AuthResult:
+def account(
+    _server: object, _session: object, _envelope: object, _kind: str, data: object
+) -> AuthResult:
     good = isinstance(data, LoginPassword) and data.password == b"correct"
     return AuthResult(success=good, handled=False)
 
@@ -151,7 +154,9 @@ def test_an_email_that_the_server_refuses_is_a_failure() -> None:
 )
 def test_an_email_that_cannot_be_meant_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        Email(**{"to": "ops@example.com", "host": "localhost", "sender": "s@example.com", **options})
+        Email(
+            **{"to": "ops@example.com", "host": "localhost", "sender": "s@example.com", **options}
+        )
 
 
 # Commands
@@ -226,7 +231,9 @@ def test_pings_tell_start_success_and_failure_apart(server: Receiver) -> None:
 
 
 def test_a_heartbeat_has_an_interval(server: Receiver) -> None:
-    assert Heartbeat(server.url("/p"), every="10m", allow_private=True).every.total_seconds() == 600
+    beat = Heartbeat(server.url("/p"), every="10m", allow_private=True)
+
+    assert beat.every == timedelta(minutes=10)
     with pytest.raises(InvalidInput):
         Heartbeat(server.url("/p"), every="1s", allow_private=True)
 

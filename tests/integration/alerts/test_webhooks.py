@@ -137,7 +137,7 @@ def test_a_receiver_that_is_down_is_a_failure() -> None:
         "2130706433",
         "0x7f000001",
         "0177.0.0.1",
-        "0.0.0.0",
+        "0.0.0.0",  # noqa: S104 - not bound, but refused
         "[::1]",
         "[::ffff:127.0.0.1]",
         "[::ffff:7f00:1]",
@@ -155,7 +155,7 @@ def test_a_receiver_that_is_down_is_a_failure() -> None:
     ],
 )
 def test_a_private_address_is_refused_in_every_spelling(host: str) -> None:
-    with pytest.raises(DeliveryFailed, match="private address|cannot be resolved"):
+    with pytest.raises(DeliveryFailed, match="private address"):
         Webhook(f"https://{host}/").send(ALERT, delivery="d")
 
 

@@ -31,4 +31,6 @@ class Recording(Channel):
 
     @property
     def told(self) -> list[str]:
-        return [f"{each.phase} {each.trouble} {each.name}".replace("  ", " ") for each in self.messages]
+        return [
+            f"{each.phase} {each.trouble} {each.name}".replace("  ", " ") for each in self.messages
+        ]

@@ -95,9 +95,7 @@ def test_trouble_that_comes_back_is_a_new_incident(app: Sempre, channel: Recordi
     assert len({each.id for each in channel.messages}) == 2
 
 
-def test_a_rule_without_recovery_is_told_of_failures_only(
-    app: Sempre, channel: Recording
-) -> None:
+def test_a_rule_without_recovery_is_told_of_failures_only(app: Sempre, channel: Recording) -> None:
     flaky = Flaky()
     app.alert(channel, on={"failure"})
     app.every("10m", name="bill")(flaky.run)

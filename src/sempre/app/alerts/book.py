@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sempre.alerts.channel import Channel
@@ -12,7 +12,6 @@ from sempre.app.alerts.heartbeats import HeartbeatRun
 from sempre.app.alerts.names import delivery_job, heartbeat_job, scan_job
 from sempre.app.alerts.run_messages import RunMessages
 from sempre.app.alerts.scan import Scan
-from sempre.app.jobs import Job
 from sempre.app.options import Duration
 from sempre.app.registry import Registry
 from sempre.domain.alerts.quiet_hours import read_quiet_hours
@@ -25,6 +24,7 @@ from sempre.grids.intervals import read_duration
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
+    from sempre.app.jobs import Job
 
 __all__ = ["AlertBook", "AlertOptions"]
 
@@ -99,7 +99,7 @@ class AlertBook:
             return
         if channel.name not in self.jobs:
             job = {**OPTIONS, "name": delivery_job(channel.name)}
-            run = Deliverer(channel, lambda: self._app.engine.time.now()).run
+            run = Deliverer(channel, self._now).run
             self.jobs[channel.name] = self._registry.add_job(run, job)
         if channel.hears_incidents:
             self.rules.append(rule)
@@ -114,6 +114,9 @@ class AlertBook:
         tasks[name] = replace(tasks[name], result_limit=LARGEST_RESULT)
         self._registry.add_schedule(name, Every(EVERY), scan, SCAN_OPTIONS)
         app.events.listen(FastPath(app, scan).hear, Happened.FAILED, Happened.RESCUED)
+
+    def _now(self) -> datetime:
+        return self._app.engine.time.now()
 
     def _add_run_rule(self, rule: Rule) -> None:
         if not self.run_rules:
@@ -158,7 +161,9 @@ def _read_wait(name: str, value: object) -> timedelta:
 
 
 def _read_events(value: object) -> frozenset[str]:
-    words = [value] if isinstance(value, str) else list(value) if isinstance(value, Collection) else []
+    words = (
+        [value] if isinstance(value, str) else list(value) if isinstance(value, Collection) else []
+    )
     allowed = ", ".join(sorted(EVENTS))
     for word in words:
         if word not in EVENTS:

@@ -27,10 +27,7 @@ def sighting_of_schedule(
     """Return what the last outcomes of a schedule, newest first, say; None if they say nothing.
 
     Failures that ended and were followed by a success since the last scan are a sighting too: an
-    incident between two scans is not lost.
-
-    Args:
-        scanned_at: when the last scan was; None before the first.
+    incident between two scans is not lost. `scanned_at` is None before the first scan.
     """
     subject = f"schedule:{schedule.name}"
     wins = list(takewhile(lambda row: row.state is State.SUCCEEDED, outcomes))
@@ -71,7 +68,7 @@ def sighting_of_job(
     return _sighting(f"job:{job}", job, tags, rows, last_success, is_news=is_news, redact=redact)
 
 
-def _sighting(  # noqa: PLR0913 - the fields of a sighting
+def _sighting(
     subject: str,
     job: str,
     tags: tuple[str, ...],
@@ -107,7 +104,9 @@ def _is_news(streak: Sequence[Execution], scanned_at: datetime | None) -> bool:
 
 def _error(row: Execution) -> str:
     """Return what the job raised; for other failures the whole reason."""
-    return row.reason.removeprefix(f"{Reason.ERROR}: ").removeprefix(f"{Reason.RETRIES_EXHAUSTED}: ")
+    return row.reason.removeprefix(f"{Reason.ERROR}: ").removeprefix(
+        f"{Reason.RETRIES_EXHAUSTED}: "
+    )
 
 
 def _end(row: Execution) -> datetime:

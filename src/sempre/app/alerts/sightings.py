@@ -32,7 +32,7 @@ MOST = 100
 FAILURES = 200
 """The most failures of one job that a scan reads."""
 OUTCOMES = 100
-"""How many outcomes are read besides `alert_after`: the first of these failures names an incident."""
+"""How many more outcomes are read than `status` reads: the first failure names the incident."""
 OVERLAP = timedelta(days=1)
 """How far before the last scan failures are read."""
 SUCCESSES = 20

@@ -118,8 +118,7 @@ class Incident:
         """Return the incident as JSON."""
         # A list: the keys of an object may look like secrets, whose values are masked.
         told: list[Json] = [
-            [name, each.count, each.at and each.at.isoformat(), each.has_end]
-            for name, each in self.told.items()
+            [name, each.count, _text(each.at), each.has_end] for name, each in self.told.items()
         ]
         return {
             "trouble": str(self.trouble),
@@ -131,7 +130,7 @@ class Incident:
             "count": self.count,
             "error": self.error,
             "execution": self.execution,
-            "recovered_at": self.recovered_at and self.recovered_at.isoformat(),
+            "recovered_at": _text(self.recovered_at),
             "is_seen": self.is_seen,
             "told": told,
         }
@@ -231,3 +230,7 @@ def _texts(value: object) -> Sequence[str]:
 
 def _instant(value: object) -> datetime | None:
     return datetime.fromisoformat(value) if isinstance(value, str) else None
+
+
+def _text(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()

@@ -59,9 +59,7 @@ def read_quiet_hours(value: object, usual_zone: str | None = None) -> QuietHours
     found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         raise PolicyError("quiet", value, allowed=ALLOWED)
-    start, end = (
-        timedelta(hours=int(found[at]), minutes=int(found[at + 1])) for at in (1, 3)
-    )
+    start, end = (timedelta(hours=int(found[at]), minutes=int(found[at + 1])) for at in (1, 3))
     if start == end:
         raise PolicyError("quiet", value, allowed=f"{ALLOWED}; the two times differ")
     name = found[5] or usual_zone or "UTC"

@@ -54,7 +54,9 @@ class Rule:
     def covers(self, incident: Incident, now: datetime) -> bool:
         """Return whether the channel is to be told of an incident, now or after quiet hours."""
         until = incident.recovered_at or now
-        is_late = incident.trouble is Trouble.OVERDUE and until - incident.since < self.overdue_after
+        is_late = (
+            incident.trouble is Trouble.OVERDUE and until - incident.since < self.overdue_after
+        )
         return incident.trouble in self.on and not is_late and self._includes(incident)
 
     def includes(self, schedule: str, job: str, tags: Iterable[str]) -> bool:
