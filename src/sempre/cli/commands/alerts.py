@@ -28,7 +28,7 @@ from sempre.engine.ids import new_id
 from sempre.errors import MissingExtra, NotFound, nearest
 from sempre.errors.wording import counted
 
-__all__ = ["alerts", "list_alerts", "test"]
+__all__ = ["Answer", "DeclaredRule", "alerts", "list_alerts", "test"]
 
 LIGHTS = {State.SUCCEEDED: "*", State.FAILED: "x", State.SKIPPED: "-", State.CANCELLED: "-"}
 
