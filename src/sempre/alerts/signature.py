@@ -14,7 +14,7 @@ def sign(body: bytes, secret: str, *, timestamp: int) -> str:
     """Return the value of the header `Sempre-Signature`.
 
     >>> sign(b"{}", "whsec", timestamp=1700000000)[:20]
-    't=1700000000,v1=98b5'
+    't=1700000000,v1=7d44'
     """
     return f"t={timestamp},v1={_digest(body, secret, timestamp)}"
 
