@@ -139,7 +139,7 @@ def test_an_alert_survives_its_stored_form() -> None:
     ("phase", "title"),
     [
         (Phase.OPENED, "bill is failing"),
-        (Phase.REMINDER, "bill still is failing"),
+        (Phase.REMINDER, "bill is still failing"),
         (Phase.RECOVERED, "bill has recovered"),
     ],
 )

@@ -209,9 +209,9 @@ MESSAGE = Fields[SentMessage](
     Field("channel", lambda each: each.channel, column="CHANNEL"),
     Field("phase", lambda each: str(each.alert.phase) if each.alert else None),
     Field("title", lambda each: each.title, column="MESSAGE", flexible=20),
-    Field("state", lambda each: each.execution.state, column="STATE"),
+    Field("state", lambda each: each.execution.state, column="STATE", optional=True),
     Field("at", lambda each: each.at, column="AT"),
-    Field("attempts", lambda each: each.execution.attempt, column="TRIES"),
+    Field("attempts", lambda each: each.execution.attempt, column="TRIES", optional=True),
     Field("error", lambda each: each.error, column="ERROR", below=True),
 )
 ANSWER = Fields[Answer](

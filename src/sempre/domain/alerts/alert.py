@@ -90,10 +90,10 @@ class Alert:
     @property
     def title(self) -> str:
         """The message in one short line."""
-        state = "is overdue" if self.trouble == Trouble.OVERDUE else "is failing"
+        state = "overdue" if self.trouble == Trouble.OVERDUE else "failing"
         words = {
-            Phase.OPENED: f"{self.name} {state}",
-            Phase.REMINDER: f"{self.name} still {state}",
+            Phase.OPENED: f"{self.name} is {state}",
+            Phase.REMINDER: f"{self.name} is still {state}",
             Phase.RECOVERED: f"{self.name} has recovered",
             Phase.START: f"{self.name} has started",
             Phase.SUCCESS: f"{self.name} has succeeded",
