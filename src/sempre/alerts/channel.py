@@ -39,12 +39,19 @@ class Channel(ABC):
         name: unique in an application; deliveries are stored under this name.
         hears_incidents: whether the channel gets messages about incidents.
         hears_runs: whether the channel gets messages about runs: start, success and fail.
+        needs_scope: whether a rule must name schedules, jobs or tags.
+        needs_monitor: whether messages about runs are sent only where a monitor can be configured.
         every: for a heartbeat, how often it is sent; None for all other channels.
+        works_in_tests: whether messages are sent on virtual time, in `app.testing`. A simulated
+            failure must not wake anybody.
     """
 
     kind: str
     hears_incidents = True
     hears_runs = False
+    needs_scope = False
+    needs_monitor = False
+    works_in_tests = False
     every: timedelta | None = None
 
     def __init__(self, name: str | None) -> None:

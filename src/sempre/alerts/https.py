@@ -68,19 +68,26 @@ def check_url(url: object, *, allowed: Networks) -> str:
         PolicyError: the URL is no https URL with a host; or is http, and no private network is
             allowed; or contains an account.
     """
-    parts = urlsplit(url) if isinstance(url, str) and url.isascii() and url.isprintable() else None
+    is_plain = isinstance(url, str) and url.isascii() and url.isprintable() and " " not in url
+    parts = _parts(str(url)) if is_plain else None
     is_web = parts is not None and (parts.scheme == "https" or (parts.scheme == "http" and allowed))
-    try:
-        is_whole = parts is not None and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_whole = False
-    if not is_web or not is_whole or parts is None or " " in str(url):
+    if parts is None or not is_web:
         shown = masked_url(str(url))
         hint = "http is allowed with allow_private= only."
         raise PolicyError("url", shown, allowed="an https URL with a host", hint=hint)
     if "@" in parts.netloc:
         raise PolicyError("url", masked_url(str(url)), allowed="a URL without an account")
     return str(url)
+
+
+def _parts(url: str) -> SplitResult | None:
+    """Return the parts of a URL with a host; None if there is none, or a port cannot be read."""
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if is_whole else None
 
 
 def masked_url(url: str) -> str:

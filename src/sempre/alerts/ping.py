@@ -39,6 +39,7 @@ class Ping(Channel):
     kind = "ping"
     hears_incidents = False
     hears_runs = True
+    needs_scope = True
 
     def __init__(
         self,
@@ -86,6 +87,7 @@ class Heartbeat(Ping):
 
     kind = "heartbeat"
     hears_runs = False
+    needs_scope = False
 
     def __init__(
         self,

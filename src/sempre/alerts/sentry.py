@@ -45,6 +45,7 @@ class Sentry(Channel):
     """
 
     kind = "sentry"
+    needs_monitor = True
 
     def __init__(
         self,

@@ -265,6 +265,7 @@ def test_an_address_of_the_sixth_version_is_reached() -> None:
         "ftp://hooks.example.com/x",
         "hooks.example.com",
         "https://",
+        "https://[::1",
         "https://user:secret@hooks.example.com/",
         "https://hooks.example.com:99999/",
         "https://hooks.example.com/a b",

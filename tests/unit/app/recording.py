@@ -10,6 +10,7 @@ class Recording(Channel):
     """Keeps every message."""
 
     kind = "recording"
+    works_in_tests = True
 
     def __init__(self, name: str | None = None, *, hears_runs: bool = False) -> None:
         super().__init__(name)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sempre import Retry, Sempre
+from sempre.alerts import Ping
 from sempre.app.alerts.names import delivery_job
 from sempre.errors import InvalidInput, NamingError
 from tests.unit.app.recording import Recording
@@ -239,6 +240,42 @@ def test_a_channel_that_is_down_gets_its_message_later(app: Sempre, channel: Rec
         t.travel("2h")
 
     assert channel.told == ["opened failure bill"]
+
+
+def test_trouble_is_not_told_after_its_end(app: Sempre, channel: Recording) -> None:
+    flaky = Flaky()
+    app.alert(channel)
+    app.every("10m", name="bill")(flaky.run)
+
+    with app.testing(NOON) as t:
+        channel.is_down = True
+        t.travel("15m")
+        flaky.is_broken = False
+        t.travel("6m")
+        channel.is_down = False
+        t.travel("3h")
+
+    assert channel.told == ["recovered failure bill"]
+
+
+def test_no_channel_outside_is_told_of_simulated_failures(app: Sempre, channel: Recording) -> None:
+    channel.works_in_tests = False
+    app.alert(channel)
+    app.every("10m", name="bill")(Flaky().run)
+
+    with app.testing(NOON) as t:
+        t.travel("1h")
+        [row] = app.executions(job=delivery_job(channel.name))
+
+    assert (row.state, row.reason) == ("skipped", "on virtual time nothing is sent")
+    assert not channel.messages
+
+
+def test_a_ping_without_a_schedule_is_refused(app: Sempre) -> None:
+    with pytest.raises(InvalidInput, match="schedules="):
+        app.alert(Ping("https://hc-ping.com/uuid"))
+
+    app.alert(Ping("https://hc-ping.com/uuid"), schedules=["bill"])
 
 
 def test_a_delivery_that_fails_for_good_is_no_incident(app: Sempre, channel: Recording) -> None:

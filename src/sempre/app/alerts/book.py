@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from sempre.alerts.channel import Channel
@@ -89,6 +89,9 @@ class AlertBook:
             allowed = "a channel of sempre.alerts, such as Webhook(...)"
             raise PolicyError("alert", channel, allowed=allowed)
         rule = _read_rule(channel.name, options, self._app.settings.timezone)
+        if channel.needs_scope and not rule.has_scope:
+            allowed = "schedules=, jobs= or tags=: one service cannot tell runs of all apart"
+            raise PolicyError(f"alert of {channel.name}", None, allowed=allowed)
         if not self.channels:
             self._begin()
         if self.channels.setdefault(channel.name, channel) is not channel:
@@ -99,7 +102,7 @@ class AlertBook:
             return
         if channel.name not in self.jobs:
             job = {**OPTIONS, "name": delivery_job(channel.name)}
-            run = Deliverer(channel, self._now).run
+            run = Deliverer(self._app, channel).run
             self.jobs[channel.name] = self._registry.add_job(run, job)
         if channel.hears_incidents:
             self.rules.append(rule)
@@ -114,9 +117,6 @@ class AlertBook:
         tasks[name] = replace(tasks[name], result_limit=LARGEST_RESULT)
         self._registry.add_schedule(name, Every(EVERY), scan, SCAN_OPTIONS)
         app.events.listen(FastPath(app, scan).hear, Happened.FAILED, Happened.RESCUED)
-
-    def _now(self) -> datetime:
-        return self._app.engine.time.now()
 
     def _add_run_rule(self, rule: Rule) -> None:
         if not self.run_rules:

@@ -101,6 +101,8 @@ class RunMessages:
             monitor=monitor_of(declared.definition) if declared else None,
         )
         for rule in self._rules(name, job, tags):
+            if self._book.channels[rule.channel].needs_monitor and alert.monitor is None:
+                continue
             key = f"run:{row.id}:{row.attempt}:{phase}"
             yield self._book.jobs[rule.channel].bind(key=key, alert=alert.to_json())
 

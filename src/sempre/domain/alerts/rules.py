@@ -17,6 +17,7 @@ __all__ = [
     "after_delivery",
     "due_deliveries",
     "open_ones",
+    "recovery_key",
 ]
 
 RECOVERY = "recovery"
@@ -61,10 +62,15 @@ class Rule:
 
     def includes(self, schedule: str, job: str, tags: Iterable[str]) -> bool:
         """Return whether a schedule fits the rule; every schedule fits a rule without any names."""
-        if not (self.schedules or self.jobs or self.tags):
+        if not self.has_scope:
             return True
         by_name = _matches(schedule, self.schedules) or _matches(job, self.jobs)
         return by_name or not self.tags.isdisjoint(tags)
+
+    @property
+    def has_scope(self) -> bool:
+        """Whether the rule names schedules, jobs or tags."""
+        return bool(self.schedules or self.jobs or self.tags)
 
     def is_quiet(self, now: datetime) -> bool:
         """Return whether the channel gets no alert at an instant."""
@@ -87,6 +93,8 @@ class Delivery:
     @property
     def key(self) -> str:
         """The unique key of the message among those of its channel."""
+        if self.phase is Phase.RECOVERED:
+            return recovery_key(self.incident.id)
         number = f":{self.number}" if self.phase is Phase.REMINDER else ""
         return f"{self.incident.id}:{self.phase}{number}"
 
@@ -107,6 +115,11 @@ def due_deliveries(
             if not rule.is_quiet(now) and (phase := _due(incident, rule, told, now)):
                 found.append(Delivery(channel, phase, incident, told.count))
     return found
+
+
+def recovery_key(incident_id: str) -> str:
+    """Return the unique key of the message about the end of an incident."""
+    return f"{incident_id}:{Phase.RECOVERED}"
 
 
 def after_delivery(incident: Incident, delivery: Delivery, now: datetime) -> Incident:
