@@ -73,6 +73,8 @@ class Settings:
         owner: the name of this code base; schedules that it no longer declares are disabled.
         adopt: whether a start takes over declared schedules that belong to another owner.
         timezone: of schedules and instants without one; None is UTC.
+        traces: whether spans of enqueues and runs are recorded; None for spans if the application
+            has configured a tracer provider of OpenTelemetry.
     """
 
     store: str = "sqlite:///sempre.db"
@@ -96,6 +98,7 @@ class Settings:
     owner: str | None = None
     adopt: bool = False
     timezone: str | None = None
+    traces: bool | None = None
 
     def __repr__(self) -> str:
         """Show what differs from the defaults, and of URLs only scheme, host and database."""
@@ -277,6 +280,7 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "release": _count,
     "owner": check_word,
     "adopt": _flag,
+    "traces": _flag,
     "timezone": lambda _, value: zone(cast("str", value)).name,
 }
 
