@@ -5,10 +5,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
+from ipaddress import ip_address
 
 import pytest
 
 from sempre.alerts import DeliveryFailed, Webhook, verify
+from sempre.alerts.network import is_reachable, read_networks
 from sempre.clock import SystemClock
 from sempre.domain.alerts.alert import Alert, Phase
 from sempre.errors import InvalidInput
@@ -162,6 +164,10 @@ def test_a_private_address_is_refused_in_every_spelling(host: str) -> None:
 def test_metadata_services_are_refused_unless_a_network_names_them() -> None:
     with pytest.raises(DeliveryFailed, match="private address"):
         hook("http://169.254.169.254/latest").send(ALERT, delivery="d")
+
+    metadata = ip_address("169.254.169.254")
+    assert is_reachable(metadata, read_networks("169.254.169.254/32"))
+    assert not is_reachable(metadata, read_networks(["10.0.0.0/8", "0.0.0.0/0"]))
 
 
 def test_only_allowed_networks_are_reached(server: Receiver) -> None:

@@ -27,7 +27,7 @@ OPTIONS: Mapping[str, object] = {
     "priority": 100,
     "unique": Unique("key", within="30d"),
 }
-"""Retries for about five hours; a message is unique for as long as its execution is kept."""
+"""Retries for about 3 h 25 min; a message is unique for as long as its execution is kept."""
 RUN_PHASES = frozenset({Phase.START, Phase.SUCCESS, Phase.FAIL})
 TOO_LATE = timedelta(minutes=15)
 LONGEST_WAIT = timedelta(days=1)
