@@ -10,7 +10,7 @@ from tests.architecture.source import Module, modules, unit_of
 LAYERS = (
     {"clock", "errors", "forking"},
     {"grids"},
-    {"domain"},
+    {"domain", "drawing"},
     {"addresses"},
     {"config", "redis_server"},
     {"ports"},
@@ -68,6 +68,7 @@ def test_imports_point_downward_only() -> None:
         ("sempre.app", "from sempre.web import site"),
         ("sempre.app", "from .testing import simulation"),
         ("sempre.urls", "def f():\n    from sempre.app import Sempre"),
+        ("sempre.drawing.canvas", "from sempre.domain.states import State"),
         ("sempre.novelty", "import json"),
     ],
 )
@@ -83,6 +84,7 @@ def test_an_import_that_does_not_point_downward_is_found(name: str, text: str) -
         ("sempre.grids.cron", "from .zones import Zone"),
         ("sempre.grids.cron", "from . import zones"),
         ("sempre.grids.cron", "import datetime"),
+        ("sempre.drawing.scales", "from sempre.grids.zones import zone"),
         ("sempre.grids.cron", "import semprelike.domain"),
         ("sempre.stores.sql.store", "from ...ports import store"),
         ("sempre.stores.sql.store", "from sempre.stores.memory import MemoryStore"),

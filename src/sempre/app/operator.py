@@ -2,20 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.app.composition import Composition, current_user
 from sempre.app.declarations import Declarations
 from sempre.app.executions.catalog import Executions, Filters, states_of
 from sempre.app.executions.stored_execution import StoredExecution
+from sempre.app.forecast.forecasts import forecast_of
+from sempre.app.forecast.reading import Chosen
 from sempre.app.jobs import Job
 from sempre.app.options import Duration
 from sempre.app.schedules.catalog import Schedules
 from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.app.switches import StoredSwitch, target_of
+from sempre.app.why.questions import why_execution, why_slot
 from sempre.clock import Clock
 from sempre.domain.action import Action
+from sempre.domain.explanation import Explanation
+from sempre.domain.forecast import Forecast
 from sempre.domain.states import Kind, State
 from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
@@ -119,6 +124,37 @@ class Operator:
         target = target_of(name, jobs=self.declarations.tasks, tags=self.declarations.tags)
         return StoredSwitch(lambda: self.engine, target, actor=self.actor)
 
+    def forecast(
+        self,
+        *,
+        start: datetime | timedelta | str | None = None,
+        length: timedelta | str = "7d",
+        tag: str | None = None,
+        job: str | None = None,
+        queue: str | None = None,
+        timezone: str | None = None,
+        capacity: int | None = None,
+    ) -> Forecast:
+        """Return the expected starts and concurrency per minute, from grids and past durations.
+
+        Args:
+            start: an instant, or a length of time from now; by default now.
+            length: up to 31 days.
+            tag: only schedules with this tag.
+            job: only schedules of this job.
+            queue: only schedules of this queue.
+            timezone: the zone of days and hours; by default that of the application, or UTC.
+            capacity: the runs that your workers can have in flight at once, to compare with.
+        """
+        return forecast_of(
+            self.engine,
+            Chosen(tag=tag, job=job, queue=queue),
+            start=start,
+            length=length,
+            timezone=timezone,
+            capacity=capacity,
+        )
+
     def actions(
         self,
         *,
@@ -143,3 +179,20 @@ class Operator:
         yield from walk_pages(
             lambda after: engine.read(engine.store.actions(replace(query, after=after)))
         )
+
+    def why(self, named: str, *, at: datetime | str | None = None) -> Explanation:
+        """Explain why a slot or an execution is as it is, from the records of the store.
+
+            app.why("billing", at="2026-03-29T02:30").causes
+            app.why("01935c5e-8b1f-7d2e-a1b0-6c2f1d9e4a77").verdict
+
+        Args:
+            named: the name of a schedule, or the id of an execution if `at` is left out.
+            at: the time of the slot; without an offset, on the clocks of the schedule's zone.
+
+        Raises:
+            NotFound: there is no such schedule or execution.
+        """
+        if at is None:
+            return why_execution(self.engine, named)
+        return why_slot(self.engine, named, at)

@@ -28,6 +28,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("why", f"{COMMANDS}.why:why", "Explain why a slot or an execution is as it is."),
         Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
         Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
         Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
@@ -36,6 +37,9 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
         Entry("alerts", f"{COMMANDS}.alerts:alerts", "List alerts, or send a test message."),
+        Entry(
+            "forecast", f"{COMMANDS}.forecast:forecast", "Forecast load: peaks, collisions, spread."
+        ),
         Entry(
             "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
         ),

@@ -16,6 +16,7 @@ from sempre.domain.states import LIVE, State
 from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events, Happened
+from sempre.engine.healing import HealingLog
 from sempre.engine.ids import new_id
 from sempre.engine.limits import LimitOpener
 from sempre.engine.outage import Outage
@@ -89,6 +90,9 @@ class Engine:
         self.unread = UnreadRows(self.events)
         self.outage = Outage(self.clock, self.events)
         self.limits = LimitOpener(self)
+        self.healing = HealingLog(
+            self.store, self.clock, now=self.time.now, failed=self.outage.failed
+        )
         self.bell.soon = 2 * self.settings.beat
         sweep = self.settings.sweep.total_seconds()
         self.bell.limit_answer_time(min(sweep / 4, LONGEST_ANSWER))
@@ -145,11 +149,15 @@ class Engine:
         return tuple(marked)
 
     def carry_out(
-        self, plan_again: Callable[[], Plan | None], *, act: Act | None = None, tries: int = 5
+        self,
+        plan_again: Callable[[], Plan | None],
+        *,
+        act: Act | Callable[[Plan], Act | None] | None = None,
+        tries: int = 5,
     ) -> Order | None:
         """Apply a plan and ring the executions it created; plan again while the plan is refused.
 
-        An act of an operator is logged in the same commit.
+        An act of an operator is logged in the same commit; a function decides by the plan.
 
         Returns:
             The order that was carried out; None if the plan was empty.
@@ -161,7 +169,7 @@ class Engine:
             plan = plan_again()
             if plan is None or plan.is_empty:
                 return None
-            order = self.order(plan, act)
+            order = self.order(plan, act(plan) if callable(act) else act)
             if self.store.apply([order])[0]:
                 self.bell.ring(woken_by(order, self.time.now()), self.time.now())
                 self.report_grid(plan)

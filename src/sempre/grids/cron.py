@@ -5,15 +5,17 @@ seconds; between two spans lies a gap or a fold.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from sempre.grids.cron_count import SlotCounter
+from sempre.grids.cron_progressions import cron_progressions
 from sempre.grids.cron_text import read_cron
 from sempre.grids.cron_walls import DAY, WallRule
 from sempre.grids.explain import explain_cron
-from sempre.grids.grid import Grid, Passed, SetOnce
+from sempre.grids.grid import Grid, Passed, Progression, SetOnce
 from sempre.grids.instants import EPOCH, LATEST, seconds_of, since_epoch
 from sempre.grids.warnings import cron_notes
 from sempre.grids.zones import (
@@ -96,6 +98,14 @@ class Cron(SetOnce, Grid, name="cron"):
         counter = SlotCounter(self._rule, self._line_for(end), made_up=self._made_up)
         last = EPOCH + timedelta(0, counter.last(begin, end))
         return Passed(first, last, counter.count(begin, end))
+
+    def _progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        begin, end = seconds_of(after), seconds_of(until)
+        line = self._line_for(end)
+        for first, step, count in cron_progressions(
+            self._rule, line, begin, end, made_up=self._made_up
+        ):
+            yield Progression(EPOCH + timedelta(0, first), timedelta(0, step), count)
 
     def explain(self) -> str:
         """Say in plain English when this grid fires."""

@@ -4,12 +4,13 @@ N is computed, not counted up to, so that an old anchor costs no more than a rec
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import MAXYEAR, UTC, date, datetime
 from typing import Any
 
 from sempre.grids.cron_fields import LENGTHS, length_of_month
 from sempre.grids.explain import explain_every
-from sempre.grids.grid import Grid, Passed, SetOnce
+from sempre.grids.grid import Grid, Passed, Progression, SetOnce
 from sempre.grids.instants import (
     EPOCH,
     EPOCH_DAY,
@@ -34,13 +35,14 @@ from sempre.grids.zones import (
     zone,
 )
 
-__all__ = ["Every"]
+__all__ = ["DEFAULT_ANCHOR", "Every"]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 END = LATEST * DAY
 # A Monday and the first of a month and year, so that weeks, months and years begin as expected.
 DEFAULT_ANCHOR = datetime(2001, 1, 1)  # noqa: DTZ001 - wall time of the grid's zone
+"""The anchor of a grid that states none: Monday 2001-01-01 00:00, on the clocks of its zone."""
 
 
 class Every(SetOnce, Grid, name="every"):
@@ -140,6 +142,12 @@ class Every(SetOnce, Grid, name="every"):
         step = self._step * MICROSECOND
         more = (until - first) // step
         return Passed(first, first + more * step, 1 + more)
+
+    def _progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        if not self.is_elapsed:
+            yield from super()._progressions(after, until)
+        elif passed := self._passed(after, until):
+            yield Progression(passed.first, self._step * MICROSECOND, passed.count)
 
     def explain(self) -> str:
         """Say in plain English when this grid fires."""

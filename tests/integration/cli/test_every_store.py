@@ -74,6 +74,19 @@ def test_every_command_answers(served: Shop) -> None:
     assert served.answer("executions", "--upcoming")["executions"][0]["schedule"] == "doomed"
 
 
+def test_why_explains_runs_and_slots(served: Shop) -> None:
+    [failed] = served.answer("executions", "--failed", "-s", "doomed")["executions"][:1]
+    served.cli("skip", "doomed", "--at", "2028-02-29T04:00Z", "-m", "migration")
+
+    ran = served.answer("why", failed["id"])["why"]
+    skipped = served.answer("why", "doomed@2028-02-29T04:00")["why"]
+    never = served.answer("why", "doomed@2020-02-29T04:00")["why"]
+
+    assert [each["code"] for each in ran["causes"]][:2] == ["triggered", "attempt_failed"]
+    assert (skipped["verdict"], skipped["causes"][-1]["facts"]["note"]) == ("skipped", "migration")
+    assert never["causes"][-1]["code"] == "before_creation"
+
+
 def test_workers_and_queues_are_listed_and_drained(served: Shop) -> None:
     store = served.app.engine.store
     store.register(Session("w", host="h", queues=("default",)), lease=timedelta(minutes=1))

@@ -11,11 +11,13 @@ from tests.integration.cli.shop import Shop
 WORDS = {
     "show": ["show", "leap"],
     "next": ["next", "-n", "3"],
+    "forecast": ["forecast", "--for", "2h"],
     "executions": ["executions", "--until", "2100-01-01", "--state", "missed", "--state", "failed"],
     "status": ["status"],
     "workers drain": ["workers", "drain", "--all"],
     "init": ["init", "made"],
     "log": ["log"],
+    "why": ["why", "leap@2028-02-29T03:00"],
     "edit": ["edit", "leap", "--priority", "7"],
     "rename": ["rename", "spare", "other"],
     "delete": ["delete", "leap", "--yes"],

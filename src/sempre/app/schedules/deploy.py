@@ -14,7 +14,8 @@ from functools import partial
 from itertools import islice
 
 from sempre.app.schedules.catalog import Schedules
-from sempre.app.schedules.creation import Declared
+from sempre.app.schedules.creation import Declared, code_words
+from sempre.domain.action import Act
 from sempre.domain.declaration import plan_declare, plan_prune, plan_refuse
 from sempre.domain.declaration_marks import (
     is_dropped_since,
@@ -184,7 +185,7 @@ class Deploy:
         """Apply the changes of one declaration; None if there are none."""
         to, release, adopt = declared.definition, self._release, declared.adopt
         verb = partial(plan_declare, to=to, release=release, adopt=adopt)
-        return self._apply(declared.name, verb)
+        return self._apply(declared.name, verb, self._why_declared)
 
     def _survey(self) -> _Survey:
         """Scan the schedules of the store, all of them if there is an owner."""
@@ -214,7 +215,8 @@ class Deploy:
         release = survey.newest
         dropped = [each for each in survey.gone if is_dropped_since(each.declared, release)]
         names = [each.name for each in dropped] if release == self._release else list(created)
-        orders = {name: self._apply(name, partial(plan_prune, release=release)) for name in names}
+        prune, why = partial(plan_prune, release=release), self._dropped_by(release)
+        orders = {name: self._apply(name, prune, lambda _: why) for name in names}
         pruned = [name for name, order in orders.items() if order and _is_disabled(order)]
         for name in pruned:
             remedy = f"declare it again, or: sempre enable {name}"
@@ -249,13 +251,34 @@ class Deploy:
             self._tell(Happened.WITHHELD, name, self._dropped_by(survey.newest), remedy)
 
     def _dropped_by(self, release: int) -> str:
-        code = f"release {release}" if release else "the code"
-        return f"{code} of owner {self._owner} declares it no more"
+        return f"{code_words(release, self._owner)} declares it no more"
 
     def _tell(self, what: Happened, name: str, reason: str, remedy: str = "") -> None:
         self._engine.events.emit(what, schedule=name, reason=reason, remedy=remedy)
 
-    def _apply(self, name: str, verb: Callable[..., Plan]) -> Order | None:
+    def _why_declared(self, plan: Plan) -> str:
+        """Return what a deploy says about a declaration that changes a schedule."""
+        code = code_words(self._release, self._owner)
+        base = plan.base
+        if base is not None and is_pruned(base.declared) and _is_on(plan.schedule):
+            return f"{code} declares it again"
+        return f"{code} declares it"
+
+    def _apply(
+        self,
+        name: str,
+        verb: Callable[..., Plan],
+        why: Callable[[Plan], str] | None = None,
+    ) -> Order | None:
+        """Carry out a plan of a deploy; log it, with the reason, if it changes the definition."""
+
+        def act(plan: Plan) -> Act | None:
+            before, after = plan.base, plan.schedule
+            is_change = before and after and not after.definition.is_same_as(before.definition)
+            if why is None or not is_change:
+                return None
+            return Act("deploy", f"schedule:{name}", "code", why(plan))
+
         def plan() -> Plan | None:
             reading = self._engine.store.views([name])
             views = self._engine.read(reading)
@@ -264,7 +287,7 @@ class Deploy:
             moment = PlanningTime(reading.now, self._engine.tzdata)
             return verb(views[0].schedule, views[0].rows, moment)
 
-        return self._engine.carry_out(plan)
+        return self._engine.carry_out(plan, act=act)
 
 
 def known_jobs(sessions: Iterable[Session], now: datetime) -> frozenset[str]:
