@@ -14,7 +14,7 @@ LAYERS = (
     {"addresses"},
     {"config", "redis_server"},
     {"ports"},
-    {"engine", "stores", "brokers", "executors", "telemetry"},
+    {"engine", "stores", "brokers", "executors", "telemetry", "alerts"},
     {"urls"},
     {"app"},
     {"cli", "web"},

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overload
 
+from sempre.alerts.channel import Channel
+from sempre.app.alerts.book import AlertBook, AlertOptions
 from sempre.app.composition import Composition
 from sempre.app.declarations import Declarations
 from sempre.app.enqueue.enqueuer import Enqueuer
@@ -100,6 +102,7 @@ class Sempre(Operator):
         )
         super().__init__(composition, Declarations())
         self._registry = Registry(self)
+        self.alerts = AlertBook(self, self._registry)
         self._narrated = False
 
     def __repr__(self) -> str:
@@ -172,6 +175,17 @@ class Sempre(Operator):
             InvalidInput: there is no event of that name.
         """
         return add_listener(self.events, names)
+
+    def alert(self, channel: Channel, **options: Unpack[AlertOptions]) -> None:
+        """Tell a channel of failures, overdue work and recoveries: `app.alert(Webhook("https://..."))`.
+
+        Workers derive alerts from the rows of the store, so that none is lost with a process; see
+        `AlertOptions` and docs/how-to/alerts.md.
+
+        Raises:
+            InvalidInput: an option cannot be read, or another channel has the name.
+        """
+        self.alerts.add(channel, options)
 
     def around_enqueue(self, function: AroundEnqueue) -> AroundEnqueue:
         """Put a generator function around every batch of enqueues; see `sempre.app.middleware`."""

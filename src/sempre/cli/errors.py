@@ -66,6 +66,7 @@ NEXT = {
     "execution": "sempre executions",
     "worker": "sempre workers",
     "worker on host": "sempre workers",
+    "channel": "sempre alerts",
 }
 
 
