@@ -25,6 +25,8 @@ SHAPES = {
     f'<path {_WHITE} d="M8 6v3.5M8 12v.1"/>',
     "play": '<path fill="currentColor" d="M4 2.2l10 5.8-10 5.8z"/>',
     "skip": f'<path {_LINE} d="M3 4l4 4-4 4M9 4l4 4-4 4"/>',
+    "gap": '<circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2" '
+    f'stroke-dasharray="3.2 2.5"/><path {_LINE} d="M8 5.6v2.6M8 10.8v.1"/>',
     "slash": f'{_RING}<path {_LINE} d="M4.2 11.8l7.6-7.6"/>',
     "arrow": f'<path {_LINE} d="M3 8h9M8.5 4l4 4-4 4"/>',
 }
@@ -55,7 +57,7 @@ TONES = {
     "created": ("dot", "mute"),
     "skipped": ("skip", "mute"),
     "superseded": ("arrow", "mute"),
-    "missed": ("slash", "warn"),
+    "missed": ("gap", "warn"),
     "cancelled": ("slash", "mute"),
 }
 """The shape and the tone of each state; no two states of one list share both."""

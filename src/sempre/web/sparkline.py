@@ -30,23 +30,30 @@ def sparkline(history: Sequence[Execution], *, label: str = "") -> Markup:
         for name, time in zip(classes, times, strict=True)
     ]
     words = label or f"{len(rows)} runs, {classes.count('failed')} failed"
-    return bars(list(zip(heights, classes, strict=True)), count=RUNS, label=words)
+    return bars([[each] for each in zip(heights, classes, strict=True)], count=RUNS, label=words)
 
 
-def bars(values: Sequence[tuple[int, str]], *, count: int, label: str) -> Markup:
-    """Draw bars of a height in pixels and a class each, the last one at the right edge."""
+def bars(columns: Sequence[Sequence[tuple[int, str]]], *, count: int, label: str) -> Markup:
+    """Draw columns, the last one at the right edge: parts of a height in pixels and a class."""
     width = count * STEP
-    start = width - len(values) * STEP
+    start = width - len(columns) * STEP
     drawn = Markup().join(
-        Markup('<rect class="bar-{}" x="{}" y="{}" width="{}" height="{}" rx="1"/>').format(
-            name, start + place * STEP, HEIGHT - height, WIDTH, height
-        )
-        for place, (height, name) in enumerate(values)
+        _rectangle(start + place * STEP, HEIGHT - sum(height for height, _ in parts[: n + 1]), part)
+        for place, parts in enumerate(columns)
+        for n, part in enumerate(parts)
     )
     return Markup(
-        '<svg class="spark" viewBox="0 0 {} {}" width="{}" height="{}" role="img">'
-        "<title>{}</title>{}</svg>"
-    ).format(width, HEIGHT, width, HEIGHT, label, drawn)
+        '<svg class="spark" viewBox="0 0 {} {}" width="{}" height="{}" role="img" '
+        'preserveAspectRatio="none"><title>{}</title>'
+        '<rect class="bar-ground" x="0" y="{}" width="{}" height="1"/>{}</svg>'
+    ).format(width, HEIGHT + 1, width, HEIGHT + 1, label, HEIGHT, width, drawn)
+
+
+def _rectangle(x: int, y: int, part: tuple[int, str]) -> Markup:
+    height, name = part
+    return Markup('<rect class="bar-{}" x="{}" y="{}" width="{}" height="{}"/>').format(
+        name, x, y, WIDTH, height
+    )
 
 
 def _class_of(row: Execution) -> str:

@@ -27,7 +27,7 @@ SAMPLE = 500
 DAY = timedelta(days=1)
 BINS = 30
 P95 = 0.95
-TALLEST = 22
+TALLEST = 20
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,11 @@ class Overview:
             return "failing"
         return "late" if self.problems else "ok"
 
-    def bar_heights(self) -> list[tuple[int, str]]:
-        """Return the bars of executions over time: the height in pixels, and the class."""
+    def columns(self) -> list[list[tuple[int, str]]]:
+        """Return the executions over time as columns: failed ones below, of heights in pixels."""
         most = max((1, *(ok + failed for ok, failed in self.figures.bins)))
         return [
-            (
-                max(TALLEST * (ok + failed) // most, 2 if ok + failed else 0),
-                "failed" if failed else "ok",
-            )
+            [(_height(failed, most), "failed"), (_height(ok, most), "ok")]
             for ok, failed in self.figures.bins
         ]
 
@@ -137,7 +134,7 @@ def sentence_of(facts: Facts, problems: Sequence[Problem]) -> str:
 
 def figures_of(rows: Sequence[Execution], now: datetime, *, is_all: bool) -> Figures:
     """Return figures of executions, the newest slot first."""
-    since = now - DAY if is_all or not rows else rows[-1].run_at
+    since = rows[-1].run_at if rows else now - DAY
     ended = [row for row in rows if row.state in (State.SUCCEEDED, State.FAILED)]
     late = [
         row.first_started_at - row.due_at
@@ -159,6 +156,10 @@ def figures_of(rows: Sequence[Execution], now: datetime, *, is_all: bool) -> Fig
         _percentile(took),
         [(ok, failed) for ok, failed in bins],
     )
+
+
+def _height(count: int, most: int) -> int:
+    return max(TALLEST * count // most, 2) if count else 0
 
 
 def _percentile(values: list[timedelta]) -> timedelta | None:
