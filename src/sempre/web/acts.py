@@ -132,9 +132,10 @@ def _run(asked: Asked) -> tuple[str, bool]:
 
 
 def _pause(asked: Asked) -> tuple[str, bool]:
-    until = asked.fields.get("until", "")
-    changed = asked.schedule.pause(until=until or None, note=asked.why)
-    done = f"paused until {until}" if until else "paused until somebody resumes it"
+    changed = asked.schedule.pause(until=asked.fields.get("until") or None, note=asked.why)
+    pause = asked.schedule.row.pause
+    end = f"{pause.until:%Y-%m-%d %H:%M} UTC" if pause and pause.until else "somebody resumes it"
+    done = f"paused until {end}"
     return _effect(changed, done, "the same pause was in force")
 
 

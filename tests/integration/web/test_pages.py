@@ -110,7 +110,7 @@ def test_filters_are_in_the_url(client: Client) -> None:
     assert "No execution matches" in browser.get("/executions?state=cancelled").text
 
 
-def test_a_list_is_paged_by_key(app: Sempre, client: Client) -> None:
+def test_a_list_is_paged_by_key(client: Client) -> None:
     seen: list[str] = []
     after = ""
     while True:
@@ -123,7 +123,7 @@ def test_a_list_is_paged_by_key(app: Sempre, client: Client) -> None:
     assert len(seen) == len(set(seen)) >= 2
 
 
-def test_a_page_without_scripts_has_forms_for_every_act(app: Sempre, client: Client) -> None:
+def test_a_page_without_scripts_has_forms_for_every_act(client: Client) -> None:
     text = client().get("/schedules/charge").text
 
     assert 'method="post" action="/acts/schedules/run"' in text
