@@ -22,7 +22,16 @@ from sempre.web.roles import Identity, Role, read_identity
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["Auth", "basic", "bearer", "django_staff", "proxy_header"]
+__all__ = [
+    "Auth",
+    "Basic",
+    "Bearer",
+    "ProxyHeader",
+    "basic",
+    "bearer",
+    "django_staff",
+    "proxy_header",
+]
 
 Auth = Callable[["Request"], object | Awaitable[object]]
 DENIED = Identity(Role.DENY)

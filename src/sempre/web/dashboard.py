@@ -36,6 +36,7 @@ from sempre.web.protection import is_allowed_host, is_own_form
 from sempre.web.rendering import TOLD, read_told, response_of, secured
 from sempre.web.roles import Identity, Role, read_identity
 from sempre.web.routes import API, ROUTES, Handler, Route
+from sempre.web.shared import Shared
 from sempre.web.views.preferences import THEMES
 from sempre.web.visit import Options, Visit, Words
 
@@ -51,7 +52,7 @@ DEFECT = Explained(
 )
 
 
-class Turned(Exception):
+class _Turned(Exception):
     """A request that is answered before its handler is called."""
 
     def __init__(self, answer: Explained, *, challenge: str = "") -> None:
@@ -75,6 +76,7 @@ class Dashboard:
         self._auth = auth
         self._options = options
         self._opening = Lock()
+        self._shared = Shared(operator.clock)
         self.poller = Poller(Probes(self._engine).next)
 
     def asgi(self) -> Starlette:
@@ -97,7 +99,7 @@ class Dashboard:
                 if route.handler == "live":
                     return secured(self._stream())
                 answer: Answer = await asyncio.to_thread(self._handle, route.handler, visit)
-            except Turned as turned:
+            except _Turned as turned:
                 answer, challenge = turned.answer, turned.challenge
             except SempreError as error:
                 answer = explained(error)
@@ -123,16 +125,16 @@ class Dashboard:
     async def _visit(self, request: Request, route: Route) -> Visit:
         options = self._options
         if not is_allowed_host(request.headers.get("host", ""), options.hosts):
-            raise Turned(FOREIGN_HOST)
+            raise _Turned(FOREIGN_HOST)
         identity = await self._identity(request)
         needed = route.role or Role.READ
         if identity.role < needed:
-            raise Turned(role_missing(needed, identity.role, identity.name))
+            raise _Turned(role_missing(needed, identity.role, identity.name))
         if route.method == "POST":
             if options.read_only:
-                raise Turned(READ_ONLY)
+                raise _Turned(READ_ONLY)
             if not is_own_form(request.headers):
-                raise Turned(FOREIGN_FORM)
+                raise _Turned(FOREIGN_FORM)
         form = await _form(request) if route.method == "POST" else {}
         actor = identity.name or self._operator.actor
         prefix = _prefix(request)
@@ -149,11 +151,12 @@ class Dashboard:
             zone=self._zone(request),
             theme=_known(request.cookies.get("sempre_theme", ""), THEMES),
             told=read_told(request.cookies.get(TOLD, "")),
+            shared=self._shared,
         )
 
     async def _identity(self, request: Request) -> Identity:
         if self._auth is None:
-            raise Turned(NO_AUTH)
+            raise _Turned(NO_AUTH)
         if inspect.iscoroutinefunction(self._auth):
             given = await self._auth(request)
         else:
@@ -163,7 +166,7 @@ class Dashboard:
         identity = read_identity(given)
         if identity.role is Role.DENY:
             challenge = str(getattr(self._auth, "challenge", ""))
-            raise Turned(role_missing(Role.READ, Role.DENY, identity.name), challenge=challenge)
+            raise _Turned(role_missing(Role.READ, Role.DENY, identity.name), challenge=challenge)
         return identity
 
     def _zone(self, request: Request) -> str:
@@ -215,7 +218,7 @@ async def _form(request: Request) -> Words:
     async for chunk in request.stream():
         body += chunk
         if len(body) > LARGEST_FORM:
-            raise Turned(TOO_LARGE)
+            raise _Turned(TOO_LARGE)
     if (
         request.headers.get("content-type", "").partition(";")[0].strip().lower()
         == "application/json"
@@ -229,9 +232,9 @@ def _json_form(body: bytes) -> Words:
     try:
         given = json.loads(body or b"{}")
     except (ValueError, RecursionError):
-        raise Turned(Explained(400, "Not understood", "The body is not JSON.")) from None
+        raise _Turned(Explained(400, "Not understood", "The body is not JSON.")) from None
     if not isinstance(given, dict):
-        raise Turned(Explained(400, "Not understood", "The body is not a JSON object."))
+        raise _Turned(Explained(400, "Not understood", "The body is not a JSON object."))
     return {
         name: [str(each) for each in (value if isinstance(value, list) else [value])]
         for name, value in given.items()

@@ -8,7 +8,7 @@ the page then fetches itself again, under the rights of its visitor.
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from itertools import cycle
 
 from sempre.domain.states import State
@@ -95,7 +95,7 @@ class Poller:
         """The number of open pages that listen."""
         return len(self._listeners)
 
-    async def messages(self) -> AsyncIterator[str]:
+    async def messages(self) -> AsyncGenerator[str, None]:
         """Yield server-sent events until the listener goes away."""
         queue: asyncio.Queue[frozenset[str]] = asyncio.Queue(MOST_WAITING)
         self._listeners.add(queue)

@@ -9,9 +9,11 @@ from urllib.parse import quote, urlencode
 from sempre.app.health.reader import Reader
 from sempre.app.operator import Operator
 from sempre.app.times import format_age, format_instant
+from sempre.clock import SystemClock
 from sempre.grids.relative_instants import read_point
 from sempre.ports.store import Store
 from sempre.web.roles import Role
+from sempre.web.shared import Shared
 
 __all__ = ["Options", "Visit"]
 
@@ -51,6 +53,7 @@ class Visit:
         zone: the one time zone of the page.
         theme: light, dark or auto.
         told: what an earlier request has to tell.
+        shared: readings that visits of this dashboard share.
     """
 
     operator: Operator
@@ -65,6 +68,7 @@ class Visit:
     zone: str = "UTC"
     theme: str = "auto"
     told: str = ""
+    shared: Shared = field(default_factory=lambda: Shared(SystemClock()))
 
     # The store
 

@@ -21,6 +21,7 @@ WORDS = {
     "delete": ["delete", "leap", "--yes"],
     "enqueue": ["enqueue", "leap", "--in", "1h"],
     "cancel": ["cancel", "--state", "running", "--yes"],
+    "web hash": ["web", "hash", "--password", "right"],
 }
 FOLLOWS = {"executions --follow"}
 """Commands without an end; their own tests check them."""

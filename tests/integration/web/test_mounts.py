@@ -1,5 +1,10 @@
 """The dashboard below a path of Starlette, Flask and Django, over HTTP."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 from flask import Flask
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -8,6 +13,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client as WsgiClient
 
 from sempre import Sempre
+from tests.architecture.source import ROOT
 
 
 def test_a_dashboard_is_mounted_in_starlette(app: Sempre) -> None:
@@ -37,3 +43,20 @@ def test_a_dashboard_is_mounted_in_flask_and_polls(app: Sempre) -> None:
     done = browser.post("/jobs/acts/schedules/pause", data=fields, headers=headers)
     assert (done.status_code, done.headers["location"]) == (303, "/jobs/schedules/charge")
     assert app.schedule("charge").row.pause is not None
+
+
+def test_a_dashboard_is_mounted_in_django_and_asks_its_session(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "tests.integration.web.django_program", str(tmp_path)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    answers = json.loads(done.stdout)
+    for kind in ("asgi", "wsgi"):
+        assert answers[kind] == {
+            "root": [200, "admin"],
+            "staff": [200, "operator"],
+            "user": [403, ""],
+            "gone": [403, ""],
+            "stranger": [403, ""],
+            "django": 404,
+        }

@@ -24,7 +24,7 @@ def form_of(visit: Visit, act: Act) -> PageAnswer:
 
 def act_by_form(visit: Visit, act: Act) -> Answer:
     """Act, then return to the page before; a target without effect is told on a page of its own."""
-    told = perform(act, visit.operator, visit.form.get("target", ()), _fields(visit))
+    told = _performed(visit, act)
     back = local_path(visit.given("next"), visit.url(f"/{act.kind}"))
     if all(each.done for each in told):
         gone = act.verb in ("delete", "rename")
@@ -35,10 +35,17 @@ def act_by_form(visit: Visit, act: Act) -> Answer:
 
 def act_by_api(visit: Visit, act: Act) -> JsonAnswer:
     """Act, and return the effect on each target; status 409 if one had none."""
-    told = perform(act, visit.operator, visit.form.get("target", ()), _fields(visit))
+    told = _performed(visit, act)
     results = [{"target": each.target, "done": each.done, "message": each.message} for each in told]
     status = 200 if all(each.done for each in told) else LOST
     return JsonAnswer({"v": 1, "act": f"{act.kind}.{act.verb}", "results": results}, status)
+
+
+def _performed(visit: Visit, act: Act) -> list[Told]:
+    try:
+        return perform(act, visit.operator, visit.form.get("target", ()), _fields(visit))
+    finally:
+        visit.shared.forget()
 
 
 def _fields(visit: Visit) -> dict[str, str]:

@@ -106,7 +106,8 @@ def read_overview(visit: Visit) -> Overview:
 def overview_page(visit: Visit) -> PageAnswer:
     """Return the overview."""
     topics = ("runs", "schedules", "workers", "switches")
-    return PageAnswer("overview.html", "Overview", {"view": read_overview(visit)}, topics)
+    view = visit.shared.value("overview", lambda: read_overview(visit))
+    return PageAnswer("overview.html", "Overview", {"view": view}, topics)
 
 
 def sentence_of(facts: Facts, problems: Sequence[Problem]) -> str:

@@ -9,10 +9,13 @@ from sempre.web.visit import Visit
 
 __all__ = ["settings_page"]
 
+COUNTED_FOR = 60.0
+"""Seconds for which the counts of rows are kept: a large store takes a while to count."""
+
 
 def settings_page(visit: Visit) -> PageAnswer:
     """Return the page of settings: of this process, which need not be those of the workers."""
-    volume = visit.store.volume()
+    volume = visit.shared.value("volume", visit.store.volume, seconds=COUNTED_FOR)
     facts = [
         ("store", visit.operator.composition.place),
         ("identity of the store", visit.store.uuid),
