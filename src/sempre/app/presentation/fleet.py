@@ -12,7 +12,8 @@ from sempre.app.times import format_duration
 from sempre.domain.execution import Execution
 from sempre.domain.switch import Switch
 from sempre.errors import Refused
-from sempre.ports.messages import Session, Waiting
+from sempre.ports.messages import Page, Session, Waiting
+from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
 __all__ = [
@@ -158,14 +159,11 @@ def _count_queue(reader: StoreReader, queue: QueueBacklog, now: datetime) -> Non
 def _waiting(
     reader: StoreReader, queues: frozenset[str] | None, horizon: timedelta
 ) -> Iterator[Waiting]:
-    after = ""
-    while True:
-        reading = reader.store.waiting(queues, horizon=horizon, after=after, limit=PAGE)
-        page = reader.read(reading)
-        yield from page.items
-        after = page.after
-        if not after:
-            return
+    def page_after(place: str) -> Page[Waiting]:
+        store = reader.store
+        return reader.read(store.waiting(queues, horizon=horizon, after=place, limit=PAGE))
+
+    return walk_pages(page_after)
 
 
 def _switch_of(switches: Iterable[Switch], queue: str) -> str:

@@ -7,13 +7,14 @@ from itertools import islice
 
 from sempre.app.presentation.schedules import LIGHTS, Summary, summaries_of
 from sempre.domain.schedule import Schedule
-from sempre.ports.messages import ScheduleQuery
+from sempre.ports.messages import Page, ScheduleQuery
+from sempre.ports.pages import walk_pages
 from sempre.web.answers import PageAnswer
 from sempre.web.visit import Visit
 
 __all__ = ["SchedulesFound", "find_schedules", "schedules_page"]
 
-PAGE = 50
+PAGE, AT_ONCE = 50, 500
 MOST_SCANNED = 2_000
 """Schedules that are examined for one page with a filter by state."""
 MOST_SORTED = 1_000
@@ -102,13 +103,10 @@ def _sorted(visit: Visit, state: str, sort: str, limit: int) -> SchedulesFound:
 
 
 def _all(visit: Visit) -> Iterator[Schedule]:
-    after = ""
-    while True:
-        page = visit.reader.read(visit.store.schedules(_query(visit, after, 500)))
-        yield from page.items
-        after = page.after
-        if not after:
-            return
+    def page_after(place: str) -> Page[Schedule]:
+        return visit.reader.read(visit.store.schedules(_query(visit, place, AT_ONCE)))
+
+    return walk_pages(page_after)
 
 
 def _next(each: Summary) -> tuple[datetime, str]:
