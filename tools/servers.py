@@ -39,6 +39,7 @@ SERVERS = (
     Server("redis-server", "redis-server"),
     Server("beanstalkd", "beanstalkd", "-v"),
     Server("pgbouncer", "pgbouncer"),
+    Server("chromium", "chromium"),
 )
 
 

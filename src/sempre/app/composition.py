@@ -70,6 +70,11 @@ class Composition:
         return self._engine[1]
 
     @property
+    def settings(self) -> Settings:
+        """The settings of this process."""
+        return self._settings
+
+    @property
     def has_url(self) -> bool:
         """Whether the store was named by a URL, so that other processes can open it."""
         return self._store is None

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sempre.app.changes.application import Application, Applied
 from sempre.app.changes.change_plan import ChangePlan
 from sempre.app.changes.planner import Planner
 from sempre.app.composition import Composition, current_user
+from sempre.app.dashboards import make_dashboard, make_wsgi_dashboard
 from sempre.app.declarations import Declarations
 from sempre.app.executions.catalog import Executions, Filters, states_of
 from sempre.app.executions.stored_execution import StoredExecution
@@ -34,6 +35,9 @@ from sempre.grids.relative_instants import read_point
 from sempre.ports.messages import ActionQuery
 from sempre.ports.pages import walk_pages
 
+if TYPE_CHECKING:
+    from sempre.app.dashboards import ASGIApplication, Auth, WSGIApplication
+
 __all__ = ["Operator"]
 
 PAGE = 500
@@ -51,6 +55,7 @@ class Operator:
         """Connect to nothing yet."""
         self.composition = composition
         self.declarations = declarations
+        self._actor: str | None = None
 
     @property
     def engine(self) -> Engine:
@@ -64,8 +69,14 @@ class Operator:
 
     @property
     def actor(self) -> str:
-        """The name under which actions of this process are logged: its user."""
-        return current_user()
+        """The name under which actions are logged: by default, the user of this process."""
+        return current_user() if self._actor is None else self._actor
+
+    def acting_as(self, actor: str) -> "Operator":
+        """Return an operator of this store whose actions are logged under another name."""
+        operator = Operator(self.composition, self.declarations)
+        operator._actor = actor
+        return operator
 
     @property
     def schedules(self) -> Schedules:
@@ -248,3 +259,29 @@ class Operator:
         if at is None:
             return why_execution(self.engine, named)
         return why_slot(self.engine, named, at)
+
+    # The dashboard
+
+    def dashboard(
+        self, *, auth: "Auth | None" = None, read_only: bool = False, title: str = ""
+    ) -> "ASGIApplication":
+        """Return the dashboard as an ASGI application, to mount at any path.
+
+            api.mount("/jobs", app.dashboard(auth=basic({"ann": ("admin", "scrypt$...")})))
+
+        Args:
+            auth: gets a request and returns "admin", "operator", "read" or "deny", or one of them
+                and a name for the log of actions. Without it every visitor is refused.
+            read_only: refuse every change, whatever the role.
+            title: the name of the deployment, such as "production".
+
+        Raises:
+            MissingExtra: `pip install "sempre[web]"` is missing.
+        """
+        return make_dashboard(self, auth=auth, read_only=read_only, title=title)
+
+    def dashboard_wsgi(
+        self, *, auth: "Auth | None" = None, read_only: bool = False, title: str = ""
+    ) -> "WSGIApplication":
+        """Return the dashboard as a WSGI application; see `dashboard`. Its pages poll."""
+        return make_wsgi_dashboard(self, auth=auth, read_only=read_only, title=title)

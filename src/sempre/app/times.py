@@ -1,8 +1,11 @@
-"""Lengths of time and instants as short texts."""
+"""Times as people read them: instants on a labelled wall clock, lengths in one short word."""
 
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["format_age", "format_duration", "json_instant"]
+from sempre.grids.grid import Grid
+from sempre.grids.wall_clock import format_instant
+
+__all__ = ["format_age", "format_duration", "format_instant", "json_instant", "zone_of"]
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 BLINK, SHORT = 0.1, 10
@@ -34,3 +37,8 @@ def format_age(instant: datetime, now: datetime) -> str:
 def json_instant(instant: datetime | None) -> str | None:
     """Write an instant as ISO 8601 in UTC, as `--json` has it everywhere."""
     return None if instant is None else instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def zone_of(grid: Grid | None, usual: str | None = None) -> str:
+    """Return the name of a grid's time zone; without one, the usual zone or UTC."""
+    return str(getattr(grid, "timezone", usual or "UTC"))

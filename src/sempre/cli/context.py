@@ -16,8 +16,10 @@ from sempre.cli.execution_ids import resolved_id
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
 from sempre.cli.times import format_instant, zone_of
+from sempre.config import Settings
 from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Unreadable
+from sempre.engine.core import Engine
 from sempre.engine.events import Event, Happened
 from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
@@ -43,6 +45,16 @@ class CommandContext:
     app: Sempre
     output: Output
     unread: list[Unreadable] = field(default_factory=list)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the store."""
+        return self.app.engine
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the application."""
+        return self.app.settings
 
     @property
     def store(self) -> Store:

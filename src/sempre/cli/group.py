@@ -105,14 +105,19 @@ class LazyGroup(click.Group):
 
 
 class ListingGroup(click.Group):
-    """Commands about one kind of thing; without a command, `list` runs."""
+    """Commands about one kind of thing; without a command, `list` runs, or another usual one."""
+
+    def __init__(self, *args: Any, usual: str = "list", **options: Any) -> None:  # noqa: ANN401 - handed on to click
+        """Take the command that runs where no command is named."""
+        super().__init__(*args, **options)
+        self._usual = usual
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert `list` where no command is named."""
+        """Insert the usual command where no command is named."""
         is_option = bool(args) and args[0].startswith("-") and args[0] not in ctx.help_option_names
         # A shell that completes a line parses it before its command is typed.
         if not ctx.resilient_parsing and (not args or is_option):
-            args = ["list", *args]
+            args = [self._usual, *args]
         return super().parse_args(ctx, args)
 
 

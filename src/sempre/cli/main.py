@@ -13,6 +13,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
     "Run": (
         Entry("dev", f"{COMMANDS}.dev:dev", "Run jobs in this terminal, for development."),
         Entry("worker", f"{COMMANDS}.worker:worker", "Run jobs in production."),
+        Entry("web", f"{COMMANDS}.web:web", "Serve the dashboard, or hash a password for it."),
     ),
     "Inspect": (
         Entry("status", f"{COMMANDS}.status:status", "Check health; exit 1 if unhealthy."),

@@ -1,27 +1,15 @@
 """The logs of the runs of an execution, as commands show them."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from typing import NamedTuple
 
+from sempre.app.presentation.run_logs import AttemptLog, logs_of
 from sempre.cli.context import CommandContext
 from sempre.cli.executions import has_ended
 from sempre.domain.execution import Execution
-from sempre.domain.redaction import redacted_text
-from sempre.domain.run_log import LogLines, read_log
-from sempre.domain.states import State
 from sempre.errors import NotFound
 
 __all__ = ["AttemptLog", "NewLines", "execution_of", "follow_logs", "logs_of"]
-
-
-class AttemptLog(NamedTuple):
-    """The log of one attempt, without secrets; attempts are counted from 1."""
-
-    attempt: int
-    fence: int
-    lines: LogLines
-    written_at: datetime | None = None
 
 
 class NewLines(NamedTuple):
@@ -37,21 +25,6 @@ def execution_of(context: CommandContext, identity: str) -> Execution:
     if found is None:
         raise NotFound("execution", identity)
     return found.execution
-
-
-def logs_of(context: CommandContext, row: Execution) -> list[AttemptLog]:
-    """Return the log of every attempt at an execution; an attempt may have written no line."""
-    logs = {each.fence: each for each in context.read(context.store.run_logs(row.id))}
-    fences = {each.fence for each in context.read(context.store.attempts(row.id))} | logs.keys()
-    if row.state is State.RUNNING:
-        fences.add(row.fence)
-    names = (*context.redact, *row.snapshot.redact)
-    found = []
-    for number, fence in enumerate(sorted(fences), 1):
-        log = logs.get(fence)
-        lines = read_log(redacted_text(log.text, names) if log else "")
-        found.append(AttemptLog(number, fence, lines, log.written_at if log else None))
-    return found
 
 
 def follow_logs(

@@ -39,6 +39,7 @@ WORDS = {
         f"plan {verb}": ["plan", verb, "leap", "hourly"]
         for verb in ("resume", "enable", "disable", "delete")
     },
+    "web hash": ["web", "hash", "--password", "right"],
 }
 ELSEWHERE = {"executions --follow", "alerts list", "alerts test"}
 """Commands without an end, or that need an application; their own tests check them."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sempre import Sempre
-from sempre.cli import fleet
+from sempre.app.presentation import fleet
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Session
 from sempre.testing.contracts.store.builders import claimed, expire, session_of

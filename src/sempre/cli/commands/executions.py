@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
+from sempre.app.presentation.slots import TICK
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.executions import EXECUTION, RANGE, RangeOf, happened_at
 from sempre.cli.following import follow
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
-from sempre.cli.slots import TICK
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State

@@ -1,22 +1,19 @@
 """`sempre log`: who changed what, from what, to what, and why."""
 
-import json
 from itertools import islice
 
 import click
 
+from sempre.app.presentation import actions as shared
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, Fields
+from sempre.cli.fields import Fields
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
-from sempre.domain.action import Action
-from sempre.domain.arguments import Json
-from sempre.domain.redaction import redacted, redacted_text
 
 __all__ = ["log"]
 
 KINDS = ("schedule", "execution", "switch", "job", "worker", "queue", "store")
-WIDEST = 60
+ACTION = Fields.of(shared.ACTION)
 
 
 @click.command
@@ -44,40 +41,3 @@ def log(context: CommandContext, *, target: str, limit: int, **filters: str | No
         inform("no action is on record.")
     elif len(actions) > limit:
         inform("more exist: raise -n.")
-
-
-def _change(action: Action, context: CommandContext) -> str:
-    """Return the changed fields in words: `cron: "0 2 * * *" -> "0 3 * * *"`."""
-    before, after = _mask(action.before, context), _mask(action.after, context)
-    if not isinstance(after, dict):
-        return ""
-    old = before if isinstance(before, dict) else {}
-    parts = [_field(name, old.get(name), value) for name, value in after.items()]
-    return ", ".join(parts)
-
-
-def _field(name: str, before: Json, after: Json) -> str:
-    new = _short(after)
-    return f"{name}: {new}" if before is None else f"{name}: {_short(before)} -> {new}"
-
-
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
-
-
-def _mask(value: Json, context: CommandContext) -> Json:
-    return redacted(value, context.redact)
-
-
-ACTION = Fields[Action](
-    Field("id", lambda each: each.id),
-    Field("at", lambda each: each.at, column="AT"),
-    Field("actor", lambda each: each.actor, column="BY"),
-    Field("verb", lambda each: each.verb, column="VERB"),
-    Field("target", lambda each: each.target, column="TARGET"),
-    Field("note", lambda each: each.note, column="WHY", mask=redacted_text, below=True),
-    Field("before", lambda each: each.before, mask=redacted),
-    Field("after", lambda each: each.after, mask=redacted),
-    Field("", lambda each: each.after, column="CHANGE", text=_change, below=True),
-)

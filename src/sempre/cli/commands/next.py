@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import click
 
+from sempre.app.presentation.slots import TICK, upcoming
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.schedules import summaries_of
-from sempre.cli.slots import TICK, upcoming
 from sempre.cli.times import format_age
 from sempre.domain.schedule import Schedule
 from sempre.errors import SempreError

@@ -6,14 +6,14 @@ from datetime import datetime
 
 import click
 
+from sempre.app.presentation.definitions import definition_json, definition_lines
+from sempre.app.presentation.slots import upcoming
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
-from sempre.cli.definitions import definition_json, definition_lines
 from sempre.cli.executions import EXECUTION, RANGE, RangeOf
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.schedules import LIGHTS, SCHEDULE, Summary, state_text, summaries_of
-from sempre.cli.slots import upcoming
 from sempre.cli.times import format_age, json_instant
 from sempre.domain.execution import Execution
 from sempre.errors import SempreError

@@ -4,15 +4,17 @@ from typing import Any
 
 import click
 
-from sempre.app.switches import StoredSwitch, target_of
+from sempre.app.presentation import switches as shared
+from sempre.app.presentation.switches import switch_target
+from sempre.app.switches import StoredSwitch
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, Fields
+from sempre.cli.fields import Fields
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
-from sempre.cli.times import format_age
-from sempre.domain.switch import Switch
 
 __all__ = ["kill", "list_switches", "off", "on", "revive", "stored_switch", "switch", "switches"]
+
+SWITCH = Fields.of(shared.SWITCH)
 
 
 @click.group("switch")
@@ -65,31 +67,9 @@ def list_switches(context: CommandContext) -> None:
         inform("no switch is off.")
 
 
-def _until_text(each: Switch, context: CommandContext) -> str:
-    until = each.until
-    return f"{context.shown(until)} ({format_age(until, context.now)})" if until else ""
-
-
-SWITCH = Fields[Switch](
-    Field("name", lambda each: each.name, column="NAME"),
-    Field("target", lambda each: each.target),
-    Field("mode", lambda each: each.mode, column="MODE"),
-    Field("until", lambda each: each.until, column="UNTIL", text=_until_text),
-    Field("rejected", lambda each: each.rejected, column="REJECTED"),
-    Field("actor", lambda each: each.actor, column="BY"),
-    Field("reason", lambda each: each.reason, column="REASON", below=True),
-)
-
-
 def stored_switch(context: CommandContext, name: str) -> StoredSwitch:
     """Return the switch of a name; known jobs and tags come from schedules and workers."""
-    schedules = list(context.app.schedules)
-    sessions = context.read(context.store.sessions())
-    jobs = {each.definition.job for each in schedules}.union(*(each.jobs for each in sessions))
-    tags = {tag for each in schedules for tag in each.definition.tags}
-    are_off = {each.name for each in context.read(context.store.switches())}
-    target = name if name in are_off else target_of(name, jobs=jobs, tags=tags)
-    return context.app.switch(target)
+    return context.app.switch(switch_target(context, name))
 
 
 def _report(context: CommandContext, stored: StoredSwitch, did: str) -> None:

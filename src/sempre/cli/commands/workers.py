@@ -6,21 +6,17 @@ import click
 
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.fields import Field, Fields
-from sempre.cli.fleet import WorkerState, read_workers
+from sempre.cli.fleet import WORKER, WorkerState, read_workers
 from sempre.cli.group import ListingGroup
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
-from sempre.cli.times import format_duration
 from sempre.domain.action import Action
 from sempre.domain.names import check_note
 from sempre.engine.ids import new_id
 from sempre.errors import NotFound
 from sempre.errors.wording import counted
 
-__all__ = ["WORKER", "drain", "list_workers", "workers"]
-
-LIGHTS = {"alive": "*", "draining": "~", "expired": "x"}
+__all__ = ["drain", "list_workers", "workers"]
 
 
 @click.group("workers", cls=ListingGroup)
@@ -117,31 +113,3 @@ def _report(
 
 def _place(worker: WorkerState) -> str:
     return f"{worker.session.host} {worker.session.pid}"
-
-
-def _lease(worker: WorkerState, _context: CommandContext) -> str:
-    left = worker.lease_left
-    return format_duration(left) if worker.state != "expired" else f"over {format_duration(-left)}"
-
-
-def _runs(worker: WorkerState, _context: CommandContext) -> str:
-    return str(len(worker.runs))
-
-
-WORKER = Fields[WorkerState](
-    Field("", lambda each: LIGHTS[each.state], column=""),
-    Field("id", lambda each: each.session.id, column="ID", is_id=True),
-    Field("state", lambda each: each.state, column="STATE"),
-    Field("host", lambda each: each.session.host, column="HOST", flexible=12),
-    Field("pid", lambda each: each.session.pid, column="PID"),
-    Field("queues", lambda each: each.session.queues),
-    Field("jobs", lambda each: each.session.jobs),
-    Field("running", lambda each: [row.id for row in each.runs], column="RUNS", text=_runs),
-    Field("started_at", lambda each: each.session.started_at, column="SINCE"),
-    Field("leased_until", lambda each: each.session.leased_until, column="LEASE", text=_lease),
-    Field("release", lambda each: each.session.release, column="RELEASE", optional=True),
-    Field("tzdata", lambda each: each.session.tzdata, column="TZDATA", optional=True),
-    Field(
-        "", lambda each: ", ".join(each.session.queues), column="QUEUES", flexible=12, below=True
-    ),
-)

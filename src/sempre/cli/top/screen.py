@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sempre.cli.commands.queues import shown_count
+from sempre.cli.fleet import shown_count
 from sempre.cli.output import printable
 from sempre.cli.times import format_age, format_duration, format_instant
 from sempre.cli.top.frame import Frame, Run

@@ -1,0 +1,250 @@
+"""The dashboard as an ASGI application: protection, authentication, roles, handlers in threads."""
+
+import asyncio
+import inspect
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from threading import Lock
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route as StarletteRoute
+
+from sempre.app.operator import Operator
+from sempre.engine.core import Engine
+from sempre.errors import SempreError, ZoneError
+from sempre.grids.zones import zone
+from sempre.web.answers import Answer, Explained
+from sempre.web.assets import assets
+from sempre.web.auth import Auth
+from sempre.web.failures import (
+    FOREIGN_FORM,
+    FOREIGN_HOST,
+    NO_AUTH,
+    NO_PAGE,
+    READ_ONLY,
+    TOO_LARGE,
+    explained,
+    role_missing,
+)
+from sempre.web.live import Poller, Probes
+from sempre.web.protection import is_allowed_host, is_own_form
+from sempre.web.rendering import TOLD, read_told, response_of, secured
+from sempre.web.roles import Identity, Role, read_identity
+from sempre.web.routes import API, ROUTES, Handler, Route
+from sempre.web.shared import Shared
+from sempre.web.views.preferences import THEMES
+from sempre.web.visit import Options, Visit, Words
+
+__all__ = ["Dashboard", "make_dashboard"]
+
+logger = logging.getLogger("sempre")
+LARGEST_FORM = 256 * 1024
+DEFECT = Explained(
+    500,
+    "Something went wrong",
+    "The dashboard has a defect here; its log has the traceback. Workers are not affected.",
+    "Report what you did, with the lines of the log.",
+)
+
+
+class _Turned(Exception):
+    """A request that is answered before its handler is called."""
+
+    def __init__(self, answer: Explained, *, challenge: str = "") -> None:
+        """Take the failure to explain, and how a browser can ask for a password."""
+        super().__init__(answer.title)
+        self.answer = answer
+        self.challenge = challenge
+
+
+def make_dashboard(operator: Operator, *, auth: Auth | None, options: Options) -> Starlette:
+    """Return the dashboard of an operator as an ASGI application."""
+    return Dashboard(operator, auth=auth, options=options).asgi()
+
+
+class Dashboard:
+    """Serves the table of routes; the store is read in threads, for the core is synchronous."""
+
+    def __init__(self, operator: Operator, *, auth: Auth | None, options: Options) -> None:
+        """Connect to nothing yet."""
+        self._operator = operator
+        self._auth = auth
+        self._options = options
+        self._opening = Lock()
+        self._shared = Shared(operator.clock)
+        self.poller = Poller(Probes(self._engine).next)
+
+    def asgi(self) -> Starlette:
+        """Return the ASGI application."""
+        routes = [
+            StarletteRoute(each.path, self._endpoint(each), methods=[each.method])
+            for each in ROUTES
+        ]
+        handlers = {404: self._missing, 405: self._missing, Exception: self._defect}
+        return Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]  # HTTPException handlers
+
+    def _endpoint(self, route: Route) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            if route.handler == "static":
+                return secured(_file(request))
+            visit: Visit | None = None
+            challenge = ""
+            try:
+                visit = await self._visit(request, route)
+                if route.handler == "live":
+                    return secured(self._stream())
+                answer: Answer = await asyncio.to_thread(self._handle, route.handler, visit)
+            except _Turned as turned:
+                answer, challenge = turned.answer, turned.challenge
+            except SempreError as error:
+                answer = explained(error)
+            return await self._respond(request, answer, visit, challenge=challenge)
+
+        return endpoint
+
+    async def _respond(
+        self, request: Request, answer: Answer, visit: Visit | None = None, *, challenge: str = ""
+    ) -> Response:
+        as_json = request.url.path.removeprefix(_prefix(request)).startswith(API)
+        prefix = _prefix(request)
+        response = await asyncio.to_thread(
+            response_of, answer, visit, self._options, prefix=prefix, as_json=as_json
+        )
+        if challenge:
+            response.status_code = 401
+            response.headers["www-authenticate"] = challenge
+        return secured(response)
+
+    # Who visits
+
+    async def _visit(self, request: Request, route: Route) -> Visit:
+        options = self._options
+        if not is_allowed_host(request.headers.get("host", ""), options.hosts):
+            raise _Turned(FOREIGN_HOST)
+        identity = await self._identity(request)
+        needed = route.role or Role.READ
+        if identity.role < needed:
+            raise _Turned(role_missing(needed, identity.role, identity.name))
+        if route.method == "POST":
+            if options.read_only:
+                raise _Turned(READ_ONLY)
+            if not is_own_form(request.headers):
+                raise _Turned(FOREIGN_FORM)
+        form = await _form(request) if route.method == "POST" else {}
+        actor = identity.name or self._operator.actor
+        prefix = _prefix(request)
+        return Visit(
+            operator=self._operator.acting_as(actor),
+            options=options,
+            role=identity.role,
+            actor=actor,
+            prefix=prefix,
+            path=request.url.path.removeprefix(prefix) or "/",
+            params={name: str(value) for name, value in request.path_params.items()},
+            query=parse_qs(request.url.query, keep_blank_values=False, max_num_fields=2000),
+            form=form,
+            zone=self._zone(request),
+            theme=_known(request.cookies.get("sempre_theme", ""), THEMES),
+            told=read_told(request.cookies.get(TOLD, "")),
+            shared=self._shared,
+        )
+
+    async def _identity(self, request: Request) -> Identity:
+        if self._auth is None:
+            raise _Turned(NO_AUTH)
+        if inspect.iscoroutinefunction(self._auth):
+            given = await self._auth(request)
+        else:
+            # It may read a database, or hash a password.
+            given = await asyncio.to_thread(self._auth, request)
+            given = await given if inspect.isawaitable(given) else given
+        identity = read_identity(given)
+        if identity.role is Role.DENY:
+            challenge = str(getattr(self._auth, "challenge", ""))
+            raise _Turned(role_missing(Role.READ, Role.DENY, identity.name), challenge=challenge)
+        return identity
+
+    def _zone(self, request: Request) -> str:
+        """Return the time zone of the page: of the URL, the cookie, the application, or UTC."""
+        usual = self._operator.composition.settings.timezone or "UTC"
+        name = request.query_params.get("tz") or read_told(request.cookies.get("sempre_zone", ""))
+        try:
+            return zone(name).name if name else usual
+        except ZoneError:
+            return usual
+
+    # Other answers
+
+    def _engine(self) -> Engine:
+        # One thread opens the store.
+        with self._opening:
+            return self._operator.engine
+
+    def _handle(self, handler: Handler, visit: Visit) -> Answer:
+        """Open the store, and call a handler; runs in a thread."""
+        _ = self._engine()
+        return handler(visit)
+
+    def _stream(self) -> Response:
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(
+            self.poller.messages(), media_type="text/event-stream", headers=headers
+        )
+
+    async def _missing(self, request: Request, _error: HTTPException) -> Response:
+        return await self._respond(request, NO_PAGE)
+
+    async def _defect(self, request: Request, error: Exception) -> Response:
+        logger.error("the dashboard failed at %s", request.url.path, exc_info=error)
+        return await self._respond(request, DEFECT)
+
+
+def _prefix(request: Request) -> str:
+    return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+def _known(word: str, words: tuple[str, ...]) -> str:
+    return word if word in words else words[0]
+
+
+async def _form(request: Request) -> Words:
+    """Return the fields of a form, or the texts of a JSON object."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_FORM:
+            raise _Turned(TOO_LARGE)
+    if (
+        request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        == "application/json"
+    ):
+        return _json_form(body)
+    text = body.decode("utf-8", "replace")
+    return parse_qs(text, keep_blank_values=False, max_num_fields=2000)
+
+
+def _json_form(body: bytes) -> Words:
+    try:
+        given = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        raise _Turned(Explained(400, "Not understood", "The body is not JSON.")) from None
+    if not isinstance(given, dict):
+        raise _Turned(Explained(400, "Not understood", "The body is not a JSON object."))
+    return {
+        name: [str(each) for each in (value if isinstance(value, list) else [value])]
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def _file(request: Request) -> Response:
+    asset = assets().get(request.path_params["file"])
+    if asset is None or asset.digest != request.path_params["digest"]:
+        raise HTTPException(404)
+    kept = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(asset.content, media_type=asset.media_type, headers=kept)

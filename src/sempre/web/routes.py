@@ -1,0 +1,93 @@
+"""The table of routes: path, method, the lowest role, and the handler that returns an answer.
+
+A page is added by a function in `views/`, a template, one row here, and an entry in `navigation`.
+Acts have their routes from the table `acts.ACTS`. Handlers are synchronous and run in a thread.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, NamedTuple
+
+from sempre.web.acts import ACTS
+from sempre.web.answers import Answer
+from sempre.web.api import openapi, reads
+from sempre.web.roles import Role
+from sempre.web.views import (
+    acts,
+    execution,
+    executions,
+    fleet,
+    log,
+    overview,
+    preferences,
+    schedule,
+    schedules,
+    settings,
+)
+from sempre.web.visit import Visit
+
+__all__ = ["API", "ROUTES", "Handler", "Route"]
+
+API = "/api/v1"
+Handler = Callable[[Visit], Answer]
+
+
+class Route(NamedTuple):
+    """One path of the dashboard.
+
+    Attributes:
+        role: the lowest role that may enter; None for files that are no secret.
+        handler: returns the answer; or the name of a stream that is no answer of one piece.
+        about: what the route does, for the description of the API.
+    """
+
+    path: str
+    method: Literal["GET", "POST"]
+    role: Role | None
+    handler: Handler | Literal["static", "live"]
+    about: str = ""
+
+
+_PAGES = (
+    Route("/", "GET", Role.READ, overview.overview_page),
+    Route("/schedules", "GET", Role.READ, schedules.schedules_page),
+    Route("/schedules/{name:path}", "GET", Role.READ, schedule.schedule_page),
+    Route("/executions", "GET", Role.READ, executions.executions_page),
+    Route("/executions/{id}", "GET", Role.READ, execution.execution_page),
+    Route("/workers", "GET", Role.READ, fleet.workers_page),
+    Route("/switches", "GET", Role.READ, fleet.switches_page),
+    Route("/log", "GET", Role.READ, log.log_page),
+    Route("/settings", "GET", Role.READ, settings.settings_page),
+    Route("/preferences", "GET", Role.READ, preferences.preferences),
+    Route("/live", "GET", Role.READ, "live"),
+    Route("/static/{digest}/{file}", "GET", None, "static"),
+)
+_ACTS = (
+    *(Route(act.path, "GET", act.role, partial(acts.form_of, act=act)) for act in ACTS),
+    *(Route(act.path, "POST", act.role, partial(acts.act_by_form, act=act)) for act in ACTS),
+)
+_READS = (
+    Route(f"{API}/status", "GET", Role.READ, reads.status, "The health of the store."),
+    Route(f"{API}/schedules", "GET", Role.READ, reads.schedules, "Schedules, by name."),
+    Route(f"{API}/schedules/{{name:path}}", "GET", Role.READ, reads.schedule, "One schedule."),
+    Route(
+        f"{API}/executions", "GET", Role.READ, reads.executions, "Executions, newest slot first."
+    ),
+    Route(f"{API}/executions/{{id}}", "GET", Role.READ, reads.execution, "One execution."),
+    Route(f"{API}/workers", "GET", Role.READ, reads.workers, "Workers and queues."),
+    Route(f"{API}/switches", "GET", Role.READ, reads.switches, "Switches that are off."),
+    Route(f"{API}/log", "GET", Role.READ, reads.actions, "The log of actions, newest first."),
+)
+_API_ACTS = tuple(
+    Route(f"{API}{act.path}", "POST", act.role, partial(acts.act_by_api, act=act), act.effect)
+    for act in ACTS
+)
+_DESCRIPTION = Route(
+    f"{API}/openapi.json",
+    "GET",
+    Role.READ,
+    lambda visit: openapi.description(visit, [*_READS, *_API_ACTS]),
+    "This description.",
+)
+ROUTES = (*_PAGES, *_ACTS, *_READS, *_API_ACTS, _DESCRIPTION)
+"""All routes; a path is matched in this order."""

@@ -1,0 +1,59 @@
+"""The pages of acts: a form that says what will happen, and what really happened."""
+
+from sempre.web.acts import Act, Told, perform
+from sempre.web.answers import Answer, JsonAnswer, PageAnswer, Redirect
+from sempre.web.protection import local_path
+from sempre.web.visit import Visit
+
+__all__ = ["act_by_api", "act_by_form", "form_of"]
+
+FIELDS = ("until", "at", "to", "mode", "why")
+LONGEST_TOLD = 600
+LOST = 409
+
+
+def form_of(visit: Visit, act: Act) -> PageAnswer:
+    """Return the form of an act: its targets, its effect, and the fields that it asks for."""
+    values = {
+        "act": act,
+        "targets": list(dict.fromkeys(filter(None, visit.query.get("target", ())))),
+        "next": local_path(visit.asked("next"), visit.url(f"/{act.kind}")),
+    }
+    return PageAnswer("act.html", act.title, values)
+
+
+def act_by_form(visit: Visit, act: Act) -> Answer:
+    """Act, then return to the page before; a target without effect is told on a page of its own."""
+    told = _performed(visit, act)
+    back = local_path(visit.given("next"), visit.url(f"/{act.kind}"))
+    if all(each.done for each in told):
+        gone = act.verb in ("delete", "rename")
+        return Redirect(visit.url(f"/{act.kind}") if gone else back, _summary(act, told))
+    values = {"act": act, "told": told, "next": back}
+    return PageAnswer("told.html", act.title, values, status=LOST)
+
+
+def act_by_api(visit: Visit, act: Act) -> JsonAnswer:
+    """Act, and return the effect on each target; status 409 if one had none."""
+    told = _performed(visit, act)
+    results = [{"target": each.target, "done": each.done, "message": each.message} for each in told]
+    status = 200 if all(each.done for each in told) else LOST
+    return JsonAnswer({"v": 1, "act": f"{act.kind}.{act.verb}", "results": results}, status)
+
+
+def _performed(visit: Visit, act: Act) -> list[Told]:
+    try:
+        return perform(act, visit.operator, visit.form.get("target", ()), _fields(visit))
+    finally:
+        visit.shared.forget()
+
+
+def _fields(visit: Visit) -> dict[str, str]:
+    return {name: visit.given(name) for name in FIELDS if visit.given(name)}
+
+
+def _summary(act: Act, told: list[Told]) -> str:
+    first = told[0]
+    if len(told) == 1:
+        return f"{first.target}: {first.message}."[:LONGEST_TOLD]
+    return f"{act.title}: done for {len(told)} {act.kind}."

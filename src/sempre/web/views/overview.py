@@ -1,0 +1,171 @@
+"""The overview: one sentence of health, what needs attention, and what happens now and next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from heapq import nsmallest
+
+from sempre.app.health.checks import problems_of
+from sempre.app.health.facts import Facts
+from sempre.app.health.problems import Problem
+from sempre.app.health.reading import read_facts
+from sempre.app.times import format_duration
+from sempre.domain.execution import Execution
+from sempre.domain.schedule import Schedule
+from sempre.domain.states import State
+from sempre.errors.wording import counted
+from sempre.ports.messages import ExecutionQuery, Report
+from sempre.web.answers import PageAnswer
+from sempre.web.visit import Visit
+
+__all__ = ["Figures", "Overview", "figures_of", "overview_page", "read_overview", "sentence_of"]
+
+SHOWN = 8
+SAMPLE = 500
+"""The executions that figures are computed from: the newest ones of the last 24 hours."""
+DAY = timedelta(days=1)
+BINS = 30
+P95 = 0.95
+TALLEST = 20
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures about the newest executions, of the last 24 hours at most.
+
+    Attributes:
+        since: the slot of the oldest execution that was counted.
+        is_all: whether these are all executions of the last 24 hours.
+        bins: for each of 30 parts of the time, the executions that succeeded and failed.
+    """
+
+    since: datetime
+    is_all: bool
+    count: int
+    failed: int
+    late_p95: timedelta | None
+    took_p95: timedelta | None
+    bins: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the overview shows."""
+
+    facts: Facts
+    problems: list[Problem]
+    sentence: str
+    figures: Figures
+    upcoming: list[Schedule]
+    running: list[tuple[Execution, Report | None]]
+    failures: list[Execution]
+
+    @property
+    def light(self) -> str:
+        """The light of the whole store."""
+        if any(each.severity == "error" for each in self.problems):
+            return "failing"
+        return "late" if self.problems else "ok"
+
+    def columns(self) -> list[list[tuple[int, str]]]:
+        """Return the executions over time as columns: failed ones below, of heights in pixels."""
+        most = max((1, *(ok + failed for ok, failed in self.figures.bins)))
+        return [
+            [(_height(failed, most), "failed"), (_height(ok, most), "ok")]
+            for ok, failed in self.figures.bins
+        ]
+
+
+def read_overview(visit: Visit) -> Overview:
+    """Read what the overview shows, by bounded queries."""
+    reader, store = visit.reader, visit.store
+    facts = read_facts(reader.engine)
+    problems = problems_of(facts)
+    now = reader.now
+    query = ExecutionQuery(since=now - DAY, until=now, limit=SAMPLE)
+    sample = reader.read(store.executions(query))
+    sessions = [each for each in facts.sessions if each.is_leased_beyond(now)]
+    running = [row for each in sessions[:50] for row in reader.read(store.running(each.id))][:20]
+    reports = reader.read(store.reports([row.id for row in running])) if running else []
+    by_run = {(each.execution_id, each.fence): each for each in reports}
+    failures = reader.read(store.failures(since=now - DAY, limit=SHOWN))
+    failures.sort(key=lambda row: row.ended_at or row.run_at, reverse=True)
+    scheduled = (each for each in reader.schedules() if _will_run(each, now))
+    return Overview(
+        facts=facts,
+        problems=problems,
+        sentence=sentence_of(facts, problems),
+        figures=figures_of(sample.items, now, is_all=not sample.after),
+        upcoming=nsmallest(SHOWN, scheduled, key=lambda each: (each.next_run_at or now, each.name)),
+        running=[(row, by_run.get((row.id, row.fence))) for row in running],
+        failures=failures[:SHOWN],
+    )
+
+
+def overview_page(visit: Visit) -> PageAnswer:
+    """Return the overview."""
+    topics = ("runs", "schedules", "workers", "switches")
+    view = visit.shared.value("overview", lambda: read_overview(visit))
+    return PageAnswer("overview.html", "Overview", {"view": view}, topics)
+
+
+def sentence_of(facts: Facts, problems: Sequence[Problem]) -> str:
+    """Return the health of a store in one sentence."""
+    lacking = len(facts.needing_repair) + len(facts.broken)
+    have = (
+        f"All {facts.active} enabled schedules have their next execution."
+        if facts.active and not lacking
+        else f"{lacking} of {facts.active} enabled schedules have no next execution."
+        if lacking
+        else "There is no enabled schedule."
+    )
+    age = facts.watchdog_age
+    seen = (
+        "has not run yet" if age is None else f"ran {format_duration(max(age, timedelta(0)))} ago"
+    )
+    watchdog = f"The watchdog {seen} (every {format_duration(facts.interval)})."
+    workers = f"{counted(facts.alive, 'worker')} alive." if facts.alive else "No worker is alive."
+    errors = sum(each.severity == "error" for each in problems)
+    others = len(problems) - errors
+    parts = [counted(errors, "problem")] if errors else []
+    parts += [counted(others, "warning")] if others else []
+    return f"{have} {watchdog} {workers} {' and '.join(parts) or 'Nothing'} to look at."
+
+
+def figures_of(rows: Sequence[Execution], now: datetime, *, is_all: bool) -> Figures:
+    """Return figures of executions, the newest slot first."""
+    since = rows[-1].run_at if rows else now - DAY
+    ended = [row for row in rows if row.state in (State.SUCCEEDED, State.FAILED)]
+    late = [
+        row.first_started_at - row.due_at
+        for row in rows
+        if row.first_started_at and not row.failures and row.first_started_at >= row.due_at
+    ]
+    took = [time for row in ended if (time := row.took) is not None]
+    bins = [[0, 0] for _ in range(BINS)]
+    length = max(now - since, timedelta(seconds=1))
+    for row in ended:
+        place = min(BINS - 1, int((row.run_at - since) / length * BINS))
+        bins[max(0, place)][row.state is State.FAILED] += 1
+    return Figures(
+        since,
+        is_all,
+        len(ended),
+        sum(row.state is State.FAILED for row in ended),
+        _percentile(late),
+        _percentile(took),
+        [(ok, failed) for ok, failed in bins],
+    )
+
+
+def _height(count: int, most: int) -> int:
+    return max(TALLEST * count // most, 2) if count else 0
+
+
+def _percentile(values: list[timedelta]) -> timedelta | None:
+    return sorted(values)[int(P95 * (len(values) - 1))] if values else None
+
+
+def _will_run(schedule: Schedule, now: datetime) -> bool:
+    stopped = schedule.pause is not None and schedule.pause.holds(now) and not schedule.pause.until
+    return schedule.next_run_at is not None and not stopped and not schedule.broken
