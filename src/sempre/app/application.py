@@ -12,6 +12,7 @@ from sempre.app.enqueue.enqueuer import Enqueuer
 from sempre.app.enqueue.receipt import Receipt
 from sempre.app.event_listeners import add_listener
 from sempre.app.jobs import AsyncJob, Call, Job
+from sempre.app.metrics.process_metrics import ProcessMetrics
 from sempre.app.middleware import AroundEnqueue, AroundPerform, Gate, Middleware
 from sempre.app.operator import Operator
 from sempre.app.options import (
@@ -94,6 +95,7 @@ class Sempre(Operator):
         super().__init__(composition, Declarations())
         self._registry = Registry(self)
         self._narrated = False
+        self.process_metrics = ProcessMetrics(self)
 
     def __repr__(self) -> str:
         """Show store, broker and the number of declarations; never a password."""
@@ -274,6 +276,7 @@ class Sempre(Operator):
         concurrency: int = 8,
         sync: bool = True,
         burst: bool = False,
+        metrics: str = "",
     ) -> Running:
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
@@ -281,8 +284,11 @@ class Sempre(Operator):
         worker begins once the store answers. Any number of processes may run one on a shared store:
         one of them runs each slot. It serves `queues`, by default every queue that the code
         declares by now. A burst runs only what is due; `wait_until_exhausted` waits for its end.
+        The metrics of this process are served on the address `metrics`, if one is given.
         """
-        return Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
+        worker = Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
+        worker.metrics_address = metrics
+        return worker
 
     def start(
         self,
@@ -291,19 +297,35 @@ class Sempre(Operator):
         queues: Iterable[str] | None = None,
         concurrency: int = 8,
         processes: int = 1,
+        metrics: str | None = None,
     ) -> Running | None:
         """Start workers and wait until they are asked to stop; or return the worker at once.
 
         With `join` the workers run in child processes that are started again if they crash; with a
         memory store, which children cannot share, the worker runs in this process. They serve
         `queues`, by default every declared queue. Logs go to stderr, unless logging is set up.
+        Metrics are served on the address `metrics`; with `join`, by default that of the settings.
         """
         if not logging.getLogger().handlers:
             configure_logs("text")
         if not join:
-            return self.running(queues=queues, concurrency=concurrency).begin()
-        start_processes(self, queues=queues, concurrency=concurrency, processes=processes)
+            here = metrics or ""
+            return self.running(queues=queues, concurrency=concurrency, metrics=here).begin()
+        address = self.settings.metrics if metrics is None else metrics
+        start_processes(
+            self, queues=queues, concurrency=concurrency, processes=processes, metrics=address
+        )
         return None
+
+    def metrics(self) -> str:
+        """Return the metrics of this process and of the store, in the text format of Prometheus.
+
+        Events are counted from the first call on. The store is read at most once in five seconds.
+
+        Raises:
+            MissingExtra: the extra `metrics` is not installed.
+        """
+        return self.process_metrics.text()
 
     def testing(self, start: datetime | str, *, call_jobs: bool = True) -> "TimeTravel":
         """Return this application on virtual time: `with app.testing("2026-03-29 00:00Z") as t:`.

@@ -227,3 +227,4 @@ class SettingOptions(TypedDict, total=False):
     owner: str | None
     adopt: bool
     timezone: str | None
+    metrics: str

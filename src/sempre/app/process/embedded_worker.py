@@ -9,6 +9,7 @@ import logging
 from threading import Event, Lock, Thread
 from typing import Self
 
+from sempre.app.metrics.process_metrics import ServedHere
 from sempre.app.process.worker_threads import Running
 from sempre.engine.breaker import Breaker
 from sempre.engine.heartbeat_line import WorkerEnd
@@ -31,12 +32,34 @@ class Embedded(Running):
     """
 
     _waiting: Thread | None = None
+    metrics_address: str = ""
+    """Where the metrics of this process are to be served; empty for nowhere."""
+    served: ServedHere | None = None
+    """The endpoint of the metrics, from `begin` to `end`."""
 
     def begin(self) -> Self:
         """Start the worker, or wait for its store in a thread if the store cannot be used yet.
 
         Each try that the store does not answer, or refuses, is logged.
+
+        Raises:
+            InvalidInput: the address for metrics cannot be used.
         """
+        metrics = self._app.process_metrics
+        if not self.metrics_address or self._app.composition.is_virtual:
+            metrics.watch(self)
+            return self._begin()
+        self.served = metrics.served_on(self.metrics_address)
+        try:
+            self._begin()
+        except BaseException:
+            self.served.stop()
+            raise
+        # Only now: the executors fork before there are threads.
+        self.served.start(self)
+        return self
+
+    def _begin(self) -> Self:
         if self._burst:
             return super().begin()
         self._gone, self._turn = Event(), Lock()
@@ -51,6 +74,14 @@ class Embedded(Running):
 
     def end(self, *, drain: float | None = None) -> None:
         """Stop the worker, or the wait for its store. A second call does nothing."""
+        try:
+            self._end(drain)
+        finally:
+            served, self.served = self.served, None
+            if served is not None:
+                served.stop()
+
+    def _end(self, drain: float | None) -> None:
         if self._waiting is None:
             super().end(drain=drain)
             return
