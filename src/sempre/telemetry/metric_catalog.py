@@ -12,7 +12,8 @@ __all__ = ["METRICS", "OF_STORE", "OF_WORKERS", "Metric", "Sample"]
 LATENESS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
 DURATION = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 14400.0)
 PASS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0)
-WORK = ("queue", "job")
+# Not `job`: Prometheus gives every series the name of its scrape job under that label.
+WORK = ("queue", "job_name")
 PROCESS = ("process",)
 PAIR = ("pair",)
 
