@@ -95,7 +95,7 @@ def test_an_address_in_use_is_refused_with_its_name(endpoint: Endpoint) -> None:
 
 
 def test_an_address_of_another_host_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="192.0.2.1:1234"):
+    with pytest.raises(InvalidInput, match=r"192\.0\.2\.1:1234"):
         listen_on("192.0.2.1", 1234)
 
 

@@ -28,9 +28,9 @@ def unready_reason(
 
 def _reason(report: ProcessReport, age: float, lease: float) -> str:
     if age > lease:
-        return f"has been silent for {age:.0f} s; its lease is {lease:.0f} s"
+        return f"has been silent for {age:.0f} s: it hangs, or a job holds its interpreter"
     if not report.has_session:
         return "has no session in the store: it starts, stops, or waits for the store"
-    if report.heartbeat_age is None or report.heartbeat_age + age > lease:
+    if report.heartbeat_age is None or report.heartbeat_age > lease:
         return f"had no heartbeat within its lease of {lease:.0f} s"
     return "" if report.store_up else "gets errors from the store; see its log"
