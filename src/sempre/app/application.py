@@ -12,7 +12,7 @@ from sempre.app.enqueue.enqueuer import Enqueuer
 from sempre.app.enqueue.receipt import Receipt
 from sempre.app.event_listeners import add_listener
 from sempre.app.jobs import AsyncJob, Call, Job
-from sempre.app.metrics.process_metrics import ProcessMetrics
+from sempre.app.measured import Measured
 from sempre.app.middleware import AroundEnqueue, AroundPerform, Gate, Middleware
 from sempre.app.operator import Operator
 from sempre.app.options import (
@@ -51,7 +51,7 @@ R = TypeVar("R")
 _PLACES = ("store", "broker")
 
 
-class Sempre(Operator):
+class Sempre(Operator, Measured):
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")
@@ -95,7 +95,6 @@ class Sempre(Operator):
         super().__init__(composition, Declarations())
         self._registry = Registry(self)
         self._narrated = False
-        self.process_metrics = ProcessMetrics(self)
 
     def __repr__(self) -> str:
         """Show store, broker and the number of declarations; never a password."""
@@ -316,16 +315,6 @@ class Sempre(Operator):
             self, queues=queues, concurrency=concurrency, processes=processes, metrics=address
         )
         return None
-
-    def metrics(self) -> str:
-        """Return the metrics of this process and of the store, in the text format of Prometheus.
-
-        Events are counted from the first call on. The store is read at most once in five seconds.
-
-        Raises:
-            MissingExtra: the extra `metrics` is not installed.
-        """
-        return self.process_metrics.text()
 
     def testing(self, start: datetime | str, *, call_jobs: bool = True) -> "TimeTravel":
         """Return this application on virtual time: `with app.testing("2026-03-29 00:00Z") as t:`.

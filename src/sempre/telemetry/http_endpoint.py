@@ -116,13 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = SILENT_SECONDS
 
-    def do_GET(self) -> None:
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(with_body=False)
-
-    def _answer(self, *, with_body: bool) -> None:
+    def _answer(self) -> None:
         write = self.server.pages.get(self.path.partition("?")[0])
         page = Page(HTTPStatus.NOT_FOUND, "not found\n") if write is None else _written(write)
         body = page.text.encode()
@@ -132,8 +126,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
-        if with_body:
+        if self.command != "HEAD":
             self.wfile.write(body)
+
+    # The base class looks its methods up by these names.
+    do_GET = do_HEAD = _answer  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - named by the base class
         logger.debug("metrics: %s", printable(format % args))

@@ -1,7 +1,6 @@
-"""The exporter: writes the metrics of worker processes and of their store, and their readiness."""
+"""The exporter: writes the metrics of worker processes and their store; decides readiness."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,7 @@ from sempre.app.metrics.work_samples import read_work
 from sempre.engine.core import Engine
 from sempre.errors import StoreGone
 from sempre.grids.zones import tzdata_version
-from sempre.telemetry.exposition import CONTENT_TYPE, written
-from sempre.telemetry.http_endpoint import Page, Pages
+from sempre.telemetry.exposition import written
 from sempre.telemetry.metric_catalog import METRICS, OF_STORE, Sample
 from sempre.telemetry.tally import Tally
 
@@ -82,20 +80,6 @@ class Exporter:
         lease = self._app.settings.lease.total_seconds()
         return unready_reason(reports, lease=lease, store_up=self._work.latest().is_up)
 
-    @property
-    def pages(self) -> Pages:
-        """The pages of the endpoint, by path."""
-        return {"/metrics": self._metrics, "/healthz": _alive, "/readyz": self._ready}
-
-    def _metrics(self) -> Page:
-        return Page(HTTPStatus.OK, self.text(), CONTENT_TYPE)
-
-    def _ready(self) -> Page:
-        reason = self.unready_reason()
-        if reason:
-            return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{reason}\n")
-        return Page(HTTPStatus.OK, "ready\n")
-
     def _reading(self, read: Callable[[Engine], Sequence[Sample]]) -> Sequence[Sample]:
         try:
             return read(self._app.engine)
@@ -111,10 +95,6 @@ def store_metrics(engine: Engine) -> tuple[str, list[Sample]]:
     samples += read_schedules(engine)
     exported = [METRICS["sempre_build_info"], *OF_STORE]
     return written(exported, {}, samples), samples
-
-
-def _alive() -> Page:
-    return Page(HTTPStatus.OK, "alive\n")
 
 
 def _build_info() -> Sample:

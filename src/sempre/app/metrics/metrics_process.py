@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from sempre.addresses.listening import read_listening_address
 from sempre.app.metrics.exporter import Exporter
 from sempre.app.metrics.hand_over import Channel, Received, Sender
+from sempre.app.metrics.pages import pages_of
 from sempre.telemetry.exposition import check_installed
 from sempre.telemetry.http_endpoint import Endpoint, listen_on
 
@@ -88,7 +89,7 @@ class MetricsProcess:
         self._app.composition.sets_up = False
         received = Received(self._app.clock)
         exporter = Exporter(self._app, received.tally, received.reports, owns_engine=True)
-        endpoint = Endpoint(self._listening, exporter.pages)
+        endpoint = Endpoint(self._listening, pages_of(exporter))
         for target, argument in (
             (received.receive_from, self._channel.receiving),
             (_stop_with_parent, parent_pipe),

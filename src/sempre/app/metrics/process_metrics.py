@@ -1,29 +1,24 @@
 """Metrics of this process: what its workers count, as text or on an address."""
 
-import logging
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from sempre.addresses.listening import read_listening_address
 from sempre.app.metrics.exporter import Exporter
 from sempre.app.metrics.process_reports import ProcessReport, WorkerProbe
 from sempre.engine.events import Happened
 from sempre.telemetry.exposition import check_installed
-from sempre.telemetry.http_endpoint import Endpoint, listen_on
 from sempre.telemetry.metrics import COUNTED, Recorder
 from sempre.telemetry.tally import Tally
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
+    from sempre.app.metrics.publication import ServedHere
     from sempre.app.process.worker_threads import Running
 
-__all__ = ["ProcessMetrics", "Publication", "ServedHere"]
-
-logger = logging.getLogger("sempre")
+__all__ = ["ProcessMetrics"]
 
 
 class ProcessMetrics:
@@ -80,51 +75,8 @@ class ProcessMetrics:
             InvalidInput: the address cannot be used.
             MissingExtra: `prometheus_client` is not installed.
         """
+        from sempre.app.metrics.publication import ServedHere  # noqa: PLC0415 - brings an HTTP server
+
         check_installed()
-        host, port = read_listening_address("metrics", address)
         self.count()
-        return ServedHere(self, Endpoint(listen_on(host, port), self.exporter.pages))
-
-
-class Publication(Protocol):
-    """Where the metrics of a worker are published."""
-
-    @property
-    def private(self) -> Sequence[int]:
-        """Descriptors of the publication that are kept from jobs."""
-        ...
-
-    def publishing(self, running: "Running") -> AbstractContextManager[None]:
-        """Publish the metrics of a worker inside a `with` block."""
-        ...
-
-
-class ServedHere:
-    """An endpoint in a thread of the worker's own process."""
-
-    private: Sequence[int] = ()
-
-    def __init__(self, metrics: ProcessMetrics, endpoint: Endpoint) -> None:
-        """Take an endpoint that has not been started."""
-        self._metrics = metrics
-        self._endpoint = endpoint
-        self.url = endpoint.url
-
-    def start(self, running: "Running") -> None:
-        """Serve the metrics of a worker."""
-        self._metrics.watch(running)
-        self._endpoint.start()
-        logger.info("metrics of this process are on %s/metrics", self.url)
-
-    def stop(self) -> None:
-        """Serve no longer."""
-        self._endpoint.stop()
-
-    @contextmanager
-    def publishing(self, running: "Running") -> Iterator[None]:
-        """Serve the metrics of a worker inside a `with` block."""
-        self.start(running)
-        try:
-            yield
-        finally:
-            self.stop()
+        return ServedHere(self, address)

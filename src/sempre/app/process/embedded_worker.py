@@ -7,15 +7,17 @@ the worker begins anew without child processes, and leaves their jobs to other w
 
 import logging
 from threading import Event, Lock, Thread
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from sempre.app.metrics.process_metrics import ServedHere
 from sempre.app.process.worker_threads import Running
 from sempre.engine.breaker import Breaker
 from sempre.engine.heartbeat_line import WorkerEnd
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import StoreError, StoreRefused
 from sempre.urls import masked
+
+if TYPE_CHECKING:
+    from sempre.app.metrics.publication import ServedHere
 
 __all__ = ["Embedded"]
 
@@ -34,7 +36,7 @@ class Embedded(Running):
     _waiting: Thread | None = None
     metrics_address: str = ""
     """Where the metrics of this process are to be served; empty for nowhere."""
-    served: ServedHere | None = None
+    served: "ServedHere | None" = None
     """The endpoint of the metrics, from `begin` to `end`."""
 
     def begin(self) -> Self:

@@ -10,8 +10,6 @@ from mmap import mmap
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from sempre.app.metrics.metrics_process import MetricsProcess
-from sempre.app.metrics.process_metrics import Publication
 from sempre.app.process.signals import StopRequests, stop_requests_by_signal
 from sempre.app.process.wait_for_store import StoreRetry, is_stopped_within
 from sempre.app.process.worker_threads import Running
@@ -19,6 +17,8 @@ from sempre.engine.supervisor import DRAINED, Supervisor
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
+    from sempre.app.metrics.metrics_process import MetricsProcess
+    from sempre.app.metrics.publication import Publication
 
 __all__ = ["start_processes", "work"]
 
@@ -66,13 +66,19 @@ def start_processes(
         work(app, queues=chosen, concurrency=concurrency, metrics=here)
         return
     app.close()
-    served = MetricsProcess(app, metrics) if metrics else None
+    served = _metrics_process(app, metrics) if metrics else None
     companion = None if served is None else served.serve
     try:
         Supervisor(run, processes, app.clock, companion).run_until_stopped()
     finally:
         if served is not None:
             served.close()
+
+
+def _metrics_process(app: "Sempre", address: str) -> "MetricsProcess":
+    from sempre.app.metrics.metrics_process import MetricsProcess  # noqa: PLC0415 - an HTTP server
+
+    return MetricsProcess(app, address)
 
 
 def work(
@@ -83,7 +89,7 @@ def work(
     parent_pipe: int | None = None,
     begun: Callable[[], None] | None = None,
     accepted: mmap | None = None,
-    metrics: Publication | None = None,
+    metrics: "Publication | None" = None,
 ) -> int:
     """Work in this process until SIGTERM or SIGINT; a later signal ends the drain.
 
