@@ -38,7 +38,7 @@ LONGEST_REST = 30.0
 LONGEST_REASON = 8192
 HAS_DRAINED = 2
 # Seconds before a companion that died is replaced, and until one that is asked to end is killed.
-COMPANION_REST = 1.0
+COMPANION_REST = 5.0
 COMPANION_END = 3.0
 # Errors that every worker would meet.
 REFUSALS = (StoreRefused, InvalidInput, MissingExtra, Refused)
@@ -261,10 +261,9 @@ class Supervisor:
         if not pid:
             return
         os.kill(pid, signal.SIGTERM)
-        until = self.clock.elapsed() + COMPANION_END
+        signal.setitimer(signal.ITIMER_REAL, COMPANION_END)
         while not os.waitpid(pid, os.WNOHANG)[0]:
-            left = until - self.clock.elapsed()
-            if left <= 0 or signal.sigtimedwait({signal.SIGCHLD}, left) is None:
+            if signal.sigwait({signal.SIGCHLD, signal.SIGALRM}) == signal.SIGALRM:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
                 return

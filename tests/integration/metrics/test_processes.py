@@ -211,3 +211,13 @@ def test_the_setting_of_the_environment_serves_metrics_too(folder: Path, port: i
 
         assert worker.end(signal.SIGINT) == 0
     assert get(port, "/healthz")[0] == 0
+
+
+def test_a_worker_on_a_memory_store_serves_its_own_metrics(folder: Path, port: int) -> None:
+    (folder / "jobs.py").write_text(JOBS.replace("sqlite:///jobs.db", "memory://"))
+    with program(folder, *words(port)) as worker:
+        eventually(lambda: value(port, ENDED, state="succeeded"))
+        assert get(port, "/readyz") == (200, "ready\n")
+        assert value(port, "sempre_schedules") == 1
+
+        assert worker.end(signal.SIGTERM) == 0

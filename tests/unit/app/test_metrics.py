@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from threading import Event
 from typing import NamedTuple
 
 import pytest
@@ -214,3 +215,32 @@ def test_gauges_of_the_store_tell_of_switches_limits_pauses_and_pairs(app: Sempr
     assert value(text, "sempre_pair_cadence_seconds", pair="derive") == 60.0
     assert {each.name for each in samples} <= set(METRICS)
     app.close()
+
+
+def test_a_full_limit_and_the_work_that_runs_and_waits_are_counted(billing: Billing) -> None:
+    begun, gate = Event(), Event()
+
+    @billing.app.job(limit=Concurrency(1))
+    def narrow() -> None:
+        begun.set()
+        gate.wait(60.0)
+
+    with billing.app.running():
+        for _ in range(3):
+            narrow.enqueue()
+        assert begun.wait(60.0)
+
+        def is_counted() -> bool:
+            text, _ = store_metrics(billing.app.engine)
+            running = value(text, "sempre_executions", state="running")
+            return (running, value(text, "sempre_limits_full")) == (1.0, 1.0)
+
+        eventually(is_counted)
+        gate.set()
+
+
+def test_no_child_of_an_embedded_worker_holds_the_address(billing: Billing) -> None:
+    running = billing.app.running(metrics="127.0.0.1:0")
+    with running:
+        served = running.served  # type: ignore[attr-defined]  # of an embedded worker
+        assert {*served.private} <= {*running.executors.private}

@@ -24,9 +24,11 @@ __all__ = ["Channel", "Received", "Sender", "is_alive"]
 
 logger = logging.getLogger("sempre")
 EVERY = 1.0
-# Series of one datagram: far below the least limit of a system, 128 KiB, with names of any length.
-AT_ONCE = 50
+# Series of one datagram: with the longest names less than 64 KiB.
+AT_ONCE = 20
 LARGEST = 1 << 20
+# In bytes, of each end. Systems other than Linux accept no datagram above their small default.
+BUFFER = 1 << 18
 
 
 class Channel:
@@ -35,6 +37,8 @@ class Channel:
     def __init__(self) -> None:
         """Open both ends."""
         self.receiving, self.sending = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.sending.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        self.receiving.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         self.sending.settimeout(0.0)
 
     def close(self) -> None:
@@ -70,9 +74,9 @@ class Sender:
         changes = self._tally.take()
         for place in range(0, max(1, len(changes)), AT_ONCE):
             some = changes[place : place + AT_ONCE]
-            text = json.dumps({"report": asdict(report), "changes": some})
+            text = json.dumps({"report": asdict(report), "changes": some}, ensure_ascii=False)
             try:
-                self._sending.send(text.encode())
+                self._sending.send(text.encode("utf-8", "replace"))
             except OSError:
                 self._tally.add(changes[place:])
                 return

@@ -70,7 +70,8 @@ class WorkerProbe:
 
     def _count(self, failures: Counter[str]) -> None:
         for kind, count in failures.items():
-            if new := count - self._counted[kind]:
+            # A worker that begins anew on another engine counts from zero.
+            if (new := count - self._counted[kind]) > 0:
                 self._tally.count("sempre_store_errors_total", kind, by=new)
         self._counted = failures
 

@@ -34,8 +34,6 @@ class Publication(Protocol):
 class ServedHere:
     """An endpoint in a thread of the worker's own process."""
 
-    private: Sequence[int] = ()
-
     def __init__(self, metrics: "ProcessMetrics", address: str) -> None:
         """Listen on an address; the endpoint answers from `start` on.
 
@@ -44,7 +42,9 @@ class ServedHere:
         """
         host, port = read_listening_address("metrics", address)
         self._metrics = metrics
-        self._endpoint = Endpoint(listen_on(host, port), pages_of(metrics.exporter))
+        listening = listen_on(host, port)
+        self.private = [listening.fileno()]
+        self._endpoint = Endpoint(listening, pages_of(metrics.exporter))
         self.url = self._endpoint.url
 
     def start(self, running: "Running") -> None:

@@ -52,6 +52,7 @@ class Embedded(Running):
             metrics.watch(self)
             return self._begin()
         self.served = metrics.served_on(self.metrics_address)
+        self._given_private = tuple(self.served.private)
         try:
             self._begin()
         except BaseException:
