@@ -13,7 +13,8 @@ VENV := .cache/venvs/$(VERSION)
 endif
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
-# Twice the cores: most tests wait for a server.
+# Twice the cores: most tests wait for a server. An idle process steals tests: tests that take long
+# stand together, and one process would run them all at the end.
 JOBS := $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 # The time limit, in seconds, of a test that takes minutes.
 PATIENT := -o faulthandler_timeout=3600
@@ -42,10 +43,10 @@ types: $(STAMP) ## mypy, strict
 	$(BIN)/mypy $(wildcard src tests tools bench examples)
 
 test: servers lint types ## everything that must pass: servers, lint, types, tests
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 suite: servers ## the tests alone, without lint and types
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-all: servers lint types ## the tests on each supported Python that the machine has
 	@failed=; for python in $$(sh tools/python.sh all); do \

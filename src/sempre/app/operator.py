@@ -1,6 +1,7 @@
 """The operator of a store: its schedules, executions and switches, its watchdog and its log."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +21,7 @@ from sempre.engine.core import Engine
 from sempre.engine.watchdog import Watchdog
 from sempre.grids.relative_instants import read_point
 from sempre.ports.messages import ActionQuery
+from sempre.ports.pages import walk_pages
 
 __all__ = ["Operator"]
 
@@ -137,13 +139,7 @@ class Operator:
         if since is not None:
             zone = engine.settings.timezone
             begin = read_point("since", since, now=engine.present, ago=True, timezone=zone)
-        after = ""
-        while True:
-            query = ActionQuery(
-                target=target, verb=verb, actor=actor, since=begin, limit=PAGE, after=after
-            )
-            page = engine.read(engine.store.actions(query))
-            yield from page.items
-            after = page.after
-            if not after:
-                return
+        query = ActionQuery(target=target, verb=verb, actor=actor, since=begin, limit=PAGE)
+        yield from walk_pages(
+            lambda after: engine.read(engine.store.actions(replace(query, after=after)))
+        )

@@ -23,6 +23,7 @@ from sempre.errors import NotFound, StoreGone
 from sempre.grids.grid import Grid
 from sempre.grids.relative_instants import read_in_zone
 from sempre.ports.messages import ExecutionQuery, Reading, Session, View
+from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
 __all__ = ["CommandContext", "open_context"]
@@ -82,14 +83,10 @@ class CommandContext:
         return view
 
     def executions(self, query: ExecutionQuery) -> Iterator[Execution]:
-        """Yield all executions of a query, page by page; a page may be short and not the last."""
-        after = query.after
-        while True:
-            page = self.read(self.store.executions(replace(query, after=after)))
-            yield from page.items
-            after = page.after
-            if not after:
-                return
+        """Return an iterator of all executions of a query, read page by page."""
+        return walk_pages(
+            lambda after: self.read(self.store.executions(replace(query, after=after)))
+        )
 
     def live_sessions(self) -> list[Session]:
         """Return the sessions of workers that hold their lease."""

@@ -10,7 +10,8 @@ from sempre.cli.context import CommandContext
 from sempre.domain.execution import Execution
 from sempre.domain.switch import Switch
 from sempre.errors import Refused
-from sempre.ports.messages import Session, Waiting
+from sempre.ports.messages import Page, Session, Waiting
+from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
 __all__ = [
@@ -152,14 +153,11 @@ def _count_queue(context: CommandContext, queue: QueueBacklog, now: datetime) ->
 def _waiting(
     context: CommandContext, queues: frozenset[str] | None, horizon: timedelta
 ) -> Iterator[Waiting]:
-    after = ""
-    while True:
-        reading = context.store.waiting(queues, horizon=horizon, after=after, limit=PAGE)
-        page = context.read(reading)
-        yield from page.items
-        after = page.after
-        if not after:
-            return
+    def page_after(place: str) -> Page[Waiting]:
+        store = context.store
+        return context.read(store.waiting(queues, horizon=horizon, after=place, limit=PAGE))
+
+    return walk_pages(page_after)
 
 
 def _switch_of(switches: Iterable[Switch], queue: str) -> str:

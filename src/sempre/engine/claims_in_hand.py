@@ -32,6 +32,11 @@ class ClaimsInHand:
         self._lock = Lock()
         self.in_doubt = False
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether every claim is settled: nothing runs, and no end waits to be recorded."""
+        return not self._fences
+
     def add(self, executions: Iterable[Execution]) -> None:
         """Note claims whose answer has come."""
         with self._lock:

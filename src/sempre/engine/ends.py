@@ -35,7 +35,7 @@ class Ends:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every end is recorded."""
+        """Whether no end waits here; one that another thread is adding or taking may be missed."""
         return not self.has_queued and not self.unsettled
 
     @property

@@ -10,6 +10,7 @@ from sempre.domain.states import Kind
 from sempre.domain.values import copy_with
 from sempre.engine.core import Engine
 from sempre.ports.messages import ExecutionQuery
+from sempre.ports.pages import walk_pages
 
 __all__ = ["plan_repair"]
 
@@ -48,13 +49,8 @@ def _passed_beyond(engine: Engine, schedule: Schedule, now: datetime) -> list[Sl
 
 def _rows_after(engine: Engine, schedule: Schedule, now: datetime) -> list[Execution]:
     """Return the rows of slots after now."""
-    found: list[Execution] = []
     query = ExecutionQuery(
         schedule_id=schedule.id, kinds=frozenset({Kind.SCHEDULED}), since=now, limit=AT_ONCE
     )
-    while True:
-        page = engine.store.executions(query).value
-        found += page.items
-        if not page.after:
-            return found
-        query = copy_with(query, after=page.after)
+    pages = walk_pages(lambda after: engine.store.executions(copy_with(query, after=after)).value)
+    return list(pages)

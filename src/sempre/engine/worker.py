@@ -121,7 +121,7 @@ class Worker:
         if not limit:
             return 0.0
         # Asked before the scan: a run that ends meanwhile may leave work that waited for its end.
-        was_idle = self.capacity.is_idle and self._ends.is_empty
+        was_idle = self._claims.is_empty
         if self.fetcher.scan(session=self.heartbeat.session, limit=limit):
             return 0.0
         if was_idle:
@@ -136,8 +136,9 @@ class Worker:
         )
         if batch:
             self.capacity.recorded(_begun(batch) - _begun(left))
-            self._claims.remove(run.execution for run, _ in batch)
-            self._claims.add(run.execution for run, _ in left)
+            waiting = {run.execution.fence for run, _ in left}
+            settled = (run.execution for run, _ in batch)
+            self._claims.remove(each for each in settled if each.fence not in waiting)
             self.fetcher.note_settled(batch, left)
             self._note_stuck()
         return 0.0

@@ -7,13 +7,15 @@ from itertools import islice
 
 from sempre.app.executions.bulk_verbs import Answer, cancel_all, discard_all, retry_all
 from sempre.app.options import Duration
+from sempre.app.schedules.search import find_schedules
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, State
 from sempre.engine.core import Engine
 from sempre.errors import NotFound, PolicyError, nearest
 from sempre.grids.relative_instants import read_point
-from sempre.ports.messages import ExecutionQuery, ScheduleQuery
+from sempre.ports.messages import ExecutionQuery, Page
+from sempre.ports.pages import walk_pages
 
 __all__ = ["Executions", "Filters", "past_rows", "states_of"]
 
@@ -133,11 +135,11 @@ class Executions:
         filters = self._filters
         if filters.schedule is not None:
             return [self._named(filters.schedule)]
-        return _all_schedules(self._engine, job=filters.job, tag=filters.tag)
+        return find_schedules(self._engine, job=filters.job, tag=filters.tag)
 
     def _tagged_schedules(self) -> frozenset[str]:
         tag = self._filters.tag
-        found = () if tag is None else _all_schedules(self._engine, job=None, tag=tag)
+        found = () if tag is None else find_schedules(self._engine, tag=tag)
         return frozenset(each.id for each in found)
 
     def _has_tag(self, row: Execution, tagged: frozenset[str]) -> bool:
@@ -158,27 +160,14 @@ def past_rows(engine: Engine, schedule_id: str, since: datetime) -> list[Executi
 def _pages(
     engine: Engine, query: ExecutionQuery, *, refuse_unreadable: bool = False
 ) -> Iterator[Execution]:
-    after = query.after
-    while True:
-        reading = engine.store.executions(replace(query, after=after))
+    def page_after(place: str) -> Page[Execution]:
+        reading = engine.store.executions(replace(query, after=place))
         page = engine.read(reading)
         if reading.unreadable and refuse_unreadable:
             raise reading.unreadable[0].error
-        yield from page.items
-        after = page.after
-        if not after:
-            return
+        return page
 
-
-def _all_schedules(engine: Engine, *, job: str | None, tag: str | None) -> Iterator[Schedule]:
-    after = ""
-    while True:
-        query = ScheduleQuery(job=job, tag=tag, limit=PAGE, after=after)
-        page = engine.read(engine.store.schedules(query))
-        yield from page.items
-        after = page.after
-        if not after:
-            return
+    return walk_pages(page_after)
 
 
 def _is_within(found: SlotRange, query: ExecutionQuery) -> bool:

@@ -1,7 +1,7 @@
 """The reader of a store's health: what every query of one check-up shares."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ from sempre.domain.schedule import Schedule
 from sempre.domain.unreadable import Unreadable
 from sempre.engine.core import Engine
 from sempre.ports.messages import Reading, ScheduleQuery
+from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
 __all__ = ["Reader"]
@@ -51,12 +52,8 @@ class Reader:
         return self.engine.read(reading)
 
     def schedules(self, *, text: str = "") -> Iterator[Schedule]:
-        """Yield the schedules with a text in their name, by name, a page at a time."""
-        after = ""
-        while True:
-            query = ScheduleQuery(text=text, limit=PAGE, after=after)
-            page = self.read(self.store.schedules(query))
-            yield from page.items
-            after = page.after
-            if not after:
-                return
+        """Return an iterator of the schedules with a text in their name, by name."""
+        query = ScheduleQuery(text=text, limit=PAGE)
+        return walk_pages(
+            lambda after: self.read(self.store.schedules(replace(query, after=after)))
+        )

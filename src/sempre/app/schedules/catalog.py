@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sempre.app.options import Duration
 from sempre.app.schedules.creation import Creator, Declared
+from sempre.app.schedules.search import find_schedules
 from sempre.app.schedules.stored_schedule import UNKNOWN, StoredSchedule
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
@@ -11,11 +12,9 @@ from sempre.engine.core import Engine
 from sempre.errors import Contended, NotFound, Refused
 from sempre.grids.intervals import read_duration
 from sempre.ports.executor import Task
-from sempre.ports.messages import ScheduleQuery
 
 __all__ = ["Schedules"]
 
-PAGE = 500
 TRIES = 5
 
 
@@ -45,15 +44,8 @@ class Schedules:
     def find(
         self, *, tag: str | None = None, job: str | None = None, text: str = ""
     ) -> Iterator[Schedule]:
-        """Yield the schedules that match, by name, a page at a time."""
-        after = ""
-        while True:
-            query = ScheduleQuery(tag=tag, job=job, text=text, limit=PAGE, after=after)
-            page = self._engine.read(self._engine.store.schedules(query))
-            yield from page.items
-            after = page.after
-            if not after:
-                return
+        """Return an iterator of the schedules that match, by name, read a page at a time."""
+        return find_schedules(self._engine, tag=tag, job=job, text=text)
 
     def stale(self, *, older_than: Duration) -> Iterator[Schedule]:
         """Yield the enabled schedules that the watchdog has not audited for this long, by name.

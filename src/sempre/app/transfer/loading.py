@@ -19,6 +19,7 @@ from sempre.engine.ids import new_id
 from sempre.errors import Refused
 from sempre.ports.load import Record
 from sempre.ports.messages import ScheduleQuery
+from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
 __all__ = ["FAILED", "RERUN", "Import", "check_target"]
@@ -51,13 +52,7 @@ def check_target(store: Store, contents: Contents, *, merge: bool) -> None:
 
 
 def _schedules(store: Store) -> Iterator[Schedule]:
-    query = ScheduleQuery(limit=PAGE)
-    while True:
-        page = store.schedules(query).value
-        yield from page.items
-        if not page.after:
-            return
-        query = ScheduleQuery(limit=PAGE, after=page.after)
+    return walk_pages(lambda after: store.schedules(ScheduleQuery(limit=PAGE, after=after)).value)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from sempre.app.transfer.lines import Line
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.unreadable import Unreadable
-from sempre.ports.messages import ActionQuery, ExecutionQuery, Reading, ScheduleQuery
+from sempre.ports.messages import ActionQuery, ExecutionQuery, Page, Reading, ScheduleQuery
+from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
 __all__ = ["Export"]
@@ -47,14 +48,11 @@ class Export:
         self.unreadable.extend(unreadable)
 
     def _schedules(self) -> Iterator[Line]:
-        query = ScheduleQuery(limit=PAGE)
-        while True:
-            page = self._read(self._store.schedules(query))
-            for schedule in page.items:
-                yield from self._schedule(schedule)
-            if not page.after:
-                return
-            query = ScheduleQuery(limit=PAGE, after=page.after)
+        def page_after(place: str) -> Page[Schedule]:
+            return self._read(self._store.schedules(ScheduleQuery(limit=PAGE, after=place)))
+
+        for schedule in walk_pages(page_after):
+            yield from self._schedule(schedule)
 
     def _schedule(self, schedule: Schedule) -> Iterator[Line]:
         self._known.add(schedule.id)
@@ -63,14 +61,11 @@ class Export:
         yield from self._read(self._store.rollups(schedule.id))
 
     def _executions(self) -> Iterator[Line]:
-        query = ExecutionQuery(limit=PAGE)
-        while True:
-            page = self._read(self._store.executions(query))
-            for row in page.items:
-                yield from self._execution(row)
-            if not page.after:
-                return
-            query = ExecutionQuery(limit=PAGE, after=page.after)
+        def page_after(place: str) -> Page[Execution]:
+            return self._read(self._store.executions(ExecutionQuery(limit=PAGE, after=place)))
+
+        for row in walk_pages(page_after):
+            yield from self._execution(row)
 
     def _execution(self, row: Execution) -> Iterator[Line]:
         if row.schedule_id is not None and row.schedule_id not in self._known:
@@ -88,10 +83,6 @@ class Export:
                 yield from self._schedule(candidate.view.schedule)
 
     def _actions(self) -> Iterator[Line]:
-        query = ActionQuery(limit=PAGE)
-        while True:
-            page = self._read(self._store.actions(query))
-            yield from page.items
-            if not page.after:
-                return
-            query = ActionQuery(limit=PAGE, after=page.after)
+        return walk_pages(
+            lambda after: self._read(self._store.actions(ActionQuery(limit=PAGE, after=after)))
+        )
