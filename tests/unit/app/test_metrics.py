@@ -18,6 +18,7 @@ from sempre.stores.memory import MemoryStore
 from sempre.telemetry import exposition
 from sempre.telemetry.metric_catalog import METRICS
 from sempre.telemetry.metrics import COUNTED
+from sempre.telemetry.tally import MOST, OTHER
 from sempre.testing.polling import eventually
 from tests.unit.app.conftest import Hand
 
@@ -244,3 +245,30 @@ def test_no_child_of_an_embedded_worker_holds_the_address(billing: Billing) -> N
     with running:
         served = running.served  # type: ignore[attr-defined]  # of an embedded worker
         assert {*served.private} <= {*running.executors.private}
+
+
+def test_the_series_of_a_store_do_not_grow_with_schedules_jobs_and_queues(app: Sempre) -> None:
+    def lines(text: str) -> int:
+        return len([line for line in text.splitlines() if not line.startswith("#")])
+
+    few = lines(store_metrics(app.engine)[0])
+
+    def job(number: int) -> Job[[], None]:
+        @app.job(name=f"job-{number}", queue=f"queue-{number}")
+        def run() -> None: ...
+
+        return run
+
+    jobs = [job(number) for number in range(400)]
+    app.create_schedules(
+        (f"schedule-{number}", Every("1 day"), jobs[number % 400]) for number in range(4000)
+    )
+    app.enqueue_many(job.bind() for job in jobs)
+
+    text, _ = store_metrics(app.engine)
+
+    # The depth and the age of 100 queues, and of all others together.
+    assert lines(text) == few + 2 * (MOST + 1)
+    assert value(text, "sempre_schedules") == 4000.0
+    assert value(text, "sempre_queue_depth", queue=OTHER) == 300.0
+    app.close()
