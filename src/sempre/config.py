@@ -75,6 +75,8 @@ class Settings:
         adopt: whether a start takes over declared schedules that belong to another owner.
         timezone: of schedules and instants without one; None is UTC.
         metrics: the address on which workers serve metrics, such as 127.0.0.1:9464; empty for none.
+        traces: whether spans of enqueues and runs are recorded; None for spans if the application
+            has configured a tracer provider of OpenTelemetry.
     """
 
     store: str = "sqlite:///sempre.db"
@@ -99,6 +101,7 @@ class Settings:
     adopt: bool = False
     timezone: str | None = None
     metrics: str = ""
+    traces: bool | None = None
 
     def __repr__(self) -> str:
         """Show what differs from the defaults, and of URLs only scheme, host and database."""
@@ -288,6 +291,7 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "owner": check_word,
     "adopt": _flag,
     "metrics": _metrics,
+    "traces": _flag,
     "timezone": lambda _, value: zone(cast("str", value)).name,
 }
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.util._once import Once
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -108,6 +110,9 @@ def line_of(error: Exception, name: str, block: Block) -> int:
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "example", ModuleType("example"))
+    # The API lets a process set a provider once; a page that sets one sets it for itself.
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -40,6 +40,7 @@ from sempre.ports.broker import Broker
 from sempre.ports.executor import Task
 from sempre.ports.store import Store
 from sempre.telemetry.logs import Narrator, configure_logs
+from sempre.telemetry.traces import Traces
 
 if TYPE_CHECKING:
     from sempre.testing.travel import TimeTravel
@@ -82,15 +83,21 @@ class Sempre(Operator, Measured):
         given: dict[str, object] = dict(settings)
         given["store"] = store if isinstance(store, str) else None
         given["broker"] = broker if isinstance(broker, str) else None
+        traces = settings.get("traces")
+        set_up = traces if callable(traces) else None
+        given["traces"] = True if callable(traces) else traces
         self.settings = read_settings(given)
+        used = clock or SystemClock()
+        self.tracer = Traces(wanted=self.settings.traces, clock=used, set_up=set_up)
         self.events = Events(clock)
         self.middleware = Middleware()
         composition = Composition(
             self.settings,
             store=None if isinstance(store, str) else store,
             broker=None if isinstance(broker, str) else broker,
-            clock=clock or SystemClock(),
+            clock=used,
             events=self.events,
+            tracer=self.tracer,
         )
         super().__init__(composition, Declarations())
         self._registry = Registry(self)

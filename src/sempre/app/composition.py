@@ -14,6 +14,7 @@ from sempre.errors import Refused
 from sempre.grids.zones import tzdata_version
 from sempre.ports.broker import Broker
 from sempre.ports.store import Store
+from sempre.ports.tracing import Tracer
 from sempre.urls import masked, open_broker, open_store
 
 __all__ = ["Composition", "current_user"]
@@ -28,6 +29,7 @@ class Composition:
         broker: instead of that of the settings.
         clock: of this process.
         events: to which the engine reports.
+        tracer: begins spans.
 
     Attributes:
         clock: in use; that of a virtual engine while the application works on one.
@@ -43,6 +45,7 @@ class Composition:
         broker: Broker | None,
         clock: Clock,
         events: Events,
+        tracer: Tracer | None = None,
     ) -> None:
         """Connect to nothing yet."""
         self.clock = clock
@@ -52,6 +55,7 @@ class Composition:
         self._store = store
         self._broker = broker
         self._events = events
+        self._tracer = tracer
         self._engine: tuple[int, Engine] | None = None
 
     @property
@@ -117,7 +121,8 @@ class Composition:
         url = "" if self._store else settings.store
         broker = self._broker or open_broker(settings.broker, store_url=url, store=store)
         bell = Bell(store, broker, horizon=settings.horizon, clock=self.clock, events=self._events)
-        return Engine(store, bell, settings, self.clock, self._events, tzdata_version())
+        tzdata = tzdata_version()
+        return Engine(store, bell, settings, self.clock, self._events, tzdata, self._tracer)
 
     def _ready_store(self) -> Store:
         """Return the open store, set up and examined; a store that is refused is closed."""

@@ -228,3 +228,4 @@ class SettingOptions(TypedDict, total=False):
     adopt: bool
     timezone: str | None
     metrics: str
+    traces: bool | Callable[[], object] | None

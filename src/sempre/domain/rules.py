@@ -3,12 +3,14 @@
 Arguments, name and revision are left out: stores have columns for them. Default values of a
 snapshot are left out too: each one-off execution has a snapshot, and there may be millions.
 Durations are whole microseconds. Each store chooses the form of an instant, because it sorts by it.
+A trace is the last field, and no part of the cached texts: most executions have another one.
 
 A field, or a word in a field, that this release does not know stands for behaviour that it does not
 know. Such rules are not read: their row is left to processes of the newer release.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
@@ -20,16 +22,22 @@ from sempre.domain.definition import Definition
 from sempre.domain.limits import Concurrency, Limit, Rate, restore_limit, write_limit
 from sempre.domain.policies import Retry
 from sempre.domain.snapshot import Snapshot
+from sempre.domain.values import copy_with
 from sempre.errors import PolicyError
 from sempre.grids.grid import Grid
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.grids.unknown_grid import read_grid
 
-__all__ = ["read_definition", "read_snapshot", "write_rules"]
+__all__ = ["read_definition", "read_snapshot", "shared_rules", "write_rules"]
 
 MICROSECOND = timedelta(microseconds=1)
 LIMITS = (Concurrency, Rate)
 APART = frozenset({"args", "name", "revision"})
+TRACE = "trace"
+# How a text with a trace ends: the 55 characters of a traceparent, before and after fixed ones.
+_BEFORE_TRACE = f',"{TRACE}":"'
+_TRACE_TAIL = slice(-(len(_BEFORE_TRACE) + 57), -57)
+_TRACED = re.compile(rf'(.*){_BEFORE_TRACE}([0-9a-f-]{{55}})"}}', re.DOTALL)
 DURATIONS = frozenset(
     {"catch_up_within", "tolerance", "deadline", "jitter", "timeout", "retention"}
 )
@@ -61,12 +69,15 @@ LATER: dict[str, Any] = {
     "retention": None,
     "keep": 100,
 }
-_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID}
+_LEFT_OUT = {Definition: UNSAID | LATER, Snapshot: UNSAID | {TRACE: ""}}
 
 _NAMES = {
     kind: tuple(each.name for each in fields(kind) if each.name not in APART)
     for kind in (Definition, Snapshot)
 }
+
+# The fields of the text that equal rules share.
+_SHARED = {kind: tuple(each for each in names if each != TRACE) for kind, names in _NAMES.items()}
 
 _HINTS = {kind: get_type_hints(kind) for kind in (Definition, Snapshot)}
 
@@ -76,12 +87,14 @@ Read = Callable[[Any], datetime]
 
 def write_rules(value: Definition | Snapshot, *, instant: Write = microseconds_of) -> str:
     """Return the rules of a definition or snapshot as text; equal rules give equal texts."""
-    own, names = vars(value), _NAMES[type(value)]
+    own, names = vars(value), _SHARED[type(value)]
     values = tuple([own[name] for name in names])
     try:
-        return _written(names, values, instant)
+        text = _written(names, values, instant)
     except TypeError:  # a grid of the user's own that has no hash
-        return _written.__wrapped__(names, values, instant)
+        text = _written.__wrapped__(names, values, instant)
+    trace = own.get(TRACE)
+    return f"{text[:-1]},{json.dumps(TRACE)}:{json.dumps(trace)}}}" if trace else text
 
 
 @lru_cache(maxsize=16_384)
@@ -89,7 +102,7 @@ def _written(names: tuple[str, ...], values: tuple[object, ...], instant: Write)
     plain = (_plain(value, instant) for value in values)
     rules = dict(zip(names, plain, strict=True))
     # A definition has all fields but newer ones at their default: its text stays the same.
-    unsaid = UNSAID if names is _NAMES[Snapshot] else LATER
+    unsaid = UNSAID if names is _SHARED[Snapshot] else LATER
     rules = {name: value for name, value in rules.items() if unsaid.get(name, ...) != value}
     return json.dumps(rules, separators=(",", ":"))
 
@@ -102,9 +115,22 @@ def read_definition(text: str, *, instant: Read = instant_of) -> Definition:
     return Definition(**rules | {"until": None if until is None else instant(until)})
 
 
-@lru_cache(maxsize=16_384)
 def read_snapshot(text: str) -> Snapshot:
     """Return a snapshot from its rules, without name and arguments. Equal texts share one value."""
+    if text[_TRACE_TAIL] == _BEFORE_TRACE and (found := _TRACED.fullmatch(text)):
+        return copy_with(_read_snapshot(f"{found[1]}}}"), trace=found[2])
+    return _read_snapshot(text)
+
+
+def shared_rules(text: str) -> str:
+    """Return the rules of a snapshot without its trace, as all executions of a kind have them."""
+    if text[_TRACE_TAIL] == _BEFORE_TRACE and (found := _TRACED.fullmatch(text)):
+        return f"{found[1]}}}"
+    return text
+
+
+@lru_cache(maxsize=16_384)
+def _read_snapshot(text: str) -> Snapshot:
     return Snapshot(name="", **_rules(text, Snapshot))
 
 

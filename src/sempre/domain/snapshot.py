@@ -18,7 +18,8 @@ class Snapshot:
     """The part of a definition that decides how one execution runs.
 
     One-off work has a snapshot too, without a grid and with the tags of its job, because it has no
-    schedule to read them from. `redact` is applied where arguments are shown.
+    schedule to read them from. `redact` is applied where arguments are shown. `trace` is the W3C
+    traceparent of the span that enqueued the execution; empty without traces.
     """
 
     name: str
@@ -37,14 +38,16 @@ class Snapshot:
     redact: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
     revision: int = 1
+    trace: str = ""
 
     def drift_from(self, other: "Snapshot") -> tuple[str, ...]:
-        """Return the names of the fields that differ; the revision does not count."""
-        names = (each.name for each in fields(self) if each.name not in ("revision", "args"))
+        """Return the names of the fields that differ; revision and trace do not count."""
+        names = (each.name for each in fields(self) if each.name not in _NO_DRIFT)
         differing = [name for name in names if getattr(self, name) != getattr(other, name)]
         if not are_same_json(self.args, other.args):
             differing.append("args")
         return tuple(differing)
 
 
+_NO_DRIFT = frozenset({"revision", "args", "trace"})
 build_snapshot = builder(Snapshot)

@@ -140,9 +140,11 @@ class Claims:
         self, wanted: Wanted, *, session: str, ids: Sequence[str] | None = None
     ) -> ClaimResult:
         """Claim one-off work that is due, in one round trip; of these ids, if any are given."""
+        began = self._begin()
         taken = self._engine.read(
             self._engine.store.claim_one_off(wanted, session=session, ids=ids)
         )
+        self._trace(began, taken)
         settings = self._engine.settings
         result = ClaimResult([self._spec.run(execution, None, settings) for execution in taken])
         self._report_started(result.started)
@@ -225,7 +227,19 @@ class Claims:
     def _start(self, orders: Sequence[Order], session: str) -> ClaimResult:
         if not orders:
             return ClaimResult()
-        return self._note(orders, self._engine.store.claim(orders, session=session))
+        began = self._begin()
+        answers = self._engine.store.claim(orders, session=session)
+        self._trace(began, [each for each in answers if each is not None])
+        return self._note(orders, answers)
+
+    def _begin(self) -> int | None:
+        """Return when a claim begins, if spans are recorded."""
+        tracer = self._engine.tracer
+        return None if tracer is None else tracer.begin_claim()
+
+    def _trace(self, began: int | None, started: Sequence[Execution]) -> None:
+        if began is not None and started and self._engine.tracer is not None:
+            self._engine.tracer.claimed(began, started)
 
     def _decide(self, orders: Sequence[Order]) -> ClaimResult:
         if not orders:

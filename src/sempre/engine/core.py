@@ -24,6 +24,7 @@ from sempre.engine.unread import UnreadRows
 from sempre.errors import Contended
 from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
+from sempre.ports.tracing import Tracer
 
 __all__ = ["ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
 
@@ -78,6 +79,7 @@ class Engine:
     clock: Clock
     events: Events
     tzdata: str
+    tracer: Tracer | None = None
 
     def __post_init__(self) -> None:
         """Begin to follow the store's clock, and limit how long the broker may take to answer."""

@@ -23,7 +23,10 @@ QUIET_FOR = 60.0
 
 
 class Happened(StrEnum):
-    """The names of events; the facts of each are listed beside it."""
+    """The names of events; the facts of each are listed beside it.
+
+    Events about the end of a run have a `traceparent` too, if the run has a span.
+    """
 
     STARTED = "execution.started"
     """execution, late (seconds after its due_at)"""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from sempre.domain.execution import Execution
 from sempre.domain.limit_keys import keys_of
@@ -160,8 +161,10 @@ class Settler:
         bell.ring(waiting, now)
 
     def _report(self, end: End, settlement: Settlement, answer: Settled) -> None:
-        execution, outcome = end[0].execution, end[1]
-        emit = self._engine.events.emit
+        run, outcome = end
+        execution, emit = run.execution, self._engine.events.emit
+        if run.span is not None:
+            emit = partial(emit, traceparent=run.span.traceparent)
         if answer is Settled.LATE:
             emit(Happened.LATE_RESULT, execution=execution)
         elif outcome.ended is Ended.RELEASED:
@@ -201,7 +204,8 @@ def _settlement(end: End, views: Views, moment: PlanningTime) -> Settlement:
 
 
 def _plan(end: End, views: Views, moment: PlanningTime) -> Plan:
-    (execution, _, _, schedule), outcome = end
+    run, outcome = end
+    execution, schedule = run.execution, run.schedule
     rows: Sequence[Execution] = ()
     if execution.id in views:
         view = views[execution.id]

@@ -277,7 +277,7 @@ class Worker:
         """Note an outcome, in any thread, and begin a parked run."""
         done, following = self.capacity.finish(run.execution.fence, outcome.seconds)
         if done is not None:
-            self._ends.put(done, self._claims.correct(run, outcome))
+            self._ends.put(run, self._claims.correct(run, outcome))
         if following is not None:
             self._submit(following)
 

@@ -14,6 +14,7 @@ from sempre.errors import Refused
 from sempre.executors.effects import Opener
 from sempre.executors.log_capture import CAPTURE
 from sempre.ports.executor import Ended, Executor, Isolation, Outcome, Progress, Run
+from sempre.ports.tracing import RunSpan, Tracer
 
 if TYPE_CHECKING:
     from sempre.ports.executor import Task
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Executors"]
 
 _LOG = logging.getLogger("sempre.executors")
+_INTERRUPTED = Outcome(Ended.INTERRUPTED, error="the worker stopped before the run ended")
 
 
 class Executors:
@@ -43,6 +45,7 @@ class Executors:
         broken: Callable[[str], None] | None = None,
         begun: Callable[[], None] | None = None,
         opener: Opener | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         """Make the executors that jobs need.
 
@@ -55,6 +58,7 @@ class Executors:
                 should be replaced.
             begun: called once, before the first run begins.
             opener: begins the transaction of a run, in the process in which its job asks for it.
+            tracer: begins the span of each run.
         """
         self.unavailable: dict[Isolation, str] = {}
         self.private: list[int] = []
@@ -63,6 +67,8 @@ class Executors:
         self._broken = broken
         self._opener = opener
         self._begun = begun
+        self._tracer = tracer
+        self._spans: set[RunSpan] = set()
         self._wanted = frozenset(isolations)
         made = self._wanted | {"process"} if forks else self._wanted
         self._executors = {kind: self._made(kind) for kind in _IN_ORDER if kind in made}
@@ -96,6 +102,8 @@ class Executors:
             self._begun = None
         if self._captures:
             CAPTURE.ensure()
+        if self._tracer is not None and (span := self._tracer.begin_run(run)) is not None:
+            run, done = run._replace(span=span), self._traced(span, done)
         isolation = run.task.isolation
         if run.is_alone or run.task.name in self._suspects:
             isolation, done = self._apart(run), self._watched(run.task.name, done)
@@ -133,6 +141,19 @@ class Executors:
 
         return clear_and_report
 
+    def _traced(
+        self, span: RunSpan, done: Callable[[Run, Outcome], None]
+    ) -> Callable[[Run, Outcome], None]:
+        """Return a `done` that ends the span of a run first."""
+        self._spans.add(span)
+
+        def end_and_report(run: Run, outcome: Outcome) -> None:
+            self._spans.discard(span)
+            span.end(outcome)
+            done(run, outcome)
+
+        return end_and_report
+
     def cancel(self, execution_id: str, *, reason: str) -> bool:
         """Ask a run to end; False for an unknown run. A thread can only be asked, not ended."""
         asked = [each.cancel(execution_id, reason=reason) for each in self._executors.values()]
@@ -161,6 +182,8 @@ class Executors:
         """End all runs at once without calling `done`, and release all resources."""
         for executor in self._executors.values():
             executor.stop()
+        while self._spans:
+            self._spans.pop().end(_INTERRUPTED)
         if self._captures:
             self._captures = False
             CAPTURE.stop()
@@ -183,6 +206,7 @@ class Executors:
             broken=self._broken,
             opener=self._opener,
             private=self.private,
+            tracer=self._tracer,
         )
 
 

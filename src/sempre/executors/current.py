@@ -29,6 +29,7 @@ from sempre.errors import InvalidInput, NotInJob, RunCancelled, StoreLocked
 from sempre.executors.effects import Opener, RunEffects
 from sempre.executors.link import Link
 from sempre.ports.executor import Progress, Run
+from sempre.ports.tracing import SpanInProcess
 
 __all__ = [
     "JOB_LOGGER",
@@ -36,6 +37,7 @@ __all__ = [
     "Current",
     "amount",
     "current",
+    "run_fields",
     "running",
     "running_now",
 ]
@@ -70,6 +72,8 @@ class Current:
         effects: the transaction of the run, once the job has asked for `tx`.
         redact: names whose values are masked in notes of progress and in the log.
         log_rule: which records of the run are captured.
+        queue: the queue of the execution.
+        span: the span of the run, if spans are recorded.
     """
 
     name: str = "example"
@@ -87,6 +91,8 @@ class Current:
     opener: Opener | None = field(default=None, repr=False)
     redact: tuple[str, ...] = field(default=(), repr=False)
     log_rule: LogRule = field(default=LogRule(), repr=False)
+    queue: str = field(default="default", repr=False)
+    span: SpanInProcess | None = field(default=None, repr=False)
     effects: RunEffects = field(init=False, repr=False)
     _times_out: float | None = field(init=False, repr=False)
 
@@ -123,6 +129,8 @@ class Current:
             "opener": opener,
             "redact": run.task.redact,
             "log_rule": run.task.log_rule,
+            "queue": snapshot.queue,
+            "span": run.span,
             "effects": RunEffects(opener, execution.id, execution.fence),
             "_times_out": None if timeout is None else began + timeout.total_seconds(),
         }
@@ -132,6 +140,14 @@ class Current:
     def key(self) -> str:
         """A key of the piece of work: equal for all its attempts, different for all other work."""
         return key_of(self.name, self.slot, self.kind, self.id)
+
+    @property
+    def traceparent(self) -> str:
+        """The context of the run's span as the W3C header `traceparent`; empty without traces.
+
+        For calls of other services by a client that does not set the header itself.
+        """
+        return "" if self.span is None else self.span.traceparent
 
     @property
     def tx(self) -> Any:  # noqa: ANN401 - of whichever driver the store has
@@ -238,17 +254,37 @@ def running_now() -> Current | None:
     return _RUNNING.get(None)
 
 
+def run_fields() -> dict[str, object]:
+    """Return the fields by which log lines name the current run; empty outside of a run."""
+    run = _RUNNING.get(None)
+    if run is None:
+        return {}
+    return {
+        "execution": run.id,
+        "schedule": run.name,
+        "job": run.job,
+        "queue": run.queue,
+        "attempt": run.attempt,
+        "kind": str(run.kind),
+    }
+
+
 class running:  # noqa: N801 - reads as a word after `with`
-    """Make `current()` return a run inside a `with` block, in this thread or task."""
+    """Make `current()` return a run, and its span current, inside a `with` block."""
 
     def __init__(self, run: Current) -> None:
         self._run = run
 
     def __enter__(self) -> Current:
         self._before = _RUNNING.set(self._run)
+        if (span := self._run.span) is not None:
+            self._active = span.activate()
+            self._active.__enter__()
         return self._run
 
     def __exit__(self, *_: object) -> None:
+        if self._run.span is not None:
+            self._active.__exit__(None, None, None)
         _RUNNING.reset(self._before)
 
 

@@ -16,6 +16,7 @@ from sempre.domain.execution import Execution
 from sempre.domain.results import RESULT_LIMIT
 from sempre.domain.run_log import LogRule
 from sempre.domain.schedule import Schedule
+from sempre.ports.tracing import RunSpan
 
 __all__ = ["Ended", "Executor", "Isolation", "Outcome", "Progress", "Run", "Task"]
 
@@ -55,12 +56,14 @@ class Run(NamedTuple):
         timeout: how long the run may take.
         schedule: the schedule that the claim was planned with; None for one-off work, and where
             the answer of the claim was lost.
+        span: the span of the run, if spans are recorded.
     """
 
     execution: Execution
     task: Task
     timeout: timedelta | None = None
     schedule: Schedule | None = None
+    span: RunSpan | None = None
 
     @property
     def is_alone(self) -> bool:

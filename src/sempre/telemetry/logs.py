@@ -21,6 +21,7 @@ from sempre.errors import printable, printable_json
 from sempre.telemetry import executions, outages, pairs, schedules
 from sempre.telemetry.executions import length
 from sempre.telemetry.log_sampling import Sample
+from sempre.telemetry.traces import current_span_ids, span_ids
 
 __all__ = ["ConsoleFormatter", "JsonFormatter", "LoggedEvent", "Narrator", "configure_logs"]
 
@@ -32,6 +33,8 @@ REPLACED = (
     "its runs and begins anew on the present store"
 )
 PASS, SUCCEEDED = "perform", "execution.succeeded"
+# The actions of lines that no event stands behind: outside of runs, and in a run.
+OTHER, IN_RUN = "log", "job.log"
 # A pass that found nothing is not worth a line; one that healed something is.
 HEALED = ("executions_created", "orphans_enqueued", "rung_again", "schedules_failed")
 
@@ -87,7 +90,7 @@ class Narrator:
 
     def _log(self, level: int, name: str, sentence: str, facts: Mapping[str, Any]) -> None:
         text = printable(redacted_text(sentence))
-        fields = {"event": str(name), **_fields(facts)}
+        fields = {"action": str(name), **_fields(facts)}
         self._logger.log(level, "%s", text, extra={"sempre": fields})
 
 
@@ -117,7 +120,19 @@ class ConsoleFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: at, level, logger, message, and the fields of the event."""
+    """One JSON object a line: at, level, logger, message, action, and the fields of the event.
+
+    The action of an event is the name of the event. Other lines have the action `job.log` in a run,
+    and `log` outside. The ids of the current span are added, if there is one.
+
+    Args:
+        run_fields: returns the fields of the run that this code belongs to; empty outside of a run.
+    """
+
+    def __init__(self, run_fields: Callable[[], Mapping[str, object]] = dict) -> None:
+        """Format lines with the fields of the current run."""
+        super().__init__()
+        self._run_fields = run_fields
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object as a line."""
@@ -127,22 +142,38 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": _message(record),
-            **getattr(record, "sempre", {}),
+            "action": OTHER,
+            **current_span_ids(),
+            **self._told(record),
         }
         if record.exc_info:
             told["exception"] = redacted_text(self.formatException(record.exc_info))
         return printable_json(told, default=str)
 
+    def _told(self, record: logging.LogRecord) -> Mapping[str, object]:
+        """Return the fields of the event of a record, or of the run in which it was made."""
+        event = getattr(record, "sempre", None)
+        if event is not None:
+            return event  # type: ignore[no-any-return]
+        run = self._run_fields()
+        return {"action": IN_RUN, **run} if run else run
 
-def configure_logs(style: LogFormat, *, level: str = "info") -> None:
+
+def configure_logs(
+    style: LogFormat,
+    *,
+    level: str = "info",
+    run_fields: Callable[[], Mapping[str, object]] = dict,
+) -> None:
     """Let everything that is logged in this process go to stderr, as text or as JSON.
 
-    As text the tracebacks of failed runs are shown at DEBUG and on a terminal.
+    As text the tracebacks of failed runs are shown at DEBUG and on a terminal. JSON lines of a run
+    carry the fields that `run_fields` returns.
     """
     handler = logging.StreamHandler(sys.stderr)
     tracebacks = level.upper() == "DEBUG" or sys.stderr.isatty()
     text = ConsoleFormatter(tracebacks=tracebacks)
-    handler.setFormatter(JsonFormatter() if style == "json" else text)
+    handler.setFormatter(JsonFormatter(run_fields) if style == "json" else text)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -256,6 +287,8 @@ def _fields(facts: Mapping[str, Any]) -> dict[str, object]:
     for key, value in facts.items():
         if isinstance(value, Execution):
             told |= _identity(value)
+        elif key == "traceparent":
+            told |= span_ids(str(value))
         elif isinstance(value, str):
             told[key] = redacted_text(value)
         elif key not in ("result", "found"):
@@ -268,6 +301,7 @@ def _identity(row: Execution) -> dict[str, object]:
         "execution": row.id,
         "schedule": row.snapshot.name,
         "job": row.snapshot.job,
+        "queue": row.snapshot.queue,
         "run_at": _plain(row.run_at),
         "attempt": row.attempt,
         "kind": str(row.kind),

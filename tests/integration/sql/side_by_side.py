@@ -79,6 +79,8 @@ __all__ = ["SideBySide", "VirtualClock"]
 T = TypeVar("T")
 START = datetime(2026, 3, 28, 23, 58, 30, 500_000, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
+# Of callers with and without traces.
+TRACES = ("", "", f"00-{7:032x}-{7:016x}-01")
 JOBS = ("bill", "mail", "sweep")
 QUEUES = ("default", "slow")
 RETENTIONS = (timedelta(minutes=1), timedelta(hours=1))
@@ -638,6 +640,7 @@ class SideBySide:
             priority=choose([1, 1000]),
             retry=choose([Retry(0), Retry(2, base="1s", cap="20s")]),
             limits=choose(LIMITS),
+            trace=TRACES[self.births % len(TRACES)],
         )
         row = Execution(
             id=self.new_id(),

@@ -8,7 +8,7 @@ import pytest
 from sempre import Concurrency, Cron, Rate
 from sempre.domain.definition import define
 from sempre.domain.policies import Retry
-from sempre.domain.rules import read_definition, read_snapshot, write_rules
+from sempre.domain.rules import read_definition, read_snapshot, shared_rules, write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.snapshot import Snapshot
 from sempre.domain.values import copy_with
@@ -92,6 +92,7 @@ def test_of_a_snapshot_what_is_usual_is_not_said_and_means_the_same_for_ever() -
         "redact": (),
         "limits": (),
         "revision": 1,
+        "trace": "",
     }
 
 
@@ -192,3 +193,61 @@ def test_a_retry_policy_that_this_release_does_not_know_is_not_read(retry: objec
         read_snapshot(json.dumps({"job": "bill", "retry": retry}))
 
     assert caught.value.field == "retry"
+
+
+# Traces
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("snapshot", [SNAPSHOT, Snapshot(name="x", job="bill")])
+def test_a_trace_is_the_last_field_of_the_rules(snapshot: Snapshot) -> None:
+    bare = write_rules(snapshot)
+
+    text = write_rules(copy_with(snapshot, trace=TRACE))
+
+    assert text == f'{bare[:-1]},"trace":"{TRACE}"}}'
+    assert read_snapshot(text) == copy_with(read_snapshot(bare), trace=TRACE)
+    assert shared_rules(text) == shared_rules(bare) == bare
+
+
+def test_a_snapshot_without_a_trace_is_stored_as_before() -> None:
+    assert write_rules(Snapshot(name="x", job="bill")) == '{"job":"bill"}'
+    assert read_snapshot('{"job":"bill"}').trace == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"trace":"{TRACE}","job":"bill"}}',
+        f'{{"job":"bill", "trace": "{TRACE}"}}',
+    ],
+)
+def test_a_trace_at_another_place_is_read_too(text: str) -> None:
+    assert read_snapshot(text) == Snapshot(name="", job="bill", trace=TRACE)
+
+
+def test_a_trace_of_another_form_is_kept_as_it_is() -> None:
+    odd = copy_with(Snapshot(name="", job="bill"), trace='01-"\\odd"}')
+
+    assert read_snapshot(write_rules(odd)) == odd
+
+
+def test_text_that_looks_like_a_trace_is_no_trace() -> None:
+    tagged = Snapshot(name="", job="bill", tags=(f',"trace":"{TRACE}"}}',))
+
+    assert read_snapshot(write_rules(tagged)) == tagged
+    assert shared_rules(write_rules(tagged)) == write_rules(tagged)
+
+
+def test_a_trace_is_no_drift_and_shares_the_parsed_rules() -> None:
+    first, second = (copy_with(SNAPSHOT, trace=TRACE[:-1] + end) for end in "01")
+
+    assert first != second
+    assert first.drift_from(second) == ()
+    assert read_snapshot(write_rules(first)).grid is read_snapshot(write_rules(second)).grid
+
+
+def test_a_definition_has_no_trace() -> None:
+    with pytest.raises(PolicyError, match="trace"):
+        read_definition(f'{DEFINITION_TEXT[:-1]},"trace":"{TRACE}"}}')

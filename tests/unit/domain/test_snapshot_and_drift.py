@@ -61,9 +61,9 @@ def test_each_field_that_differs_is_named(field: str) -> None:
     assert PLAIN.drift_from(changed) == (field,)
 
 
-def test_every_field_but_the_revision_is_compared() -> None:
-    assert {each.name for each in fields(Snapshot)} == {*OTHER, "revision"}
-    assert replace(PLAIN, revision=7).drift_from(PLAIN) == ()
+def test_every_field_but_the_revision_and_the_trace_is_compared() -> None:
+    assert {each.name for each in fields(Snapshot)} == {*OTHER, "revision", "trace"}
+    assert replace(PLAIN, revision=7, trace="00-1-1-01").drift_from(PLAIN) == ()
 
 
 def test_a_grid_in_another_zone_is_drift_though_it_yields_the_same_instants() -> None:

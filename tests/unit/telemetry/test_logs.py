@@ -268,7 +268,7 @@ def test_a_json_line_is_one_object_with_the_facts(logger: logging.Logger) -> Non
     events.emit(Happened.FAILED, execution=replace(ROW, attempt=2), **facts)
 
     [line] = map(json.loads, lines)
-    assert line["event"] == "execution.failed"
+    assert line["action"] == "execution.failed"
     assert line["level"] == "error"
     assert line["schedule"] == "bill"
     assert line["job"] == "billing"

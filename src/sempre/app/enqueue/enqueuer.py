@@ -1,6 +1,6 @@
 """Enqueuer: calls become executions of their own, one or many thousands in a few round trips."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -10,6 +10,7 @@ from sempre.app.enqueue.receipt import Receipt
 from sempre.app.jobs import Call, Job
 from sempre.app.options import Duration, EnqueueOptions
 from sempre.app.transactions.join import joined_transaction, transactional
+from sempre.domain.arguments import Json
 from sempre.domain.definition import read_fields
 from sempre.domain.execution import Execution
 from sempre.domain.job_policy import JobPolicy
@@ -22,6 +23,7 @@ from sempre.engine.ids import new_id, new_ids
 from sempre.grids.intervals import read_duration
 from sempre.grids.relative_instants import read_in_zone
 from sempre.ports.messages import Alike, Backoff, Enqueued, UniqueKey, Work
+from sempre.ports.tracing import EnqueueSpan
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
@@ -95,20 +97,34 @@ class Enqueuer:
 
     def _enqueue_batch(self, calls: Sequence[Call[Any]], first: int) -> list[Receipt[Any]]:
         """Enqueue calls, the first of which has this number among those of `enqueue_many`."""
+        jobs = (call.job.name for call in calls)
+        span = self._app.tracer.begin_enqueue(jobs, kind=self._kind.value)
+        if span is None:
+            return self._enqueue_in(None, calls, first)
+        with span.activate():
+            return self._enqueue_in(span, calls, first)
+
+    def _enqueue_in(
+        self, span: EnqueueSpan | None, calls: Sequence[Call[Any]], first: int
+    ) -> list[Receipt[Any]]:
+        """Enqueue calls in a span, whose context goes with the executions."""
         now = self._app.engine.present()
-        works = self._works(calls, first, now)
+        works = self._works(calls, first, self._blank(now, span.traceparent if span else ""))
         with self._app.middleware.enqueuing(calls):
             answers = self._pass_gates(works, now)
+        if span is not None:
+            created = [answer.id for answer in answers if answer.created]
+            span.wrote(created, queue=next(iter(works)).execution.snapshot.queue)
         return [Receipt(*answer, self._engine) for answer in answers]
 
-    def _works(self, calls: Sequence[Call[Any]], first: int, now: datetime) -> Collection[Work]:
+    def _works(self, calls: Sequence[Call[Any]], first: int, blank: Execution) -> Collection[Work]:
         """Return calls as work: as `Alike`, if they differ in arguments only."""
         policies = {name: self._policy(name) for name in {call.job.name for call in calls}}
-        blank, job = self._blank(now), calls[0].job
+        job, now = calls[0].job, blank.created_at
         policy = policies[job.name]
         is_plain = not (self._spread or self._backoff or policy.unique)
         if is_plain and all(call.job is job for call in calls):
-            shared = copy_with(blank, snapshot=policy.snapshot(job.name, {}))
+            shared = copy_with(blank, snapshot=_snapshot(policy, job.name, {}, blank))
             ids = new_ids(now, len(calls))
             return Alike(shared, dict(zip(ids, [call.args for call in calls], strict=True)))
         return [
@@ -126,7 +142,7 @@ class Enqueuer:
             chosen["unique"] = read_unique(unique)
         return replace(declared, **chosen) if chosen else declared
 
-    def _blank(self, now: datetime) -> Execution:
+    def _blank(self, now: datetime, trace: str) -> Execution:
         """Return what the executions of a batch share."""
         due_at = self._due_at(now)
         return Execution(
@@ -134,7 +150,7 @@ class Enqueuer:
             kind=self._kind,
             run_at=due_at,
             due_at=due_at,
-            snapshot=Snapshot(name="", job=""),
+            snapshot=Snapshot(name="", job="", trace=trace),
             state=State.PENDING if self._app.engine.bell.carries else State.SCHEDULED,
             created_at=now,
         )
@@ -146,7 +162,7 @@ class Enqueuer:
 
     def _work(self, call: Call[Any], policy: JobPolicy, blank: Execution, number: int) -> Work:
         job, unique = call.job, policy.unique
-        snapshot = policy.snapshot(job.name, call.args)
+        snapshot = _snapshot(policy, job.name, call.args, blank)
         row = copy_with(blank, id=new_id(blank.created_at), snapshot=snapshot)
         if self._spread:
             due_at = blank.due_at + self._spread * (number * GOLDEN % 1)
@@ -196,7 +212,15 @@ class Enqueuer:
 def _ring(
     engine: Engine, works: Collection[Work], answers: Sequence[Enqueued], now: datetime
 ) -> None:
-    engine.bell.ring(_born(engine, works, answers), now)
+    rung = engine.bell.ring(_born(engine, works, answers), now)
+    if engine.tracer is not None:
+        engine.tracer.rang(rung)
+
+
+def _snapshot(policy: JobPolicy, job: str, args: Mapping[str, Json], blank: Execution) -> Snapshot:
+    """Return the snapshot of a job, with the trace that the executions of a batch share."""
+    snapshot, trace = policy.snapshot(job, args), blank.snapshot.trace
+    return copy_with(snapshot, trace=trace) if trace else snapshot
 
 
 def _born(engine: Engine, works: Collection[Work], answers: Sequence[Enqueued]) -> list[Execution]:

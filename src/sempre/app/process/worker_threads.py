@@ -106,6 +106,7 @@ class Running:
             broken=self._leave,
             begun=self._begun,
             opener=self._effects,
+            tracer=self._app.tracer,
         )
 
     def _prepare(self, line: WorkerEnd | None) -> None:
@@ -188,6 +189,7 @@ class Running:
         if worker is not None:
             self._ending = worker
             worker.stop(drain=drain)
+            self._app.tracer.flush()
 
     def hurry(self) -> None:
         """Let an `end` under way wait no longer for runs in flight."""

@@ -12,6 +12,7 @@ from sempre.domain.redaction import redacted_text
 from sempre.domain.run_log import read_log
 from sempre.errors import NotFound
 from sempre.ports.messages import Report
+from sempre.telemetry.traces import span_ids
 
 __all__ = ["execution"]
 
@@ -22,9 +23,9 @@ __all__ = ["execution"]
 def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as it is called on the command line
     """Show one execution.
 
-    Its state, the progress of its run, the number of lines in the log of its newest attempt, its
-    attempts, its result, and the traceback of its last error. ID may be the beginning of an id, if
-    no other id begins with it.
+    Its state, the progress of its run, the number of lines in the log of its newest attempt, the
+    trace of its enqueue, its attempts, its result, and the traceback of its last error. ID may be
+    the beginning of an id, if no other id begins with it.
     """
     identity = context.execution_id(id)
     found = context.read_one(context.store.candidates([identity]))
@@ -38,10 +39,12 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
     report = next((each for each in reports if each.fence == row.fence), None)
     logs = context.read(context.store.run_logs(identity))
     lines = next((read_log(each.text).total for each in logs if each.fence == row.fence), 0)
+    trace_id = span_ids(row.snapshot.trace).get("trace_id", "")
     if context.output.as_json:
         answer = EXECUTION.json(row, context.redact)
         answer["progress"] = report and _progress_json(report)
         answer["log_lines"] = lines
+        answer["trace_id"] = trace_id or None
         answer["attempts"] = [ATTEMPT.json(each, context.redact) for each in attempts]
         context.output.json({"execution": answer})
         return
@@ -49,6 +52,7 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
     context.output.facts(EXECUTION.record(row, context))
     context.output.facts([("progress", _progress_text(report, context.now))] if report else [])
     context.output.facts([("log", _log_text(lines, id))] if logs else [])
+    context.output.facts([("trace", trace_id)] if trace_id else [])
     if attempts:
         context.output.line("")
         ATTEMPT.print_table(context, attempts)

@@ -12,6 +12,7 @@ from sempre.cli.options import count_option
 from sempre.cli.output import inform
 from sempre.engine.events import Event, Happened
 from sempre.errors import InvalidInput
+from sempre.executors.current import run_fields
 from sempre.telemetry.logs import LogFormat, configure_logs
 
 __all__ = ["load_and_log", "run_burst", "warn_of_unserved_queues", "worker", "worker_options"]
@@ -114,7 +115,7 @@ def run_burst(app: Sempre, *, queues: Sequence[str] | None, concurrency: int) ->
 def load_and_log(name: str | None, log_format: str, log_level: str) -> LoadedApp:
     """Load the application, and configure the log of its events."""
     loaded = load_app(name)
-    configure_logs(cast("LogFormat", log_format), level=log_level)
+    configure_logs(cast("LogFormat", log_format), level=log_level, run_fields=run_fields)
     loaded.app.narrate()
     inform(f"using {loaded.name} ({loaded.origin})")
     return loaded

@@ -23,6 +23,7 @@ from sempre.executors.process.child_link import ChildLink
 from sempre.executors.process.frames import encode_frame
 from sempre.executors.process.system import lift_memory_limit, limit_memory
 from sempre.ports.executor import Ended, Outcome, Run, Task
+from sempre.ports.tracing import Tracer
 
 __all__ = ["ChildMain", "encode_call"]
 
@@ -40,6 +41,8 @@ _REHEARSAL = {
     "args": {"value": 1},
     "timeout": 60.0,
     "over_at": 1e12,
+    "queue": "default",
+    "traceparent": "",
 }
 
 
@@ -59,6 +62,8 @@ def encode_call(run: Run, over_at: float | None = None) -> bytes:
         "args": dict(execution.snapshot.args),
         "timeout": timeout,
         "over_at": over_at,
+        "queue": execution.snapshot.queue,
+        "traceparent": "" if run.span is None else run.span.traceparent,
     }
     return encode_frame({"call": call})
 
@@ -67,7 +72,11 @@ class ChildMain:
     """Runs one call in a child process."""
 
     def __init__(
-        self, lookup: Callable[[str], Task], clock: Clock, opener: Opener | None = None
+        self,
+        lookup: Callable[[str], Task],
+        clock: Clock,
+        opener: Opener | None = None,
+        tracer: Tracer | None = None,
     ) -> None:
         """Prepare the child before the fork.
 
@@ -75,7 +84,9 @@ class ChildMain:
             lookup: returns a task by its name; KeyError if there is none.
             clock: measures the time that is left for the run.
             opener: begins, in the child, the transaction of its run.
+            tracer: makes the span of the run, which its worker has begun, current in the child.
         """
+        self._tracer = tracer
         self._lookup = lookup
         self._clock = clock
         self._opener = opener
@@ -114,14 +125,18 @@ class ChildMain:
                 outcome = _call_within_memory(task, current)
                 _flush_output()
             link.report_outcome(outcome)
+            if current.span is not None and self._tracer is not None:
+                # After the report: the end of a run does not wait for a collector of spans.
+                self._tracer.flush()
 
     def _current(self, call: dict[str, Any], link: Link) -> Current:
-        timeout = call["timeout"]
+        timeout, traceparent = call["timeout"], call.pop("traceparent")
+        span = self._tracer.join(traceparent) if self._tracer and traceparent else None
         call["slot"] = datetime.fromisoformat(call["slot"])
         call["due_at"] = datetime.fromisoformat(call["due_at"])
         call["kind"] = Kind(call["kind"])
         call["timeout"] = None if timeout is None else timedelta(0, timeout)
-        return Current(clock=self._clock, link=link, opener=self._opener, **call)
+        return Current(clock=self._clock, link=link, opener=self._opener, span=span, **call)
 
 
 def _call_within_memory(task: Task, current: Current) -> Outcome:

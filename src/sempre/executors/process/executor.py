@@ -18,6 +18,7 @@ from sempre.executors.process.listener import SERVER_DIED, Listener
 from sempre.executors.process.server_process import ServerProcess, start_server
 from sempre.executors.process.time_limits import TimeLimits
 from sempre.ports.executor import Ended, Outcome, Progress, Run, Task
+from sempre.ports.tracing import Tracer
 
 __all__ = ["ProcessExecutor"]
 
@@ -48,17 +49,19 @@ class ProcessExecutor:
         broken: Callable[[str], None] | None = None,
         opener: Opener | None = None,
         private: Collection[int] = (),
+        tracer: Tracer | None = None,
     ) -> None:
         """Make an executor; `lookup` returns a task by name, or raises KeyError.
 
         If no run can begin any more, `broken` is called with the reason. The `private` descriptors
-        of this process lead to /dev/null in children, and in processes that jobs fork here.
+        of this process lead to /dev/null in children, and in processes that jobs fork here. The
+        `tracer` joins the spans of a child to the span of its run.
         """
         self._private = private
         self._broken = broken
         self._clock = clock or SystemClock()
         seconds = grace.total_seconds()
-        self._child_main = ChildMain(lookup, self._clock, opener)
+        self._child_main = ChildMain(lookup, self._clock, opener, tracer)
         self._limits = TimeLimits(self._clock, seconds)
         self._runs = ChildRuns(self._clock, seconds, self._give_up)
         self._started: tuple[ServerProcess, Children, Listener] | None = None

@@ -2,14 +2,15 @@
 
 A script cannot read rules as Python does, nor undo the start of a row that proves unreadable. So
 this process passes the known rules to the script. The script returns rows of other rules, and runs
-again when this process has read those rows. Unreadable rows are skipped.
+again when this process has read those rows. Unreadable rows are skipped. Rules count without their
+trace, which differs from row to row.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sempre.domain.execution import Execution
-from sempre.domain.rules import read_snapshot
+from sempre.domain.rules import read_snapshot, shared_rules
 from sempre.domain.values import copy_with
 from sempre.ports.messages import Reading, Wanted
 from sempre.stores.redis.arguments import listed, wanted_work
@@ -74,9 +75,9 @@ class OneOffClaims:
         """Record which of these rows, and which of their rules, this process can read."""
         readable = {row.id for row in decoded(unknown, read_execution, told_of_execution, [])}
         answers |= {row[0]: row[0] in readable for row in unknown}
-        known = {row[_RULES] for row in unknown if row[0] in readable}
+        known = {shared_rules(row[_RULES]) for row in unknown if row[0] in readable}
         self._known.note(known)
-        strange = {row[_RULES] for row in unknown if row[0] not in readable}
+        strange = {shared_rules(row[_RULES]) for row in unknown if row[0] not in readable}
         self._foreign.note(text for text in strange - known if not _are_readable(text))
 
     def _arguments(self, asked: Asked, past: int, answers: dict[str, bool]) -> Iterator[str | int]:

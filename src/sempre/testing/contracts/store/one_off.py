@@ -82,6 +82,21 @@ def test_work_of_many_kinds_is_put_in_in_one_batch(store: Store) -> None:
         assert read(store, work.execution.id).snapshot == work.execution.snapshot
 
 
+def test_work_keeps_the_trace_of_its_caller(store: Store) -> None:
+    """Each claim returns the trace; executions with and without one are started together."""
+    traces = [f"00-{number:032x}-{number:016x}-01" for number in range(1, 7)]
+    works = [work_of(store, trace=trace) for trace in (*traces, "")]
+    for batch in (works[:3], works[3:]):
+        assert store.enqueue(batch) == [Enqueued(work.execution.id) for work in batch]
+
+    first = store.claim_one_off(wanted(limit=4), session=session_of(store)).value
+    rest = store.claim_one_off(wanted(limit=9), session=session_of(store)).value
+
+    expected = {work.execution.id: work.execution.snapshot for work in works}
+    assert {row.id: row.snapshot for row in (*first, *rest)} == expected
+    assert {read(store, each).snapshot.trace for each in expected} == {*traces, ""}
+
+
 def test_work_put_in_again_is_put_in_once(store: Store) -> None:
     """The first reply may have been lost; the work may even have ended by now."""
     work = work_of(store)
