@@ -60,7 +60,7 @@ class Settings:
         horizon: how far ahead tickets are put on the broker.
         retention: how long ended executions are kept; an hour for a memory store, which has no
             room for a month and forgets everything at a restart.
-        action_retention: how long the log of actions is kept.
+        action_retention: how long the log of actions is kept, and ranges of slots that did not run.
         timeout: how long an execution may run unless its job or schedule says otherwise.
         drain: how long a stopping worker waits for its runs.
         result_limit: the largest result that is stored, in bytes of JSON, from 1,024 to 2,097,152.

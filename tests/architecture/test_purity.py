@@ -16,7 +16,7 @@ READERS_OF_TIME = {
     "uuid.uuid6",
     "uuid.uuid7",
 }
-PURE = {"grids", "domain"}
+PURE = {"grids", "domain", "drawing"}
 EFFECTS = {
     "asyncio",
     "concurrent",
@@ -82,7 +82,7 @@ def test_only_the_clock_reads_time() -> None:
     assert not found(clock_violations)
 
 
-def test_grids_and_domain_are_pure() -> None:
+def test_grids_domain_and_drawing_are_pure() -> None:
     assert not found(purity_violations)
 
 

@@ -89,6 +89,26 @@ BROKEN_ENGINES: list[tuple[str, Callable[..., object], str]] = [
         "test_a_pass_replaces_a_row_that_has_drifted",
     ),
     (
+        "sempre.engine.healing.HealingLog.flush",
+        nothing,
+        "test_an_expired_lease_is_noted_under_its_worker",
+    ),
+    (
+        "sempre.engine.healing.HealingLog.add_waiting",
+        nothing,
+        "test_a_lost_queue_is_noted_once_with_what_was_rung_again",
+    ),
+    (
+        "sempre.engine.rings._is_forgotten",
+        always,
+        "test_work_that_was_enqueued_just_now_is_not_noted",
+    ),
+    (
+        "sempre.engine.reconciler.Reconciler._note_healed",
+        nothing,
+        "test_a_next_row_that_was_missing_is_noted_under_its_schedule",
+    ),
+    (
         "sempre.engine.rescuer.Rescuer.rescue",
         none_rescued,
         "test_the_third_lost_lease_is_quarantined",

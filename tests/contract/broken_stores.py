@@ -25,6 +25,7 @@ from sempre.ports.messages import (
     Pass,
     Reading,
     Report,
+    Rollup,
     Session,
     Settled,
     Settlement,
@@ -437,6 +438,22 @@ class PurgesUnderAnyRetention(MemoryStore):
 
     def purge(self, purge: Purge) -> Purged:
         return super().purge(replace(purge, retention="any"))
+
+
+class PurgesRangesWithExecutions(MemoryStore):
+    """Deletes the record of slots that did not run as soon as executions are old."""
+
+    def purge(self, purge: Purge) -> Purged:
+        self.purge_ranges(before=purge.before, limit=purge.limit)
+        return super().purge(purge)
+
+
+class CountsKindsTogether(MemoryStore):
+    """Counts purged executions of any kind in one number."""
+
+    def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
+        found = super().rollups(schedule_id)
+        return replace(found, value=[replace(each, kind=None) for each in found.value])
 
 
 class PlansInTheOpen(MemoryStore):

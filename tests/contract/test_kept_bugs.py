@@ -100,6 +100,11 @@ AGAINST_STORES: list[tuple[type[MemoryStore], str]] = [
         broken_stores.PurgesUnderAnyRetention,
         "test_a_retention_of_its_own_decides_for_a_schedule",
     ),
+    (broken_stores.PurgesRangesWithExecutions, "test_ranges_of_slots_outlive_executions"),
+    (
+        broken_stores.CountsKindsTogether,
+        "test_what_is_purged_is_counted_by_day_state_and_kind",
+    ),
 ]
 AGAINST_THE_ENGINE: list[tuple[type[MemoryStore], str]] = [
     (broken_limits.KeepsTheDueTime, "test_the_wait_for_a_limit_is_not_lateness"),

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overload
 
+from sempre.alerts.channel import Channel
+from sempre.app.alerts.book import AlertBook, AlertOptions
 from sempre.app.composition import Composition
 from sempre.app.declarations import Declarations
 from sempre.app.enqueue.enqueuer import Enqueuer
@@ -101,6 +103,7 @@ class Sempre(Operator, Measured):
         )
         super().__init__(composition, Declarations())
         self._registry = Registry(self)
+        self.alerts = AlertBook(self, self._registry)
         self._narrated = False
 
     def __repr__(self) -> str:
@@ -173,6 +176,17 @@ class Sempre(Operator, Measured):
             InvalidInput: there is no event of that name.
         """
         return add_listener(self.events, names)
+
+    def alert(self, channel: Channel, **options: Unpack[AlertOptions]) -> None:
+        """Tell a channel of failures, overdue work and recoveries: `app.alert(Webhook("https://..."))`.
+
+        Workers derive alerts from the rows of the store, so that none is lost with a process; see
+        `AlertOptions` and docs/how-to/alerts.md.
+
+        Raises:
+            InvalidInput: an option cannot be read, or another channel has the name.
+        """
+        self.alerts.add(channel, options)
 
     def around_enqueue(self, function: AroundEnqueue) -> AroundEnqueue:
         """Put a generator function around every batch of enqueues; see `sempre.app.middleware`."""
@@ -282,7 +296,7 @@ class Sempre(Operator, Measured):
         concurrency: int = 8,
         sync: bool = True,
         burst: bool = False,
-        metrics: str = "",
+        metrics: str | None = None,
     ) -> Running:
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
@@ -293,8 +307,7 @@ class Sempre(Operator, Measured):
         The metrics of this process are served on the address `metrics`, if one is given.
         """
         worker = Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
-        worker.metrics_address = metrics
-        return worker
+        return worker.serving_metrics_on(metrics)
 
     def start(
         self,
@@ -315,11 +328,9 @@ class Sempre(Operator, Measured):
         if not logging.getLogger().handlers:
             configure_logs("text")
         if not join:
-            here = metrics or ""
-            return self.running(queues=queues, concurrency=concurrency, metrics=here).begin()
-        address = self.settings.metrics if metrics is None else metrics
+            return self.running(queues=queues, concurrency=concurrency, metrics=metrics).begin()
         start_processes(
-            self, queues=queues, concurrency=concurrency, processes=processes, metrics=address
+            self, queues=queues, concurrency=concurrency, processes=processes, metrics=metrics
         )
         return None
 

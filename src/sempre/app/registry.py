@@ -18,10 +18,11 @@ from sempre.app.options import (
 from sempre.app.pairs.pair import PAIR_OPTIONS, Query, read_pair
 from sempre.app.pairs.scanner import Scanner
 from sempre.app.schedules.creation import Declared
+from sempre.app.schedules.declaring import Declaration, declared_schedule
 from sempre.app.schedules.overlap import check_overlap
-from sempre.app.schedules.time_zone import placed, with_instants
+from sempre.app.schedules.time_zone import placed
 from sempre.app.tasks import read_task
-from sempre.domain.definition import Definition, define, has_limits, read_fields
+from sempre.domain.definition import Definition, has_limits, read_fields
 from sempre.domain.job_policy import JobPolicy, read_policy
 from sempre.domain.pair import pair_name
 from sempre.domain.unique import Unique
@@ -164,31 +165,20 @@ class Registry:
     def _declared(
         self, name: str, grid: Grid, call: Call[Any], policies: Mapping[str, Any]
     ) -> Declared:
-        """Return a schedule with the options of its job, unless it has its own; tags add up.
-
-        A switch on a tag of the job stops its scheduled runs, whatever tags they have besides.
-        """
-        settings = self._app.settings
-        job = self._declarations.policies.get(call.job.name, JobPolicy())
-        usual = {"tolerance": settings.tolerance, "owner": settings.owner}
-        chosen = with_instants({**job.inherited, **usual, **policies}, settings)
-        adopt = _read_adopt(chosen.pop("adopt", settings.adopt))
-        rule = placed(grid, settings)
-        definition = define(job=call.job.name, grid=rule, args=call.args, **chosen)
-        tags = tuple(sorted({*job.tags, *definition.tags}))
-        check_limits(call.job, definition.limits)
-        check_overlap(name, definition, self._declarations.tasks.get(call.job.name))
-        return Declared(name, copy_with(definition, tags=tags), adopt=adopt)
+        """Return a schedule with the options of its job, unless it has its own."""
+        job = call.job.name
+        declared = declared_schedule(
+            Declaration(name, job, grid, call.args, policies),
+            self._declarations.policies.get(job, JobPolicy()),
+            self._app.settings,
+        )
+        check_limits(call.job, declared.definition.limits)
+        check_overlap(name, declared.definition, self._declarations.tasks.get(job))
+        return declared
 
 
 def _grid_options(options: GridOptions) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key in GRID_OPTIONS}
-
-
-def _read_adopt(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise PolicyError("adopt", value, allowed="True or False")
 
 
 def _refuse_function_options(

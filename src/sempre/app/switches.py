@@ -50,7 +50,16 @@ class StoredSwitch:
                 and skips slots when they are due.
             until: a length of time, such as "2h", or the instant at which the switch goes on again.
         """
-        switch = Switch(
+        switch = self.planned(reason, mode=mode, until=until)
+        after: dict[str, Json] = {"mode": switch.mode, "reason": switch.reason}
+        after["until"] = written_instant(switch.until) if switch.until else None
+        self._switch(switch, off=True, after=after)
+
+    def planned(
+        self, reason: str, *, mode: Mode = "hold", until: Duration | datetime | None = None
+    ) -> Switch:
+        """Return the switch that `off` stores."""
+        return Switch(
             self.target,
             self.target,
             "hold" if check_choice("mode", mode, Mode) == "hold" else "reject",
@@ -58,9 +67,6 @@ class StoredSwitch:
             self._actor,
             self._end(until),
         )
-        after: dict[str, Json] = {"mode": switch.mode, "reason": switch.reason}
-        after["until"] = written_instant(switch.until) if switch.until else None
-        self._switch(switch, off=True, after=after)
 
     def on(self, *, why: str = "") -> None:
         """Switch the target on, and ring for held work at once. Does nothing if it is on."""

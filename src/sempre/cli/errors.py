@@ -1,7 +1,7 @@
 """Errors and exit codes of commands: one sentence on stderr, and the command to run next.
 
 0    done; healthy
-1    unhealthy, or the awaited execution failed
+1    unhealthy, or the awaited execution failed; of `diff`: something differs
 2    the command line itself is wrong
 3    the store or the broker cannot be reached or used
 4    not found
@@ -66,6 +66,7 @@ NEXT = {
     "execution": "sempre executions",
     "worker": "sempre workers",
     "worker on host": "sempre workers",
+    "channel": "sempre alerts",
 }
 
 

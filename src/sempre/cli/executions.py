@@ -23,7 +23,6 @@ __all__ = [
     "RangeOf",
     "happened_at",
     "has_ended",
-    "run_time",
     "shown_args",
 ]
 
@@ -53,13 +52,6 @@ def happened_at(row: Execution) -> datetime:
     if has_ended(row):
         return row.ended_at or row.run_at
     return row.started_at or row.due_at
-
-
-def run_time(row: Execution) -> timedelta | None:
-    """Return how long the latest attempt took; None before the execution has run and ended."""
-    if row.started_at is None or row.finished_at is None or not has_ended(row):
-        return None
-    return max(timedelta(0), row.finished_at - row.started_at)
 
 
 def shown_args(args: Mapping[str, Json], redact: Sequence[str]) -> str:
@@ -117,7 +109,7 @@ EXECUTION = Fields[Execution](
     Field("", lambda row: row.first_started_at, label="started"),
     Field("finished_at", lambda row: row.finished_at, label="finished"),
     Field("", _lateness, column="LATE", optional=True),
-    Field("seconds", run_time, column="TOOK"),
+    Field("seconds", lambda row: row.took, column="TOOK"),
     Field("attempt", lambda row: row.attempt, column="TRIES", label="tries", optional=True),
     Field("failures", lambda row: row.failures),
     Field("crashes", lambda row: row.crashes, label="crashes"),

@@ -28,20 +28,35 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("next", f"{COMMANDS}.next:next_slots", "Show the next slots of schedules."),
         Entry("executions", f"{COMMANDS}.executions:executions", "List executions."),
         Entry("execution", f"{COMMANDS}.execution:execution", "Show one execution."),
+        Entry("why", f"{COMMANDS}.why:why", "Explain why a slot or an execution is as it is."),
         Entry("logs", f"{COMMANDS}.logs:logs", "Show what a run logged."),
         Entry("dead", f"{COMMANDS}.dead:dead", "List executions that failed for good."),
         Entry("log", f"{COMMANDS}.log:log", "Show the log of actions, newest first."),
+        Entry(
+            "statement",
+            f"{COMMANDS}.statement:statement",
+            "State the slots of a month against what happened.",
+        ),
         Entry("workers", f"{COMMANDS}.workers:workers", "List workers, or drain them."),
         Entry("queues", f"{COMMANDS}.queues:queues", "List queues: backlog, age, workers."),
         Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),
         Entry("metrics", f"{COMMANDS}.metrics:metrics", "Print the metrics of the store."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
+        Entry("alerts", f"{COMMANDS}.alerts:alerts", "List alerts, or send a test message."),
+        Entry(
+            "forecast", f"{COMMANDS}.forecast:forecast", "Forecast load: peaks, collisions, spread."
+        ),
         Entry(
             "simulate", f"{COMMANDS}.simulate:simulate", "Simulate what an application will run."
         ),
         Entry(
             "preview", f"{COMMANDS}.preview:preview", "Explain a cron expression or an interval."
         ),
+    ),
+    "Plan": (
+        Entry("plan", f"{COMMANDS}.plan:plan", "Preview a change before it is made."),
+        Entry("diff", f"{COMMANDS}.diff:diff", "Compare code or a file with the store."),
+        Entry("apply", f"{COMMANDS}.apply:apply", "Apply a plan, a definition file or code."),
     ),
     "Operate": (
         Entry("run", f"{COMMANDS}.run:run", "Run a schedule now, in addition to its slots."),

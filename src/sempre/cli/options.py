@@ -8,7 +8,14 @@ import click
 
 from sempre.cli.output import Output
 
-__all__ = ["context_options", "count_option", "output_options", "store_options", "why_option"]
+__all__ = [
+    "code_options",
+    "context_options",
+    "count_option",
+    "output_options",
+    "store_options",
+    "why_option",
+]
 
 Function = Callable[..., Any]
 
@@ -49,7 +56,15 @@ def store_options(function: Function) -> Function:
 
 def context_options(function: Function) -> Function:
     """Give a command the options of output, store and broker, and call it with a CommandContext."""
+    return _with_context(function, passes_app=False)
 
+
+def code_options(function: Function) -> Function:
+    """Like `context_options`; the command also gets the text of -A, to import that code."""
+    return _with_context(function, passes_app=True)
+
+
+def _with_context(function: Function, *, passes_app: bool) -> Function:
     @output_options
     @store_options
     @click.option("--broker", metavar="URL", help="URL of the broker; default $SEMPRE_BROKER.")
@@ -59,7 +74,9 @@ def context_options(function: Function) -> Function:
         from sempre.cli.context import open_context  # noqa: PLC0415
         from sempre.cli.store_choice import choose_store  # noqa: PLC0415
 
-        names = (options.pop(name) for name in ("store", "broker", "app"))
+        names = [options.pop(name) for name in ("store", "broker", "app")]
+        if passes_app:
+            options["app"] = names[-1]
         with open_context(choose_store(*names), output) as context:
             return function(context, **options)
 

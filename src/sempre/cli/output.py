@@ -27,13 +27,14 @@ from sempre.cli.layout import (
 from sempre.errors import printable as escaped
 from sempre.errors import printable_json
 
-__all__ = ["VERSION", "Output", "inform", "printable", "table_lines"]
+__all__ = ["NO_BREAK", "VERSION", "Output", "inform", "printable", "table_lines"]
 
 VERSION = 3
 """The version of every `--json` object; it changes when a field goes or changes its meaning."""
 
 INDENT = "   "
 LABEL_WIDTH = 12
+NO_BREAK = "\N{NO-BREAK SPACE}"
 COLOURS: Mapping[str, Mapping[str, Any]] = {
     word: style
     for words, style in (
@@ -123,12 +124,16 @@ class Output:
                 self._fact(name, text)
 
     def _fact(self, name: str, text: str) -> None:
-        """Print one fact; a long text is continued below its beginning."""
+        """Print one fact; a long text is continued below its beginning.
+
+        A no-break space keeps words together, and is printed as a space.
+        """
         room = None if self.width is None else self.width - LABEL_WIDTH - 3
         parts = [text] if room is None else textwrap.wrap(text, max(room, LABEL_WIDTH)) or [text]
         labels = [name, *[""] * (len(parts) - 1)]
         self.lines(
-            f"  {label:<{LABEL_WIDTH}} {part}" for label, part in zip(labels, parts, strict=True)
+            f"  {label:<{LABEL_WIDTH}} {part.replace(NO_BREAK, ' ')}"
+            for label, part in zip(labels, parts, strict=True)
         )
 
     def table(

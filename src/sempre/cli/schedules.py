@@ -7,13 +7,13 @@ from itertools import islice
 
 from sempre.app.health.failures import failing
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION, run_time
+from sempre.cli.executions import EXECUTION
 from sempre.cli.fields import Field, Fields
 from sempre.cli.times import format_age, format_duration, json_instant, zone_of
-from sempre.domain.execution import Draft, Execution
+from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import Kind, State
-from sempre.domain.switch import Switch, stopping
+from sempre.domain.states import State
+from sempre.domain.switch import Switch, stopping_schedule
 
 __all__ = ["LIGHTS", "SCHEDULE", "Summary", "history_bar", "state_text", "summaries_of"]
 
@@ -103,24 +103,9 @@ def summaries_of(context: CommandContext, schedules: Iterable[Schedule]) -> Iter
                 now,
                 late_after,
                 outcomes.get(schedule.id, ()),
-                stopped_by=_switch_that_stops(schedule, switches, now),
+                stopped_by=stopping_schedule(switches, schedule),
                 waits_for=next(filter(None, held), ""),
             )
-
-
-def _switch_that_stops(
-    schedule: Schedule, switches: Iterable[Switch], now: datetime
-) -> Switch | None:
-    """Return the switch that stops the next slot of a schedule; None if none does."""
-    at = schedule.next_run_at or now
-    row = Draft(
-        kind=Kind.SCHEDULED,
-        run_at=at,
-        due_at=at,
-        snapshot=schedule.snapshot(),
-        schedule_id=schedule.id,
-    )
-    return stopping(switches, row, schedule.definition.tags)
 
 
 def _outcomes_of(schedules: Sequence[Schedule]) -> int:
@@ -130,7 +115,7 @@ def _outcomes_of(schedules: Sequence[Schedule]) -> int:
 
 def history_bar(history: Sequence[Execution]) -> str:
     """Draw runs, oldest first: height is duration, `x` failed, `>` runs now, `-` did not run."""
-    times = [run_time(row) or timedelta(0) for row in history]
+    times = [row.took or timedelta(0) for row in history]
     # Runs of milliseconds are drawn flat: their differences are noise.
     longest = max((timedelta(seconds=1), *times))
     marks = [_mark(row, time / longest) for row, time in zip(history, times, strict=True)]
@@ -246,7 +231,7 @@ SCHEDULE = Fields[Summary](
     ),
     Field("", _left_text, column="LEFT"),
     Field("last", lambda each: each.last, column="LAST", mask=_last_json, text=_last_text),
-    Field("", lambda each: run_time(each.last) if each.last else None, column="TOOK"),
+    Field("", lambda each: each.last.took if each.last else None, column="TOOK"),
     Field("", lambda each: history_bar(each.history), column="RUNS", below=True),
     Field("revision", lambda each: each.schedule.revision),
     grid=lambda each: each.schedule.definition.grid,

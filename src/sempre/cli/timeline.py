@@ -12,14 +12,11 @@ from sempre.cli.times import format_duration, zone_of
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
+from sempre.grids.clock_changes import ClockChange, clock_changes
 from sempre.grids.grid import Grid
-from sempre.grids.instants import instant_of, seconds_of
-from sempre.grids.zones import zone
 
-__all__ = ["NOT_RUN", "Busiest", "ClockChange", "Event", "Overlap", "Timeline", "clock_changes"]
+__all__ = ["NOT_RUN", "Busiest", "Event", "Overlap", "Timeline"]
 
-MILLION = 1_000_000
-DAY = timedelta(days=1)
 NOT_RUN = (State.SKIPPED, State.MISSED)
 """The states of slots that came and did not start."""
 
@@ -52,24 +49,6 @@ class Event:
         ended = f"{self.row.state}: {self.row.reason}" if self.row.reason else ""
         late = f"{format_duration(self.late)} late" if self.is_start and self.late else ""
         return ", ".join(filter(None, (late, ended)))
-
-
-@dataclass(frozen=True)
-class ClockChange:
-    """A change of the clocks of a zone; `by` is positive if they go forward."""
-
-    zone: str
-    at: datetime
-    by: timedelta
-
-    @property
-    def direction(self) -> str:
-        """The direction of the clock: forward or back."""
-        return "forward" if self.by > timedelta(0) else "back"
-
-    def is_day_of(self, instant: datetime) -> bool:
-        """Return whether an instant lies on the day of the change, in its zone."""
-        return _day(self.zone, instant) == _day(self.zone, self.at)
 
 
 @dataclass(frozen=True)
@@ -190,20 +169,6 @@ class Timeline:
                 yield ends, -1
 
 
-def clock_changes(zone_name: str, start: datetime, end: datetime) -> list[ClockChange]:
-    """Return the clock changes of a zone between two instants."""
-    line = zone(zone_name).timeline(reach=seconds_of(end) + 1)
-    first, last = line.span_at(seconds_of(start)) + 1, line.span_at(seconds_of(end))
-    return [
-        ClockChange(
-            zone_name,
-            instant_of(line.starts[at] * MILLION),
-            timedelta(seconds=line.offsets[at] - line.offsets[at - 1]),
-        )
-        for at in range(first, last + 1)
-    ]
-
-
 def _is_about(note: str, grid: Grid, changes: Iterable[ClockChange]) -> bool:
     """Return whether a note of a grid is about one of these clock changes."""
     words = ("clock changes", *(f"goes {each.direction}" for each in _of(grid, changes)))
@@ -212,8 +177,3 @@ def _is_about(note: str, grid: Grid, changes: Iterable[ClockChange]) -> bool:
 
 def _of(grid: Grid, changes: Iterable[ClockChange]) -> list[ClockChange]:
     return [change for change in changes if change.zone == zone_of(grid)]
-
-
-def _day(zone_name: str, instant: datetime) -> int:
-    second = seconds_of(instant)
-    return (second + zone(zone_name).offset_at(second)) // int(DAY.total_seconds())

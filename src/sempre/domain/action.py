@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sempre.domain.arguments import Json
+from sempre.domain.definition import Definition
 from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning.plan import Plan
 from sempre.domain.schedule import Schedule
@@ -13,7 +14,7 @@ from sempre.domain.states import Kind
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
 
-__all__ = ["Act", "Action", "action_of"]
+__all__ = ["Act", "Action", "action_of", "changed_fields", "definition_facts", "schedule_facts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,8 @@ class Action:
         id: made by the caller; ids sort by time.
         verb: such as pause, edit or retry.
         target: the kind and name of what was changed: `schedule:NAME`, `execution:ID`,
-            `switch:NAME`, `job:NAME`, `worker:ID`, or `store:ID` of an imported store.
+            `switch:NAME`, `job:NAME`, `worker:ID`, `queue:NAME` of what was healed, `schedules`
+            for many, or `store:ID` of an imported store.
         actor: who acted.
         note: why, as the actor wrote.
         before: the fields that changed, with their values before the action.
@@ -56,7 +58,10 @@ def action_of(act: Act, plan: Plan, identity: str) -> Action:
 
     Executions that the plan changes or creates besides its schedule are listed by slot and state.
     """
-    before, after = _changed_fields(plan.base, plan.schedule)
+    before, after = changed_fields(plan.base, plan.schedule)
+    if after.get("deleted") and plan.schedule is not None:
+        # No name leads to a deleted schedule any more; its executions are found by this id.
+        after["id"] = plan.schedule.id
     rows = [change for change in plan.changes if not change.before.waits_for_slot]
     if rows:
         before["executions"] = [_execution_facts(change.before) for change in rows]
@@ -67,20 +72,20 @@ def action_of(act: Act, plan: Plan, identity: str) -> Action:
     return Action(id=identity, **act._asdict(), before=before or None, after=after or None)
 
 
-def _changed_fields(
+def changed_fields(
     before: Schedule | None, after: Schedule | None
 ) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the fields of a schedule that differ, before and after."""
     if before is None or after is None:
         return {}, {}
-    old, new = _schedule_facts(before), _schedule_facts(after)
+    old, new = schedule_facts(before), schedule_facts(after)
     names = [name for name in sorted(old | new) if old.get(name) != new.get(name)]
     return {name: old.get(name) for name in names}, {name: new.get(name) for name in names}
 
 
-def _schedule_facts(schedule: Schedule) -> dict[str, Json]:
+def schedule_facts(schedule: Schedule) -> dict[str, Json]:
     """Return what an operator can change about a schedule."""
-    facts = {name: _fact(value) for name, value in vars(schedule.definition).items()}
+    facts = definition_facts(schedule.definition)
     pause = schedule.pause
     facts["name"] = schedule.name
     facts |= {"deleted": schedule.deleted, "paused": pause is not None}
@@ -88,6 +93,11 @@ def _schedule_facts(schedule: Schedule) -> dict[str, Json]:
         until = written_instant(pause.until) if pause.until else None
         facts |= {"paused_until": until, "pause_note": pause.note}
     return facts
+
+
+def definition_facts(definition: Definition) -> dict[str, Json]:
+    """Return the fields of a definition as a person reads them."""
+    return {name: _fact(value) for name, value in vars(definition).items()}
 
 
 def _fact(value: object) -> Json:

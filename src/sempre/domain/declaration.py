@@ -33,12 +33,18 @@ from sempre.domain.execution import Execution
 from sempre.domain.ownership import Standing, standing_of
 from sempre.domain.planning.plan import Plan, PlanningTime
 from sempre.domain.planning.verbs import plan_disable, plan_edit
-from sempre.domain.rules import write_rules
+from sempre.domain.rules import read_definition, write_rules
 from sempre.domain.schedule import Schedule
 from sempre.domain.values import copy_with
 from sempre.errors.owners import OwnedByAnother, OwnedName
 
-__all__ = ["declaration_of", "plan_declare", "plan_prune", "plan_refuse"]
+__all__ = [
+    "declaration_of",
+    "declared_definition",
+    "plan_declare",
+    "plan_prune",
+    "plan_refuse",
+]
 
 # A worker that restarts in a loop is refused each time; the refusal is recorded once an hour.
 NOTED_AGAIN_AFTER = timedelta(hours=1)
@@ -48,6 +54,15 @@ def declaration_of(definition: Definition, release: int) -> str:
     """Return a declaration as text; equal declarations give equal texts."""
     rules = json.loads(write_rules(definition))
     return write_declaration({**rules, "args": definition.args, "release": release})
+
+
+def declared_definition(declared: str) -> Definition | None:
+    """Return the definition that code last declared; None if no code declares the schedule."""
+    if not declared:
+        return None
+    said = {name: value for name, value in json.loads(declared).items() if name not in MARKS}
+    args = said.pop("args", {})
+    return copy_with(read_definition(write_declaration(said)), args=args)
 
 
 def plan_declare(

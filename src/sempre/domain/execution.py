@@ -1,7 +1,7 @@
 """Executions: one row per intended run, and ranges of slots that passed without a row."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypedDict, Unpack
 
 from sempre.domain.snapshot import Snapshot
@@ -129,6 +129,13 @@ class Execution(Draft):
         A slot that was decided without a run ends when it was due to run.
         """
         return (self.finished_at or self.run_at) if self.state in ENDS else None
+
+    @property
+    def took(self) -> timedelta | None:
+        """How long the latest attempt took; None before the execution has run and ended."""
+        if self.started_at is None or self.finished_at is None or self.state not in ENDS:
+            return None
+        return max(timedelta(0), self.finished_at - self.started_at)
 
     @property
     def is_untried(self) -> bool:

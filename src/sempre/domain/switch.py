@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Literal
 
 from sempre.domain.execution import Draft, Execution
+from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason
 
-__all__ = ["Switch", "held_by", "stopping"]
+__all__ = ["Switch", "held_by", "stopping", "stopping_schedule"]
 
 DIGITS = "0123456789"
 
@@ -90,3 +91,19 @@ def stopping(switches: Iterable[Switch], row: Draft, tags: Collection[str] = ())
     """
     found = [switch for switch in switches if switch.stops(row, tags)]
     return min(found, key=lambda switch: (not switch.holds, switch.name), default=None)
+
+
+def stopping_schedule(switches: Iterable[Switch], schedule: Schedule) -> Switch | None:
+    """Return the switch that stops the next slot of a schedule; None if none does."""
+    known = list(switches)
+    if not known:
+        return None
+    run_at = schedule.next_run_at or schedule.cursor
+    row = Draft(
+        kind=Kind.SCHEDULED,
+        run_at=run_at,
+        due_at=run_at,
+        snapshot=schedule.snapshot(),
+        schedule_id=schedule.id,
+    )
+    return stopping(known, row, schedule.definition.tags)

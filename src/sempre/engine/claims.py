@@ -14,7 +14,7 @@ from datetime import datetime
 from sempre.domain.execution import Execution
 from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import Claim, Plan, PlanningTime, Verdict, plan_claim
-from sempre.domain.states import LIVE, State
+from sempre.domain.states import LIVE, Reason, State
 from sempre.domain.values import copy_with
 from sempre.engine.core import Engine, born_by
 from sempre.engine.events import Happened
@@ -44,6 +44,7 @@ class ClaimResult:
         refused: executions that another worker claimed or changed first.
         passed_over: executions that were left as they are, for any reason.
         unstarted: executions with a limit that did not start: others may have room now.
+        waited: executions that start late because a switch or another run held them.
     """
 
     started: list[Run] = field(default_factory=list)
@@ -55,6 +56,7 @@ class ClaimResult:
     refused: set[str] = field(default_factory=set)
     passed_over: set[str] = field(default_factory=set)
     unstarted: list[Execution] = field(default_factory=list)
+    waited: set[str] = field(default_factory=set)
 
     def leave(self, execution_id: str) -> None:
         """Leave an execution, and its ticket, to workers that can read it and know its grid."""
@@ -72,6 +74,7 @@ class ClaimResult:
         self.refused |= other.refused
         self.passed_over |= other.passed_over
         self.unstarted += other.unstarted
+        self.waited |= other.waited
 
     def add_retry(self, ids: Iterable[str], retry: "ClaimResult") -> None:
         """Add what became of candidates that had been refused."""
@@ -212,6 +215,8 @@ class Claims:
         elif claim.verdict is Verdict.WAIT:
             result.blocked.add(row.id)
             result.unstarted += [row] if row.snapshot.limits and not row.held_by else []
+        elif _has_waited(row, rows):
+            result.waited.add(row.id)
         return claim
 
     # Orders
@@ -302,6 +307,13 @@ class Claims:
             began = run.execution.started_at or now
             late = (began - run.execution.due_at).total_seconds()
             self._engine.events.emit(Happened.STARTED, execution=run.execution, late=late)
+
+
+def _has_waited(row: Execution, rows: Iterable[Execution]) -> bool:
+    """Return whether a switch held a row, or another run of its schedule ended after it was due."""
+    if row.reason.startswith(Reason.HELD):
+        return True
+    return any(each.finished_at and each.finished_at > row.due_at for each in rows)
 
 
 def _unstarted(order: Order, *, started: bool) -> list[Execution]:

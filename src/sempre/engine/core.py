@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from sempre.clock import Clock
 from sempre.config import Settings
@@ -16,6 +16,7 @@ from sempre.domain.states import LIVE, State
 from sempre.domain.values import copy_with
 from sempre.engine.bell import Bell
 from sempre.engine.events import Events, Happened
+from sempre.engine.healing import HealingLog
 from sempre.engine.ids import new_id
 from sempre.engine.limits import LimitOpener
 from sempre.engine.outage import Outage
@@ -26,7 +27,7 @@ from sempre.ports.messages import Order, Reading
 from sempre.ports.store import Store
 from sempre.ports.tracing import Tracer
 
-__all__ = ["ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
+__all__ = ["ActOfPlan", "CarryOut", "ClockReading", "Engine", "StoreTime", "born_by", "woken_by"]
 
 T = TypeVar("T")
 WATCHDOG_CHECK = 60.0
@@ -34,6 +35,20 @@ WATCHDOG_CHECK = 60.0
 LONGEST_ANSWER = 2.0
 # In seconds. Two clocks drift by some parts in ten thousand: in this time by a few milliseconds.
 FRESH = 60.0
+
+
+ActOfPlan = Act | Callable[[Plan], Act | None] | None
+"""What the log of actions says about a plan; a function decides by the plan; None logs nothing."""
+
+
+class CarryOut(Protocol):
+    """Carries out a plan, as `Engine.carry_out` does; a preview keeps the plan instead."""
+
+    def __call__(
+        self, plan_again: Callable[[], Plan | None], *, act: ActOfPlan = None
+    ) -> Order | None:
+        """Return the order that was carried out; None if there was nothing to do."""
+        ...
 
 
 class ClockReading(NamedTuple):
@@ -89,6 +104,9 @@ class Engine:
         self.unread = UnreadRows(self.events)
         self.outage = Outage(self.clock, self.events)
         self.limits = LimitOpener(self)
+        self.healing = HealingLog(
+            self.store, self.clock, now=self.time.now, failed=self.outage.failed
+        )
         self.bell.soon = 2 * self.settings.beat
         sweep = self.settings.sweep.total_seconds()
         self.bell.limit_answer_time(min(sweep / 4, LONGEST_ANSWER))
@@ -145,11 +163,15 @@ class Engine:
         return tuple(marked)
 
     def carry_out(
-        self, plan_again: Callable[[], Plan | None], *, act: Act | None = None, tries: int = 5
+        self,
+        plan_again: Callable[[], Plan | None],
+        *,
+        act: ActOfPlan = None,
+        tries: int = 5,
     ) -> Order | None:
         """Apply a plan and ring the executions it created; plan again while the plan is refused.
 
-        An act of an operator is logged in the same commit.
+        An act of an operator is logged in the same commit; a function decides by the plan.
 
         Returns:
             The order that was carried out; None if the plan was empty.
@@ -161,7 +183,7 @@ class Engine:
             plan = plan_again()
             if plan is None or plan.is_empty:
                 return None
-            order = self.order(plan, act)
+            order = self.order(plan, act(plan) if callable(act) else act)
             if self.store.apply([order])[0]:
                 self.bell.ring(woken_by(order, self.time.now()), self.time.now())
                 self.report_grid(plan)

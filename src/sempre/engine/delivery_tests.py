@@ -9,13 +9,14 @@ deaf in this lane, and workers scan the store until a probe arrives. If only the
 worker has received it: single tickets were lost, and the broker is well.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from secrets import token_hex
 
 from sempre.domain.execution import Execution
 from sempre.engine.core import Engine
+from sempre.engine.healing import Heals
 from sempre.engine.tickets import Probe
 from sempre.engine.wake_times import NEVER
 from sempre.ports.broker import Message
@@ -71,13 +72,23 @@ class DeliveryTests:
         """Note that the broker could not be listened to."""
         self._until = -NEVER
 
-    def suspect(self, found: Iterable[Execution]) -> None:
-        """Put a probe into the lanes of work that a scan found before its ticket arrived."""
+    def suspect(self, found: Iterable[Execution], *, waited: Collection[str] = ()) -> None:
+        """Put a probe into the lanes of work that a scan found before its ticket arrived.
+
+        The work is noted as healed, except executions that `waited` for something else.
+        """
         bell = self._engine.bell
         if not bell.carries or bell.breaker.is_open:
             return
         now = self._engine.time.now()
-        late = {row.snapshot.queue for row in found if self._should_have_arrived(row, now)}
+        unheard = [row for row in found if self._should_have_arrived(row, now)]
+        if not unheard:
+            return
+        for row in unheard:
+            if row.id not in waited:
+                self._engine.healing.add(Heals.TICKET_LOST, f"queue:{row.snapshot.queue}", [row.id])
+        self._engine.healing.flush()
+        late = {row.snapshot.queue for row in unheard}
         for lane in sorted({bell.lane(queue) for queue in late} - self._tests.keys()):
             self._put(lane, ask_in=self._grace)
 

@@ -138,5 +138,6 @@ class Fetcher:
     def _begin_found(self, result: ClaimResult) -> int:
         """Begin runs that a scan found; test a broker that should have delivered their tickets."""
         begun = self._begin(result)
-        self.tickets.tests.suspect(each.execution for each in result.started)
+        found = [each.execution for each in result.started]
+        self.tickets.tests.suspect(found, waited=result.waited)
         return begun

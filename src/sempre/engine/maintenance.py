@@ -55,7 +55,8 @@ class Maintenance:
             self.watchdog.perform()
         self.watchdog.ensure()
         if self._engine.bell.has_unrung:
-            ring_orphans(self._engine)
+            ring_orphans(self._engine, actor="sempre")
+        self._engine.healing.flush()
         self._reports.report(heartbeat.session)
         self.logs.write_running()
         return rescued

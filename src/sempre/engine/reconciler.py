@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sempre.domain.execution import Execution
 from sempre.domain.planning import Plan, PlanningTime, plan_start
+from sempre.domain.states import State
 from sempre.engine.core import Engine, born_by
 from sempre.engine.events import Happened
+from sempre.engine.healing import Heals
 from sempre.engine.repair_plan import plan_repair
 from sempre.errors import StoreUnavailable, UnknownGrid
 from sempre.ports.messages import Order, Reading, View
@@ -122,7 +125,8 @@ class Reconciler:
     ) -> tuple[Reconciled, list[str]]:
         """Apply plans that are not empty; return what was done, and the names of refused ones."""
         named = [(name, self._engine.order(plan)) for name, plan in planned if not plan.is_empty]
-        done, refused, born = Reconciled(), [], []
+        done, refused, born = Reconciled(), list[str](), list[Execution]()
+        healed: list[Order] = []
         for (name, order), answer in zip(named, self._apply(named), strict=True):
             if answer is None:
                 done.failing.add(name)
@@ -134,7 +138,9 @@ class Reconciler:
                 born += born_by(order, moment.now)
                 self._report_returned(order.plan)
                 self._engine.report_grid(order.plan)
+                healed.append(order)
         self._engine.bell.ring(born, moment.now)
+        self._note_healed(healed)
         return done, refused
 
     def _apply(self, named: Sequence[tuple[str, Order]]) -> list[bool | None]:
@@ -151,9 +157,30 @@ class Reconciler:
             self._engine.events.emit(Happened.FAULTY, schedule=named[0][0], error=repr(error))
             return [None]
 
+    def _note_healed(self, orders: Sequence[Order]) -> None:
+        """Note repairs in the log of actions: of one schedule under its name, or of a batch."""
+        found = [(cause, order) for order in orders if (cause := _cause_of(order.plan))]
+        is_batch = len(found) > 1
+        for cause, order in found:
+            name = order.plan.base.name if order.plan.base else ""
+            target = "schedules" if is_batch else f"schedule:{name}"
+            self._engine.healing.add(cause, target, order.ids, actor="watchdog", name=name)
+        self._engine.healing.flush()
+
     def _report_returned(self, plan: Plan) -> None:
         """Report a schedule that was ahead of the store's clock and is not any more."""
         if plan.retracts_after is not None and plan.base is not None:
             ahead = (plan.base.cursor - plan.retracts_after).total_seconds()
             name = plan.base.name
             self._engine.events.emit(Happened.CAME_BACK, schedule=name, seconds=ahead)
+
+
+def _cause_of(plan: Plan) -> Heals | None:
+    """Return what a plan repairs; None for a first start, or if only a stamp is renewed."""
+    if plan.base is None or not plan.base.started:
+        return None
+    if plan.retracts_after is not None:
+        return Heals.CLOCK_AHEAD
+    if any(change.after.state is State.SUPERSEDED for change in plan.changes):
+        return Heals.NEXT_WRONG
+    return Heals.NEXT_MISSING if plan.creates else None

@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
+from sempre.domain.action import Act
 from sempre.domain.limit_keys import keys_of
 from sempre.domain.planning import Plan, PlanningTime, plan_rescue
 from sempre.engine.core import ClockReading, Engine
 from sempre.engine.events import Happened
+from sempre.engine.healing import Heals
 from sempre.errors import UnknownGrid
 from sempre.ports.messages import Candidate
 
@@ -109,7 +111,7 @@ class Rescuer:
         moment = PlanningTime(now, self._engine.tzdata)
         planned = [(each.execution, self._plan(each, moment)) for each in lost]
         wanted = [(execution, plan) for execution, plan in planned if plan and not plan.is_empty]
-        orders = [self._engine.order(plan) for _, plan in wanted]
+        orders = [self._engine.order(plan, _act_of(plan)) for _, plan in wanted]
         answers = self._engine.store.apply(orders) if orders else []
         rescued, waiting = 0, []
         for (execution, plan), applied in zip(wanted, answers, strict=True):
@@ -118,8 +120,11 @@ class Rescuer:
                 waiting += [each.after for each in plan.changes if each.after.is_live]
                 facts = {"execution": execution, "session": execution.session}
                 self._engine.events.emit(Happened.RESCUED, **facts)
+                worker = f"worker:{execution.session}"
+                self._engine.healing.add(Heals.LEASE_EXPIRED, worker, [execution.id])
         self._engine.bell.ring(waiting, now)
         self._engine.limits.open(keys_of(execution for execution, _ in wanted))
+        self._engine.healing.flush()
         return rescued
 
     def _plan(self, candidate: Candidate, moment: PlanningTime) -> Plan | None:
@@ -133,3 +138,11 @@ class Rescuer:
         except Exception as error:  # noqa: BLE001 - one bad schedule must not stop the others
             events.emit(Happened.FAULTY, schedule=row.snapshot.name, error=repr(error))
         return None
+
+
+def _act_of(plan: Plan) -> Act | None:
+    """Return the entry for the log if a plan pauses its schedule, as on_unknown="hold" does."""
+    before, after = plan.base, plan.schedule
+    if before is None or after is None or after.pause is None or after.pause == before.pause:
+        return None
+    return Act("pause", f"schedule:{after.name}", after.pause.actor, after.pause.note)

@@ -116,10 +116,14 @@ class Retention:
         ways.sort(key=lambda way: names.index(way.name) if way.name in known else -1)
         return deque(ways)
 
-    def purge_actions(self) -> None:
-        """Purge the oldest part of the log of actions, in one small transaction."""
+    def purge_records(self) -> None:
+        """Purge the oldest actions and ranges of slots, each in one small transaction.
+
+        Both are records of why slots did not run, and are kept equally long.
+        """
         before = self._engine.time.now() - self._engine.settings.action_retention
         self._engine.store.purge_actions(before=before, limit=PURGED_AT_ONCE)
+        self._engine.store.purge_ranges(before=before, limit=PURGED_AT_ONCE)
 
     def next_pass_in(self, report: PassReport, *, every: timedelta) -> timedelta | None:
         """Return when the next pass is due if old rows are left; None for the usual time."""

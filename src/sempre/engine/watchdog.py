@@ -6,6 +6,7 @@ is wrong, plus two rounds that trust no index: the store checks every schedule o
 rows, and a slice of fixed size is checked in full at each pass.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from secrets import token_hex
@@ -14,6 +15,7 @@ from sempre.domain.arguments import Json
 from sempre.engine.audits import LAST, marked
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
+from sempre.engine.healing import Heals
 from sempre.engine.pass_report import PassReport
 from sempre.engine.reconciler import Reconciled, Reconciler
 from sempre.engine.retention import Retention
@@ -22,7 +24,7 @@ from sempre.engine.tickets import Sentinel
 from sempre.engine.watchdog_message import WatchdogMessage
 from sempre.errors import StoreUnavailable
 from sempre.ports.broker import LARGEST_PRIORITY, Message
-from sempre.ports.messages import Pass
+from sempre.ports.messages import Pass, Waiting
 
 __all__ = ["LEASES", "Watchdog"]
 
@@ -115,9 +117,10 @@ class Watchdog:
             self._shorten_leases()
             self._repair_astray(report)
             lost = frozenset(queue for queue in report.sentinels if not self._stands(report, queue))
-            report.rung_again = ring_all(self._engine, lost) if lost else 0
-            report.orphans_enqueued = ring_orphans(self._engine)
+            report.rung_again = self._ring_again(lost) if lost else 0
+            report.orphans_enqueued = ring_orphans(self._engine, actor="watchdog")
         done = self._reconcile_all()
+        self._engine.healing.flush()
         report.add(done)
         report.schedules_processed, report.schedules_failed = done.processed, len(done.failing)
         return report
@@ -133,9 +136,10 @@ class Watchdog:
         # The outage of the broker that this process remembers may be over.
         self._engine.bell.breaker.hurry()
         self._ring_lost(report)
-        report.orphans_enqueued = ring_orphans(self._engine)
+        report.orphans_enqueued = ring_orphans(self._engine, actor="watchdog")
+        self._engine.healing.flush()
         self._retention.purge(report)
-        self._retention.purge_actions()
+        self._retention.purge_records()
         self._report_switches(report)
         report.deaf = sorted(self._engine.bell.deaf)
         report.renewed_at = report.renewed_at or self._renewed_at
@@ -222,10 +226,21 @@ class Watchdog:
         # Posted before anything is rung, so that a loss during the rings is noticed too.
         posted = {queue: self._post_sentinel(queue) for queue in gone}
         bell.has_unrung = False
-        report.rung_again = ring_all(self._engine, frozenset(gone))
+        # A queue without a sentinel so far has lost nothing: its first pass rings it.
+        report.rung_again = self._ring_again(frozenset(gone), known=frozenset(report.sentinels))
         # A sentinel that is not noted counts as gone: the next pass rings again.
         if not bell.has_unrung:
             report.sentinels |= {queue: sent for queue, sent in posted.items() if sent}
+
+    def _ring_again(self, queues: frozenset[str], *, known: frozenset[str] | None = None) -> int:
+        """Ring the waiting rows of queues; note those of known queues, which had lost tickets."""
+        healing = self._engine.healing
+
+        def note(rows: Sequence[Waiting]) -> None:
+            lost = [row for row in rows if known is None or row.queue in known]
+            healing.add_waiting(Heals.QUEUE_LOST, lost, actor="watchdog")
+
+        return ring_all(self._engine, queues, note=note)
 
     def _stands(self, report: PassReport, queue: str) -> bool:
         posted, bell = report.sentinels.get(queue), self._engine.bell

@@ -5,15 +5,18 @@ seconds; between two spans lies a gap or a fold.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from sempre.grids.clock_changes import LONGEST_MADE_UP, ClockEffect, clock_changes, cron_effect
 from sempre.grids.cron_count import SlotCounter
+from sempre.grids.cron_progressions import cron_progressions
 from sempre.grids.cron_text import read_cron
 from sempre.grids.cron_walls import DAY, WallRule
 from sempre.grids.explain import explain_cron
-from sempre.grids.grid import Grid, Passed, SetOnce
+from sempre.grids.grid import Grid, Passed, Progression, SetOnce
 from sempre.grids.instants import EPOCH, LATEST, seconds_of, since_epoch
 from sempre.grids.warnings import cron_notes
 from sempre.grids.zones import (
@@ -30,8 +33,6 @@ from sempre.grids.zones import (
 __all__ = ["Cron"]
 
 END = LATEST * DAY
-# Debian's cron runs a skipped time only if the clock jumped by less than this.
-LONGEST_MADE_UP = 3 * 3600
 
 
 class Cron(SetOnce, Grid, name="cron"):
@@ -97,6 +98,14 @@ class Cron(SetOnce, Grid, name="cron"):
         last = EPOCH + timedelta(0, counter.last(begin, end))
         return Passed(first, last, counter.count(begin, end))
 
+    def _progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        begin, end = seconds_of(after), seconds_of(until)
+        line = self._line_for(end)
+        for first, step, count in cron_progressions(
+            self._rule, line, begin, end, made_up=self._made_up
+        ):
+            yield Progression(EPOCH + timedelta(0, first), timedelta(0, step), count)
+
     def explain(self) -> str:
         """Say in plain English when this grid fires."""
         return explain_cron(self._rule.meaning, self._zone)
@@ -104,6 +113,12 @@ class Cron(SetOnce, Grid, name="cron"):
     def notes(self) -> tuple[str, ...]:
         """Return what may surprise a person about this grid."""
         return cron_notes(self.text, self._rule.meaning, self._zone, gap=self.gap, fold=self.fold)
+
+    def at_clock_changes(self, start: datetime, end: datetime) -> list[ClockEffect]:
+        """Return what the clock changes between two instants do to slots."""
+        meaning, changes = self._rule.meaning, clock_changes(self.timezone, start, end)
+        effects = (cron_effect(each, meaning, gap=self.gap, fold=self.fold) for each in changes)
+        return [each for each in effects if each is not None]
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON values."""

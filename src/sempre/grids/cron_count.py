@@ -52,14 +52,14 @@ class SlotCounter:
         end = min(until + 1 + offset, line.closes[span])
         counted = self._count_walls(begin, end)
         if after < line.starts[span] <= until:
-            counted += self._count_made_up(span)
+            counted += self.has_made_up(span)
         return counted
 
-    def _count_made_up(self, span: int) -> int:
-        """Return 1 if the span begins with the run of a time that the gap before it skipped."""
+    def has_made_up(self, span: int) -> bool:
+        """Whether the span begins with the run of a time that the gap before it skipped."""
         closed, opens = self._line.closes[span - 1], self._line.opens[span]
         in_gap = 0 < opens - closed <= self._made_up and self._count_walls(closed, opens)
-        return int(bool(in_gap) and not self._count_walls(opens, opens + 1))
+        return bool(in_gap) and not self._count_walls(opens, opens + 1)
 
     def _count_walls(self, begin: int, end: int) -> int:
         """Return the matching wall seconds from `begin` up to but without `end`."""

@@ -4,12 +4,14 @@ N is computed, not counted up to, so that an old anchor costs no more than a rec
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import MAXYEAR, UTC, date, datetime
 from typing import Any
 
+from sempre.grids.clock_changes import ClockEffect, clock_changes, every_effect
 from sempre.grids.cron_fields import LENGTHS, length_of_month
 from sempre.grids.explain import explain_every
-from sempre.grids.grid import Grid, Passed, SetOnce
+from sempre.grids.grid import Grid, Passed, Progression, SetOnce
 from sempre.grids.instants import (
     EPOCH,
     EPOCH_DAY,
@@ -34,13 +36,14 @@ from sempre.grids.zones import (
     zone,
 )
 
-__all__ = ["Every"]
+__all__ = ["DEFAULT_ANCHOR", "Every"]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 END = LATEST * DAY
 # A Monday and the first of a month and year, so that weeks, months and years begin as expected.
 DEFAULT_ANCHOR = datetime(2001, 1, 1)  # noqa: DTZ001 - wall time of the grid's zone
+"""The anchor of a grid that states none: Monday 2001-01-01 00:00, on the clocks of its zone."""
 
 
 class Every(SetOnce, Grid, name="every"):
@@ -141,6 +144,12 @@ class Every(SetOnce, Grid, name="every"):
         more = (until - first) // step
         return Passed(first, first + more * step, 1 + more)
 
+    def _progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        if not self.is_elapsed:
+            yield from super()._progressions(after, until)
+        elif passed := self._passed(after, until):
+            yield Progression(passed.first, self._step * MICROSECOND, passed.count)
+
     def explain(self) -> str:
         """Say in plain English when this grid fires."""
         stated = self.anchor is not None
@@ -149,6 +158,14 @@ class Every(SetOnce, Grid, name="every"):
     def notes(self) -> tuple[str, ...]:
         """Return what may surprise a person about this grid."""
         return every_notes(self.interval, self._wall_time, self._zone, gap=self.gap, fold=self.fold)
+
+    def at_clock_changes(self, start: datetime, end: datetime) -> list[ClockEffect]:
+        """Return what the clock changes between two instants do to slots."""
+        effects = (
+            every_effect(each, self.interval, self._wall_time, gap=self.gap, fold=self.fold)
+            for each in clock_changes(self.timezone, start, end)
+        )
+        return [each for each in effects if each is not None]
 
     def parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON values."""

@@ -8,15 +8,18 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, ClassVar
 
 from sempre.errors import BrokenGrid, GridError, InstantError, SempreError, UnknownGrid
 from sempre.errors.texts import as_shown
+from sempre.grids.clock_changes import ClockEffect
 from sempre.grids.instants import END_OF_CALENDAR, as_instant, check_aware
 
-__all__ = ["Grid", "Passed", "SetOnce", "following"]
+__all__ = ["Grid", "Passed", "Progression", "SetOnce", "following"]
+
+ONE = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,15 @@ class Passed:
 
     first: datetime
     last: datetime
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """Evenly spaced slots: first, first + step, ..., as many as `count`."""
+
+    first: datetime
+    step: timedelta
     count: int
 
 
@@ -115,6 +127,13 @@ class Grid(ABC):
         """
         return self._passed(after, min(as_instant("until", until), END_OF_CALENDAR))
 
+    def progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        """Yield the slots that `between` would list, as evenly spaced runs of slots, in any order.
+
+        A `Cron` has few runs, however many slots; an `Every` in hours or shorter has one.
+        """
+        return self._progressions(after, min(as_instant("until", until), END_OF_CALENDAR))
+
     def explain(self) -> str:
         """Say in plain English when this grid fires."""
         return f"by the rule {self.name or type(self).__name__}"
@@ -122,6 +141,10 @@ class Grid(ABC):
     def notes(self) -> tuple[str, ...]:
         """Return what a person may not expect of this grid, one sentence each."""
         return ()
+
+    def at_clock_changes(self, start: datetime, end: datetime) -> list[ClockEffect]:  # noqa: ARG002 - grids of a user's own have no zone
+        """Return what the clock changes between two instants do to slots, in order."""
+        return []
 
     def parameters(self) -> dict[str, Any]:
         """Return, as JSON values, the keyword arguments that build an equal grid."""
@@ -183,6 +206,10 @@ class Grid(ABC):
         for slot in self._slots_until(after, until):
             first, last, count = first or slot, slot, count + 1
         return Passed(first, last, count) if first and last else None
+
+    def _progressions(self, after: datetime, until: datetime) -> Iterator[Progression]:
+        for slot in self._slots_until(after, until):
+            yield Progression(slot, ONE, 1)
 
     def _slots(self, after: datetime) -> Iterator[datetime]:
         slot: datetime | None = check_aware("after", after)

@@ -6,26 +6,26 @@ has only lasting rules.
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime
-from typing import NamedTuple
+from datetime import datetime
 
-from sempre.grids.cron_fields import LENGTHS, CronFields, bits, length_of_month, lowest
-from sempre.grids.explain import clock, joined, months_hit, seconds_of_day
-from sempre.grids.instants import EPOCH_DAY
+from sempre.grids.clock_changes import (
+    WallStretch,
+    cron_note,
+    cron_times,
+    every_note,
+    every_times,
+)
+from sempre.grids.cron_fields import LENGTHS, CronFields, bits
+from sempre.grids.explain import joined, months_hit
 from sempre.grids.intervals import ELAPSED, SECONDS, Interval
 from sempre.grids.zones import Fold, Gap, Zone
 
 __all__ = ["cron_notes", "every_notes"]
 
-HOUR, DAY = 3600, 86_400
+DAY = 86_400
 # 2030 to 2050: past every change that was decided for one year, within every timeline.
 SETTLED = range(1_893_456_000, 2_524_608_000)
 ALL_DAYS, ALL_WEEKDAYS = bits(range(1, 32)), bits(range(7))
-SHOWINGS: dict[Fold, str] = {
-    "first": "the first time only",
-    "last": "the second time only",
-    "both": "both times",
-}
 # How many values each field has, and when it begins anew; months differ in length.
 FIELDS = (
     ("second", 0, 60, "every minute"),
@@ -37,14 +37,6 @@ FIELDS = (
 )
 
 _STEP = re.compile(r"(?:\*|([0-9]+))/([0-9]+)", re.ASCII)
-
-
-class _Change(NamedTuple):
-    """Wall seconds that a clock change skips (a gap) or shows twice."""
-
-    begins: int
-    ends: int
-    is_gap: bool
 
 
 def cron_notes(
@@ -123,107 +115,37 @@ def _uneven_steps(text: str) -> Iterator[str]:
 
 
 def _cron_changes(meaning: CronFields, zone: Zone, *, gap: Gap, fold: Fold) -> Iterator[str]:
-    for change, times in _first_of_each_kind(
-        (change, _cron_times(meaning, change)) for change in _changes(zone)
-    ):
-        if not change.is_gap:
-            yield _fold_note(times, fold)
-        elif gap == "skip":
-            yield _gap_note(times, "")
-        else:
-            at = clock(change.ends % DAY)
-            several = f"one run at {at} then stands in for them"
-            yield _gap_note(times, several if len(times) > 1 else f"it runs at {at} then")
+    hits = ((change, cron_times(meaning, change)) for change in _changes(zone))
+    for change, times in _first_of_each_kind(hits):
+        yield cron_note(change, times, gap, fold)
 
 
 def _every_changes(
     interval: Interval, anchor: datetime, zone: Zone, *, gap: Gap, fold: Fold
 ) -> Iterator[str]:
-    for change, times in _first_of_each_kind(
-        (change, _every_times(interval, anchor, change)) for change in _changes(zone)
-    ):
-        if not change.is_gap:
-            yield _fold_note(times, fold)
-        elif gap == "skip":
-            yield _gap_note(times, "")
-        else:
-            moved = (times[0] + change.ends - change.begins) % DAY
-            yield _gap_note(times, f"it runs at {clock(moved)} then")
+    hits = ((change, every_times(interval, anchor, change)) for change in _changes(zone))
+    for change, times in _first_of_each_kind(hits):
+        yield every_note(change, times, gap, fold)
 
 
 def _first_of_each_kind(
-    hits: Iterator[tuple[_Change, list[int]]],
-) -> list[tuple[_Change, list[int]]]:
+    hits: Iterator[tuple[WallStretch, list[int]]],
+) -> list[tuple[WallStretch, list[int]]]:
     """Return the first gap and the first fold that any time falls into."""
-    found: dict[bool, tuple[_Change, list[int]]] = {}
+    found: dict[bool, tuple[WallStretch, list[int]]] = {}
     for change, times in hits:
         if times:
             found.setdefault(change.is_gap, (change, times))
     return [found[kind] for kind in (True, False) if kind in found]
 
 
-def _changes(zone: Zone) -> Iterator[_Change]:
+def _changes(zone: Zone) -> Iterator[WallStretch]:
     line = zone.timeline()
     columns = zip(line.starts[1:], line.offsets, line.offsets[1:], strict=False)
     for start, before, after in columns:
         if start in SETTLED:
             begins, ends = start + min(before, after), start + max(before, after)
-            yield _Change(begins, ends, after > before)
-
-
-def _cron_times(meaning: CronFields, change: _Change) -> list[int]:
-    """Return the seconds of the day, in order, at which a rule falls into a clock change."""
-    seconds = seconds_of_day(meaning)
-    times = []
-    for day in range(change.begins // DAY, (change.ends - 1) // DAY + 1):
-        civil = date.fromordinal(day + EPOCH_DAY)
-        if meaning.days_in(civil.year, civil.month) >> civil.day & 1:
-            begins, ends = max(change.begins - day * DAY, 0), min(change.ends - day * DAY, DAY)
-            within = seconds >> begins & (1 << ends - begins) - 1
-            while within:
-                times.append(begins + lowest(within))
-                within &= within - 1
-    return times
-
-
-def _every_times(interval: Interval, anchor: datetime, change: _Change) -> list[int]:
-    """Return the second of the day, if any, at which a grid falls into a clock change."""
-    second = anchor.hour * HOUR + anchor.minute * 60 + anchor.second
-    return [
-        second
-        for day in range(change.begins // DAY, (change.ends - 1) // DAY + 1)
-        if change.begins <= day * DAY + second < change.ends
-        and _falls_on(interval, anchor.date(), date.fromordinal(day + EPOCH_DAY))
-    ]
-
-
-def _falls_on(interval: Interval, anchor: date, day: date) -> bool:
-    count, unit = interval.count, interval.unit
-    if unit in ("days", "weeks"):
-        return (day - anchor).days % (count * SECONDS[unit] // DAY) == 0
-    months = (day.year - anchor.year) * 12 + day.month - anchor.month
-    is_hit = months % (count * 12 if unit == "years" else count) == 0
-    # The last day of a shorter month stands in for the anchor's.
-    return is_hit and day.day == min(anchor.day, length_of_month(day.year, day.month))
-
-
-def _gap_note(times: list[int], remedy: str) -> str:
-    plural = len(times) > 1
-    remedy = remedy or f"{'they do' if plural else 'it does'} not run then"
-    exist = "do not exist" if plural else "does not exist"
-    return f"{_named(times)} {exist} on the day the clock goes forward; {remedy}."
-
-
-def _fold_note(times: list[int], fold: Fold) -> str:
-    plural = len(times) > 1
-    come, run = ("come", "they run") if plural else ("comes", "it runs")
-    return f"{_named(times)} {come} twice on the day the clock goes back; {run} {SHOWINGS[fold]}."
-
-
-def _named(times: list[int]) -> str:
-    if len(times) <= 3:
-        return joined([clock(second) for second in times])
-    return f"The times from {clock(times[0])} to {clock(times[-1])}"
+            yield WallStretch(begins, ends, after > before)
 
 
 def _clamped_months(interval: Interval, anchor: datetime) -> Iterator[str]:

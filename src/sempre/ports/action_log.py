@@ -16,7 +16,7 @@ class ActionLog(Protocol):
     def record(self, actions: Sequence[Action]) -> None:
         """Add actions to the log; an action of a known id is left as it is.
 
-        For actions whose change is not an operation of the store.
+        For actions whose change is not an operation of the store, and for entries about repairs.
         """
         ...
 

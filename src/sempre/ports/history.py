@@ -1,6 +1,7 @@
 """The part of a store's port that lists schedules and executions for people; it changes nothing."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from sempre.domain.execution import Execution, SlotRange
@@ -43,8 +44,16 @@ class History(Protocol):
         """Return a page of schedules that are not deleted, by name."""
         ...
 
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
-        """Return the latest ranges of slots that passed without a row, newest first."""
+    def ranges(
+        self, schedule_id: str, *, limit: int, before: datetime | None = None
+    ) -> Reading[list[SlotRange]]:
+        """Return the latest ranges of slots that passed without a row, newest first.
+
+        Args:
+            schedule_id: the schedule of the ranges.
+            limit: the most ranges to return.
+            before: only ranges whose first slot lies before this instant.
+        """
         ...
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
@@ -59,5 +68,5 @@ class History(Protocol):
         ...
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return the daily counts of purged rows."""
+        """Return the counts of purged rows, by day, state and kind."""
         ...

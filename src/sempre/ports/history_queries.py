@@ -76,13 +76,33 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True)
 class Rollup:
-    """How many executions of a schedule ended on one day, kept when their rows are purged."""
+    """How many executions of a schedule were purged: the count of one day, state and kind.
+
+    Attributes:
+        day: the UTC day of the slots, as in 2026-03-31.
+        state: the final state of the executions.
+        count: the number of executions.
+        seconds: the sum of the run times of their last attempts.
+        kind: why the executions existed; None in counts of a release before schema version 3, which
+            counted executions of any kind together.
+    """
 
     schedule_id: str
     day: str
     state: State
     count: int
     seconds: float = 0.0
+    kind: Kind | None = None
+
+    @property
+    def key(self) -> tuple[str, str, State, Kind | None]:
+        """What a store keeps one count for."""
+        return self.schedule_id, self.day, self.state, self.kind
+
+    @property
+    def order(self) -> tuple[str, str, str]:
+        """The place among the counts of a schedule: by day, state and kind."""
+        return self.day, self.state, self.kind or ""
 
 
 @dataclass(frozen=True)

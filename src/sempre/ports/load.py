@@ -21,9 +21,9 @@ class Load(Protocol):
     def load(self, records: Sequence[Record]) -> int:
         """Write records that are unknown, exactly as given; return how many were written.
 
-        A schedule, execution or action is known by its id, a roll-up by its schedule, day and
-        state, an attempt by its execution, fence and ending, a log by its execution and fence, and
-        a range by all its fields. So a load may be repeated. Known records stay as they are.
+        A schedule, execution or action is known by its id, a roll-up by its schedule, day, state
+        and kind, an attempt by its execution, fence and ending, a log by its execution and fence,
+        and a range by all its fields. So a load may be repeated. Known records stay as they are.
 
         Left out are a schedule whose name another schedule has, an execution whose slot another
         execution holds, and an attempt or log without its execution. Within one call records may

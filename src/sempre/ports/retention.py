@@ -57,13 +57,21 @@ class Purges(Protocol):
         pushed out of that number go first when a newer execution of their schedule is examined, at
         most `limit` of them; if there are more, the answer has the place of the question.
 
-        Counts of deleted executions go into the daily roll-ups in the same transaction. A skipped
-        slot that is still to come, and every row after a cursor, stays. Ranges of slots of the
-        schedules concerned go by the age of their last slot. With "setting" and "any", expired
-        sessions and late results that ended before the instant go too. All at most `limit` of each.
+        Counts of deleted executions go into the daily roll-ups, by day, state and kind, in the
+        same transaction. A skipped slot that is still to come, and every row after a cursor, stays.
+        So do ranges of slots: `purge_ranges` deletes them. With "setting" and "any", expired
+        sessions and late results that ended before the instant go too, at most `limit` of each.
 
         `after` never skips an old execution that is not kept. Begin with an empty one after a jump
         of the clock, and now and then: schedules are edited and deleted.
+        """
+        ...
+
+    def purge_ranges(self, *, before: datetime, limit: int) -> int:
+        """Delete the oldest ranges whose last slot lies before an instant; return how many.
+
+        At most `limit`, by their last slot. A range is the only record of slots that did not run:
+        ranges are kept as long as the log of actions, whatever the retention of executions.
         """
         ...
 

@@ -49,7 +49,7 @@ def test_status_tells_how_much_the_store_holds(old: Shop) -> None:
     shown = "\n".join(lines(old.cli("db", "status")))
     told = old.answer("db", "status")
 
-    assert "schema       2" in shown
+    assert "schema       3" in shown
     assert "schedules    4" in shown
     assert "purged 2" in shown
     assert (told["version"], told["schedules"], told["ranges"], told["purged"]) == (2, 4, 0, 2)

@@ -4,10 +4,13 @@ import json
 import socket
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from sempre import Cron, Sempre
+from sempre.app.transfer.lines import write_line
+from sempre.app.transfer.reading import Export
 from sempre.ports.messages import Session
 from tests.integration.cli.shop import Shop
 from tests.integration.redis.redis_server import redis_server
@@ -72,6 +75,19 @@ def test_every_command_answers(served: Shop) -> None:
     assert served.answer("next")["next"][0]["name"] == "doomed"
     assert served.answer("execution", failed["id"][:-1])["execution"]["id"] == failed["id"]
     assert served.answer("executions", "--upcoming")["executions"][0]["schedule"] == "doomed"
+
+
+def test_why_explains_runs_and_slots(served: Shop) -> None:
+    [failed] = served.answer("executions", "--failed", "-s", "doomed")["executions"][:1]
+    served.cli("skip", "doomed", "--at", "2028-02-29T04:00Z", "-m", "migration")
+
+    ran = served.answer("why", failed["id"])["why"]
+    skipped = served.answer("why", "doomed@2028-02-29T04:00")["why"]
+    never = served.answer("why", "doomed@2020-02-29T04:00")["why"]
+
+    assert [each["code"] for each in ran["causes"]][:2] == ["triggered", "attempt_failed"]
+    assert (skipped["verdict"], skipped["causes"][-1]["facts"]["note"]) == ("skipped", "migration")
+    assert never["causes"][-1]["code"] == "before_creation"
 
 
 def test_workers_and_queues_are_listed_and_drained(served: Shop) -> None:
@@ -139,3 +155,27 @@ def test_a_server_that_is_not_set_up_is_refused(url: str) -> None:
     assert result.exit_code == 3
     assert "not set up yet" in result.stderr
     assert "try: sempre db upgrade, with the same --store" in result.stderr
+
+
+def test_a_plan_is_previewed_applied_and_refused_once_the_store_moved_on(
+    served: Shop, tmp_path: Path
+) -> None:
+    first, second = str(tmp_path / "first.json"), str(tmp_path / "second.json")
+    before = [write_line(each) for each in Export(served.app.engine.store).records()]
+
+    shown = served.answer("plan", "edit", "doomed", "--cron", "0 5 29 2 *", "--out", first)
+    served.answer("plan", "pause", "doomed", "--until", "2h", "--out", second)
+    after = [write_line(each) for each in Export(served.app.engine.store).records()]
+    applied = served.answer("apply", first)
+    refused = served.cli("apply", second)
+
+    assert after == before
+    [step] = shown["plan"]["steps"]
+    assert len(step["ended"]) == 1
+    [done] = applied["applied"]
+    assert (done["done"], done["next_run_at"]) == (True, step["next_run_at"]["after"])
+    superseded = [*served.app.executions(state="superseded", schedule="doomed")]
+    assert step["ended"][0]["id"] in {row.id for row in superseded}
+    assert refused.exit_code == 5
+    assert "doomed has changed since" in refused.stderr
+    assert "edit by " in refused.stderr

@@ -192,7 +192,9 @@ def test_the_log_has_every_act_with_who_what_and_why(shop: Shop, failed: str) ->
         ("resume", "schedule:leap", "done"),
         ("pause", "schedule:leap", "migration"),
     ]
-    assert all(each["actor"] == shop.app.actor for each in actions)
+    *acts, deploy = actions
+    assert all(each["actor"] == shop.app.actor for each in acts)
+    assert (deploy["verb"], deploy["actor"]) == ("create", "code")
     assert actions[2]["after"]["grid"]["text"] == "0 5 * * *"
 
 

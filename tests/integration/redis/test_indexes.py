@@ -1,5 +1,6 @@
 """Indexes: nothing is left in them when it is over, and nobody looks at what nobody asked for."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import cast
 
@@ -7,7 +8,8 @@ import pytest
 import redis
 
 from sempre.domain.planning import plan_backfill, plan_delete
-from sempre.ports.messages import Switch, UniqueKey
+from sempre.domain.states import Kind, State
+from sempre.ports.messages import Rollup, Switch, UniqueKey
 from sempre.ports.retention import Purge
 from sempre.stores.redis import RedisStore
 from sempre.testing.contracts.store.builders import (
@@ -115,3 +117,16 @@ def test_work_does_not_grow_with_what_waits(
     more(300, 3)
 
     assert spend(2) == few
+
+
+def test_counts_of_an_older_release_are_of_any_kind(store: RedisStore, server: RedisServer) -> None:
+    with server.client() as client:
+        old = {"20000 succeeded count": 7, "20000 succeeded microseconds": 9_000_000}
+        client.hset("{sempre}:rollups:one", mapping=old)
+    known = Rollup("one", "2024-10-04", State.SUCCEEDED, 7, 9.0)
+    assert store.rollups("one").value == [known]
+
+    own = replace(known, count=2, kind=Kind.SCHEDULED)
+
+    assert store.load([own, known]) == 1
+    assert store.rollups("one").value == [known, own]

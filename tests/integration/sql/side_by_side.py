@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sempre.domain.action import Action
 from sempre.domain.definition import define
 from sempre.domain.exception_types import type_names
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.limit_keys import keys_of
 from sempre.domain.limits import Concurrency, Limit, Rate
 from sempre.domain.planning import (
@@ -489,6 +489,9 @@ class SideBySide:
             )
             after = self.places[retention] = self.both(partial(_purged, asked=asked)).after
         self.both(lambda store: store.retentions())
+        # Not by chance: another draw would change every life, and the ways that lives go.
+        if self.births % 3 == 0:
+            self.both(lambda store: store.purge_ranges(before=before, limit=1 + self.births % 2))
 
     def register(self, session: str = "") -> None:
         one = session or self.random.choice(self.sessions[:2])
@@ -569,6 +572,8 @@ class SideBySide:
         for identity in self.random.sample(self.ids, min(4, len(self.ids))):
             self.both(lambda store, each=identity: store.attempts(each))  # type: ignore[misc]
             self.both(lambda store, each=identity: store.ranges(each, limit=4))  # type: ignore[misc]
+            middle = self.clock.now() - timedelta(seconds=60)
+            self.both(partial(_ranges_before, identity=identity, before=middle))
             self.both(lambda store, each=identity: store.rollups(each))  # type: ignore[misc]
 
     # What they are made of
@@ -660,6 +665,10 @@ class SideBySide:
         queues = self.random.choice([QUEUES, QUEUES[:1]])
         overdue = self.random.choice([None, None, timedelta(0), timedelta(seconds=30)])
         return Wanted(frozenset(queues), frozenset(jobs), limit, overdue)
+
+
+def _ranges_before(store: Store, *, identity: str, before: datetime) -> Reading[list[SlotRange]]:
+    return store.ranges(identity, limit=4, before=before)
 
 
 def _purged(store: Store, asked: Purge) -> Purged:

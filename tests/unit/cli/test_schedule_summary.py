@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sempre import Cron
-from sempre.cli.executions import EXECUTION, run_time
+from sempre.cli.executions import EXECUTION
 from sempre.cli.schedules import Summary, history_bar
 from sempre.cli.slots import upcoming
 from sempre.domain.definition import define
@@ -98,10 +98,10 @@ def test_a_history_is_drawn_from_old_to_new() -> None:
 
 
 def test_only_what_has_ended_took_a_time() -> None:
-    assert run_time(ran(State.SUCCEEDED, 2)) == timedelta(seconds=2)
-    assert run_time(ran(State.RUNNING)) is None
-    assert run_time(ran(State.SCHEDULED)) is None
-    assert run_time(ran(State.SKIPPED, started_at=None)) is None
+    assert ran(State.SUCCEEDED, 2).took == timedelta(seconds=2)
+    assert ran(State.RUNNING).took is None
+    assert ran(State.SCHEDULED).took is None
+    assert ran(State.SKIPPED, started_at=None).took is None
 
 
 def test_secrets_among_the_arguments_are_not_shown() -> None:

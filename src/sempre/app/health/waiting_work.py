@@ -13,7 +13,7 @@ from sempre.domain.switch import Switch
 from sempre.ports.health import Backlog
 from sempre.ports.messages import Candidate, Session, Waiting
 
-__all__ = ["read_waiting_work"]
+__all__ = ["overdue_work", "read_waiting_work"]
 
 PAGES = 10
 """The most pages of overdue executions that are read."""
@@ -24,7 +24,7 @@ def read_waiting_work(
 ) -> dict[str, Any]:
     """Return the facts about executions that wait."""
     late = reader.settings.sweep + reader.settings.grace
-    waiting = list(_overdue(reader, late))
+    waiting = list(overdue_work(reader, late))
     groups = reader.read(reader.store.backlog(late=late, limit=COUNTED))
     free = [each for each in groups if not each.held_by]
     jobs = known_jobs(alive, reader.now)
@@ -38,7 +38,7 @@ def read_waiting_work(
     }
 
 
-def _overdue(reader: Reader, late: timedelta) -> Iterator[Candidate]:
+def overdue_work(reader: Reader, late: timedelta) -> Iterator[Candidate]:
     """Yield overdue executions, until enough of them are found that no switch stops."""
     after, count = "", 0
     for _ in range(PAGES):

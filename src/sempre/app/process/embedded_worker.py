@@ -34,10 +34,14 @@ class Embedded(Running):
     """
 
     _waiting: Thread | None = None
-    metrics_address: str = ""
-    """Where the metrics of this process are to be served; empty for nowhere."""
+    _metrics_address = ""
     served: "ServedHere | None" = None
     """The endpoint of the metrics, from `begin` to `end`."""
+
+    def serving_metrics_on(self, address: str | None) -> Self:
+        """Serve the metrics of this process on an address, from `begin` to `end`, if given one."""
+        self._metrics_address = address or ""
+        return self
 
     def begin(self) -> Self:
         """Start the worker, or wait for its store in a thread if the store cannot be used yet.
@@ -48,10 +52,10 @@ class Embedded(Running):
             InvalidInput: the address for metrics cannot be used.
         """
         metrics = self._app.process_metrics
-        if not self.metrics_address or self._app.composition.is_virtual:
+        if not self._metrics_address or self._app.composition.is_virtual:
             metrics.watch(self)
             return self._begin()
-        self.served = metrics.served_on(self.metrics_address)
+        self.served = metrics.served_on(self._metrics_address)
         self._given_private = tuple(self.served.private)
         try:
             self._begin()

@@ -38,12 +38,13 @@ def start_processes(
     queues: Iterable[str] | None,
     concurrency: int,
     processes: int,
-    metrics: str = "",
+    metrics: str | None = None,
 ) -> None:
     """Work until a signal asks to stop; in child processes, if these can share the store.
 
-    Metrics are served on the address `metrics`, if one is given.
+    Metrics are served on the address `metrics`, by default that of the settings, if there is one.
     """
+    address = app.settings.metrics if metrics is None else metrics
     chosen = None if queues is None else tuple(queues)
     # Shared with the workers: whether the store has accepted one of them.
     accepted = mmap(-1, 1)
@@ -62,11 +63,11 @@ def start_processes(
         )
 
     if not app.composition.can_fork:
-        here = app.process_metrics.served_on(metrics) if metrics else None
+        here = app.process_metrics.served_on(address) if address else None
         work(app, queues=chosen, concurrency=concurrency, metrics=here)
         return
     app.close()
-    served = _metrics_process(app, metrics) if metrics else None
+    served = _metrics_process(app, address) if address else None
     companion = None if served is None else served.serve
     try:
         Supervisor(run, processes, app.clock, companion).run_until_stopped()

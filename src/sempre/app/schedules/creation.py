@@ -18,7 +18,7 @@ from sempre.engine.events import Happened
 from sempre.engine.ids import new_id, new_ids
 from sempre.ports.messages import Birth
 
-__all__ = ["Creator", "Declared"]
+__all__ = ["Creator", "Declared", "code_words"]
 
 BATCH = 1000
 
@@ -69,6 +69,12 @@ class Creator:
             created += self._create(some)
         return created
 
+    def births(self, some: Sequence[Declared]) -> list[Birth]:
+        """Return schedules with their first executions, as `create_many` would create them now."""
+        reading = self._engine.store.last_pass()
+        self._engine.read(reading)
+        return self._births(some, PlanningTime(reading.now, self._engine.tzdata)) if some else []
+
     def _create(self, some: Sequence[Declared]) -> list[bool]:
         reading = self._engine.store.last_pass()
         self._engine.read(reading)
@@ -115,7 +121,7 @@ class Creator:
 
     def _logged(self, births: list[Birth], now: datetime) -> list[Birth]:
         """Return a single birth with its entry in the log of actions."""
-        if self._release is not None or len(births) != 1:
+        if len(births) != 1:
             return births
         [birth] = births
         declared = birth.schedule.definition
@@ -124,12 +130,22 @@ class Creator:
         return [replace(birth, action=action)]
 
     def _log_many(self, births: Sequence[Birth], answers: Sequence[bool], now: datetime) -> None:
-        """Log a bulk of creations as one action; what code declares at its start is not logged."""
-        if self._release is not None or len(births) == 1 or not any(answers):
+        """Log a bulk of creations as one action."""
+        if len(births) == 1 or not any(answers):
             return
         names = [each.schedule.name for each, made in zip(births, answers, strict=True) if made]
         after: dict[str, Json] = {"count": len(names), "first": names[0], "last": names[-1]}
         self._engine.store.record([self._action("schedules", after, now)])
 
     def _action(self, target: str, after: Json, now: datetime) -> Action:
-        return Action(id=new_id(now), verb="create", target=target, actor=self._actor, after=after)
+        verb, note = "create", ""
+        if self._release is not None:
+            note = f"{code_words(self._release, self._engine.settings.owner)} declares it"
+        made = Action(id=new_id(now), verb=verb, target=target, actor=self._actor, note=note)
+        return replace(made, after=after)
+
+
+def code_words(release: int, owner: str | None) -> str:
+    """Return in words which code acts: `release 7 of owner billing`, `the code`."""
+    code = f"release {release}" if release else "the code"
+    return f"{code} of owner {owner}" if owner else code

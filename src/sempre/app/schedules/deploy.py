@@ -4,6 +4,8 @@ A start creates missing schedules, applies changed fields, and under an `owner=`
 that the code of that owner no longer declares. A release below the newest changes no existing
 schedule. A start that declares a schedule of another owner is refused before it changes anything,
 unless it adopts the schedule.
+
+`Deploy` decides. A `DeployTarget` carries the decisions out, or keeps them as a plan.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -13,8 +15,9 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 
-from sempre.app.schedules.catalog import Schedules
-from sempre.app.schedules.creation import Declared
+from sempre.app.schedules.creation import Declared, code_words
+from sempre.app.schedules.deploy_target import DeployTarget, Verb, deploy_act, why_declared
+from sempre.config import Settings
 from sempre.domain.declaration import plan_declare, plan_prune, plan_refuse
 from sempre.domain.declaration_marks import (
     is_dropped_since,
@@ -23,7 +26,7 @@ from sempre.domain.declaration_marks import (
     newest_release,
 )
 from sempre.domain.ownership import Standing, standing_of
-from sempre.domain.planning import Plan, PlanningTime
+from sempre.domain.planning import Plan
 from sempre.domain.schedule import Schedule
 from sempre.engine.core import Engine
 from sempre.engine.events import Happened
@@ -80,16 +83,27 @@ class Deploy:
         engine: of the store.
         schedules: what the code declares, by name.
         jobs: the names of the jobs that the code knows.
+        target: carries the decisions out; by default in the store of the engine. A target that
+            only keeps them makes the deploy a plan.
+        settings: with the owner and release of the schedules; by default those of the engine.
     """
 
     def __init__(
-        self, engine: Engine, schedules: Mapping[str, Declared], jobs: Collection[str]
+        self,
+        engine: Engine,
+        schedules: Mapping[str, Declared],
+        jobs: Collection[str],
+        *,
+        target: DeployTarget | None = None,
+        settings: Settings | None = None,
     ) -> None:
         """Prepare a deploy; nothing is read yet."""
         self._engine = engine
         self._schedules = schedules
         self._jobs = jobs
-        self._owner, self._release = engine.settings.owner, engine.settings.release
+        self._target = target or DeployTarget(engine)
+        declaring = settings or engine.settings
+        self._owner, self._release = declaring.owner, declaring.release
 
     def carry_out(self) -> Synced:
         """Bring the store to what the code declares; report what was done.
@@ -177,19 +191,19 @@ class Deploy:
 
     def _create_missing(self, known: Collection[str]) -> list[str]:
         missing = [each for each in self._schedules.values() if each.name not in known]
-        made = Schedules(self._engine, actor="code").create_many(missing, release=self._release)
+        made = self._target.create(missing, release=self._release)
         return [each.name for each, done in zip(missing, made, strict=True) if done]
 
     def _declare(self, declared: Declared) -> Order | None:
         """Apply the changes of one declaration; None if there are none."""
         to, release, adopt = declared.definition, self._release, declared.adopt
         verb = partial(plan_declare, to=to, release=release, adopt=adopt)
-        return self._apply(declared.name, verb)
+        return self._apply(declared.name, verb, self._why_declared)
 
     def _survey(self) -> _Survey:
         """Scan the schedules of the store, all of them if there is an owner."""
         survey = _Survey(newest=self._release)
-        for schedule in islice(Schedules(self._engine), None if self._owner else MOST):
+        for schedule in islice(self._target.schedules(), None if self._owner else MOST):
             declared = schedule.declared
             if self._owner and declared and schedule.definition.owner == self._owner:
                 survey.newest = max(survey.newest, newest_release(declared) or 0)
@@ -214,7 +228,8 @@ class Deploy:
         release = survey.newest
         dropped = [each for each in survey.gone if is_dropped_since(each.declared, release)]
         names = [each.name for each in dropped] if release == self._release else list(created)
-        orders = {name: self._apply(name, partial(plan_prune, release=release)) for name in names}
+        prune, why = partial(plan_prune, release=release), self._dropped_by(release)
+        orders = {name: self._apply(name, prune, lambda _: why) for name in names}
         pruned = [name for name, order in orders.items() if order and _is_disabled(order)]
         for name in pruned:
             remedy = f"declare it again, or: sempre enable {name}"
@@ -249,22 +264,19 @@ class Deploy:
             self._tell(Happened.WITHHELD, name, self._dropped_by(survey.newest), remedy)
 
     def _dropped_by(self, release: int) -> str:
-        code = f"release {release}" if release else "the code"
-        return f"{code} of owner {self._owner} declares it no more"
+        return f"{code_words(release, self._owner)} declares it no more"
 
     def _tell(self, what: Happened, name: str, reason: str, remedy: str = "") -> None:
-        self._engine.events.emit(what, schedule=name, reason=reason, remedy=remedy)
+        self._target.tell(what, schedule=name, reason=reason, remedy=remedy)
 
-    def _apply(self, name: str, verb: Callable[..., Plan]) -> Order | None:
-        def plan() -> Plan | None:
-            reading = self._engine.store.views([name])
-            views = self._engine.read(reading)
-            if not views:
-                return None
-            moment = PlanningTime(reading.now, self._engine.tzdata)
-            return verb(views[0].schedule, views[0].rows, moment)
+    def _why_declared(self, plan: Plan) -> str:
+        return why_declared(plan, code_words(self._release, self._owner))
 
-        return self._engine.carry_out(plan)
+    def _apply(
+        self, name: str, verb: Verb, why: Callable[[Plan], str] | None = None
+    ) -> Order | None:
+        """Carry out a plan of a deploy; log it, with the reason, if it changes the definition."""
+        return self._target.apply(name, verb, act=why and deploy_act(name, why))
 
 
 def known_jobs(sessions: Iterable[Session], now: datetime) -> frozenset[str]:

@@ -33,7 +33,7 @@ from sempre.domain.planning.plan import TICK
 from sempre.domain.planning.steps import first_slot_from
 from sempre.domain.schedule import Schedule
 from sempre.engine.audits import Audits
-from sempre.engine.core import Engine, born_by
+from sempre.engine.core import CarryOut, Engine, born_by
 from sempre.engine.repair_plan import plan_repair
 from sempre.errors import Contended, NotFound, Refused, nearest
 from sempre.grids.cron import Cron
@@ -55,13 +55,21 @@ class StoredSchedule:
     """One schedule of the store, by name. Each property reads the store; nothing is cached."""
 
     def __init__(
-        self, engine: Engine, name: str, *, actor: str = "", tasks: Mapping[str, Task] = UNKNOWN
+        self,
+        engine: Engine,
+        name: str,
+        *,
+        actor: str = "",
+        tasks: Mapping[str, Task] = UNKNOWN,
+        carry_out: CarryOut | None = None,
     ) -> None:
         """Name a schedule; each verb raises NotFound if it does not exist.
 
         An edit that does not fit the schedule's job is refused if the job is among the tasks.
+        Plans are carried out by the engine, unless `carry_out` previews or checks them.
         """
         self._engine = engine
+        self._carry_out = carry_out or engine.carry_out
         self._tasks = tasks
         self._actor = actor
         self.name = name
@@ -220,9 +228,9 @@ class StoredSchedule:
         """Put the schedule on another grid, from now on; False if it is on that grid."""
         return self._edit({"grid": grid}, why=why)
 
-    def redefine(self, definition: Definition, *, why: str = "") -> bool:
-        """Replace the whole definition; False if it is equal."""
-        plan = partial(plan_edit, to=definition, decides=True)
+    def redefine(self, definition: Definition, *, decides: bool = True, why: str = "") -> bool:
+        """Replace the whole definition; False if it is equal. For `decides` see `plan_edit`."""
+        plan = partial(plan_edit, to=definition, decides=decides)
         return self._act("edit", plan, why=why) is not None
 
     def rename(self, to: str, *, why: str = "") -> "StoredSchedule":
@@ -290,7 +298,7 @@ class StoredSchedule:
             moment = self._engine.moment()
             return verb(view.schedule, rows, moment, actor=self._actor, **options)
 
-        return self._engine.carry_out(plan, act=act)
+        return self._carry_out(plan, act=act)
 
     def _view(self) -> View:
         view = self._engine.read_one(self._engine.store.views([self.name]))

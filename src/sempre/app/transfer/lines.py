@@ -26,7 +26,16 @@ from sempre.ports.history_queries import Attempt, Rollup
 from sempre.ports.load import Record
 from sempre.ports.run_logs import RunLog
 
-__all__ = ["KINDS", "Line", "instant_text", "read_record", "read_text", "write_line"]
+__all__ = [
+    "KINDS",
+    "Line",
+    "instant_text",
+    "read_object",
+    "read_record",
+    "read_text",
+    "write_line",
+    "write_object",
+]
 
 Line = Record | Switch
 KINDS: dict[str, type[Line]] = {
@@ -83,11 +92,16 @@ def _written(value: object) -> object:
         case Pause():
             return _fields_of(value)
         case Definition() | Snapshot():
-            apart = {name: getattr(value, name, None) for name in ("name", "revision", "args")}
-            rules = json.loads(write_rules(value, instant=instant_text))
-            return {"rules": rules} | {key: each for key, each in apart.items() if each is not None}
+            return write_object(value)
         case _:
             return value
+
+
+def write_object(value: Definition | Snapshot) -> dict[str, Any]:
+    """Return a definition or snapshot as an object: its rules, and its other fields apart."""
+    apart = {name: getattr(value, name, None) for name in ("name", "revision", "args")}
+    rules = json.loads(write_rules(value, instant=instant_text))
+    return {"rules": rules} | {key: each for key, each in apart.items() if each is not None}
 
 
 def read_record(given: dict[str, Any]) -> Line:
@@ -149,7 +163,8 @@ def _read_snapshot(given: dict[str, Any]) -> Snapshot:
     return copy_with(rules, name=given["name"], revision=given["revision"], args=given["args"])
 
 
-def _read_definition(given: dict[str, Any]) -> Definition:
+def read_object(given: dict[str, Any]) -> Definition:
+    """Return the definition of an object; ValueError if this release cannot read it."""
     rules = json.dumps(given["rules"], separators=(",", ":"))
     return copy_with(read_definition(rules, instant=read_text), args=given["args"])
 
@@ -161,7 +176,7 @@ _READERS: dict[Any, Callable[[Any], object]] = {
     State: State,
     Pause: lambda given: _read_fields(Pause, given),
     Snapshot: _read_snapshot,
-    Definition: _read_definition,
+    Definition: read_object,
 }
 _FORMS: dict[Any, tuple[type, ...]] = {
     datetime: (str,),

@@ -15,7 +15,7 @@ from sempre.domain.redaction import redacted, redacted_text
 
 __all__ = ["log"]
 
-KINDS = ("schedule", "execution", "switch", "job", "worker", "store")
+KINDS = ("schedule", "execution", "switch", "job", "worker", "queue", "store")
 WIDEST = 60
 
 
@@ -30,7 +30,7 @@ def log(context: CommandContext, *, target: str, limit: int, **filters: str | No
     """Show the log of actions, newest first.
 
     TARGET is the name of a schedule, or schedule:NAME, execution:ID, switch:NAME, job:NAME,
-    worker:ID or store:ID.
+    worker:ID, queue:NAME or store:ID.
     """
     known = target.partition(":")[0] in KINDS and ":" in target
     chosen = target if known else f"schedule:{target}" if target else None

@@ -9,7 +9,7 @@ import click
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.executions import EXECUTION, has_ended, run_time
+from sempre.cli.executions import EXECUTION, has_ended
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
 from sempre.cli.times import format_duration
@@ -98,7 +98,7 @@ def _report_ended(context: CommandContext, row: Execution, attempts: Sequence[At
         answer = EXECUTION.json(row, context.redact) | {"result": result, "error": error or None}
         context.output.json({"execution": answer})
         return
-    time = run_time(row)
+    time = row.took
     took = "" if time is None else f" in {format_duration(time)}"
     result_text = result_in_words(last.result, context.redact) if last else ""
     shown = f": {result_text}" if result_text else ""

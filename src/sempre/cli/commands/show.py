@@ -71,21 +71,27 @@ def _rollup_json(rollup: Rollup) -> dict[str, object]:
     return {
         "day": rollup.day,
         "state": rollup.state,
+        "kind": rollup.kind,
         "count": rollup.count,
         "seconds": rollup.seconds,
     }
 
 
 def _purged_text(rollups: Sequence[Rollup]) -> str:
-    """Return how many executions were purged, by state, and the days of their slots."""
+    """Return how many executions were purged, by kind and state, and the days of their slots."""
     if not rollups:
         return ""
-    counts: Counter[str] = Counter()
+    counts: dict[str, Counter[str]] = {}
     for each in rollups:
-        counts[each.state] += each.count
-    states = ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+        # Counts of a release before schema version 3 have no kind.
+        kind = each.kind or "of any kind"
+        counts.setdefault(kind, Counter())[each.state] += each.count
+    texts = [
+        f"{kind}: " + ", ".join(f"{count:,} {state}" for state, count in states.most_common())
+        for kind, states in counts.items()
+    ]
     days = sorted(each.day for each in rollups)
-    return f"{states}, from {days[0]} to {days[-1]}"
+    return f"{'; '.join(texts)}; from {days[0]} to {days[-1]}"
 
 
 def _print_history(

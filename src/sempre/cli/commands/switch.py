@@ -12,7 +12,7 @@ from sempre.cli.output import inform
 from sempre.cli.times import format_age
 from sempre.domain.switch import Switch
 
-__all__ = ["kill", "list_switches", "off", "on", "revive", "switch", "switches"]
+__all__ = ["kill", "list_switches", "off", "on", "revive", "stored_switch", "switch", "switches"]
 
 
 @click.group("switch")
@@ -35,7 +35,7 @@ def off(
     tag. From now on only `sempre run` starts such work; executions that run already finish. Due
     work is held until the switch is on again, or rejected with --reject.
     """
-    stored = _stored_switch(context, name)
+    stored = stored_switch(context, name)
     stored.off(reason, mode="reject" if reject else "hold", until=until)
     _report(context, stored, "switched off")
 
@@ -46,7 +46,7 @@ def off(
 @context_options
 def on(context: CommandContext, *, name: str, why: str) -> None:
     """Switch work on again; held work starts at once."""
-    stored = _stored_switch(context, name)
+    stored = stored_switch(context, name)
     was_off = stored.is_off
     stored.on(why=why)
     _report(context, stored, "switched on" if was_off else "already on")
@@ -81,7 +81,7 @@ SWITCH = Fields[Switch](
 )
 
 
-def _stored_switch(context: CommandContext, name: str) -> StoredSwitch:
+def stored_switch(context: CommandContext, name: str) -> StoredSwitch:
     """Return the switch of a name; known jobs and tags come from schedules and workers."""
     schedules = list(context.app.schedules)
     sessions = context.read(context.store.sessions())

@@ -1,6 +1,5 @@
 """`sempre db export` and `db import`: move a store to another database."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ from sempre.app.transfer.files import Contents, examine, records_of, write_file
 from sempre.app.transfer.loading import Import, check_target
 from sempre.app.transfer.reading import Export
 from sempre.cli.context import CommandContext
-from sempre.cli.errors import ExitCode, Failure
+from sempre.cli.errors import ExitCode
+from sempre.cli.files import written_file
 from sempre.cli.fleet import refuse_alive
 from sempre.cli.options import context_options, output_options, store_options, why_option
 from sempre.cli.output import Output, inform
@@ -44,7 +44,7 @@ def export_store(context: CommandContext, *, file: str) -> None:
         inform("warning: workers are alive; what they write meanwhile may be exported in part.")
     contents, export = Contents(store.uuid, reading.now), Export(store)
     total = volume.schedules + volume.executions
-    with _opened_for_export(file) as opened, progress("exporting", total) as show:
+    with written_file(file) as opened, progress("exporting", total) as show:
         write_file(opened, export.records(), contents, show=show)
     if file != "-":
         _report_export(context.output, file, contents, left_out=len(export.unreadable))
@@ -52,34 +52,6 @@ def export_store(context: CommandContext, *, file: str) -> None:
         inform(f"left out: {each.table} {each.name}: {each.reason}")
     if export.unreadable:
         raise click.exceptions.Exit(ExitCode.UNHEALTHY)
-
-
-@contextmanager
-def _opened_for_export(file: str) -> Iterator[IO[str]]:
-    """Open a file that has its name only when it is complete, and that only its owner reads."""
-    if file == "-":
-        yield sys.stdout
-        return
-    part = Path(f"{file}.part")
-    number = _created(part)
-    try:
-        with os.fdopen(number, "w", encoding="utf-8", newline="\n") as opened:
-            yield opened
-            opened.flush()
-            os.fsync(number)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _created(part: Path) -> int:
-    """Return the descriptor of a new file; Failure if the file cannot be created."""
-    try:
-        part.unlink(missing_ok=True)
-        return os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        message = f"the file {part} cannot be written: {error.strerror}."
-        raise Failure(message, code=ExitCode.USAGE) from error
 
 
 def _report_export(output: Output, file: str, contents: Contents, *, left_out: int) -> None:

@@ -15,7 +15,7 @@ from sempre.errors import BrokenGrid, InvalidInput
 from sempre.grids.grid import Grid, following
 from sempre.grids.instants import microseconds_of
 
-__all__ = ["GRID_ERRORS", "advance", "due_at", "first_eligible", "newest_slots"]
+__all__ = ["GRID_ERRORS", "advance", "due_at", "first_eligible", "jittered", "newest_slots"]
 
 # Raised by a user's own grid that is broken: that schedule is marked, every other one goes on.
 GRID_ERRORS = (BrokenGrid, InvalidInput)
@@ -48,11 +48,16 @@ def due_at(schedule: Schedule, run_at: datetime, *, now: datetime) -> datetime:
     declared = schedule.definition
     if not declared.jitter:
         return run_at
-    successor = following(declared.grid, run_at)
-    width = declared.jitter if successor is None else min(declared.jitter, successor - run_at)
-    text = f"{schedule.name}\0{microseconds_of(run_at)}"
-    start = run_at + TICK * spread(text, width // TICK)
+    start = jittered(schedule.name, declared.grid, declared.jitter, run_at)
     return start if start > now else run_at
+
+
+def jittered(name: str, grid: Grid, jitter: timedelta, run_at: datetime) -> datetime:
+    """Return when a slot of a schedule of this name may start, spread by jitter."""
+    successor = following(grid, run_at)
+    width = jitter if successor is None else min(jitter, successor - run_at)
+    text = f"{name}\0{microseconds_of(run_at)}"
+    return run_at + TICK * spread(text, width // TICK)
 
 
 def advance(builder: PlanBuilder, to: datetime, reason: str = Reason.MISSED) -> None:

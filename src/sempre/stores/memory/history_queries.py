@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
@@ -53,10 +54,13 @@ class MemoryHistory(ABC):
         with self._at_once() as (tables, now):
             return Reading(now, history.schedules(tables, query))
 
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+    def ranges(
+        self, schedule_id: str, *, limit: int, before: datetime | None = None
+    ) -> Reading[list[SlotRange]]:
         """Return the latest stretches of slots that passed without a row."""
         with self._at_once() as (tables, now):
-            found = [each for each in tables.ranges if each.schedule_id == schedule_id]
+            own = [each for each in tables.ranges if each.schedule_id == schedule_id]
+            found = [each for each in own if before is None or each.first < before]
             newest = sorted(found, key=lambda each: each.first, reverse=True)
             return Reading(now, newest[:limit])
 
@@ -85,7 +89,7 @@ class MemoryHistory(ABC):
             )
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return the counts and run times of purged executions, by day and state."""
+        """Return the counts and run times of purged executions, by day, state and kind."""
         with self._at_once() as (tables, now):
             found = [each for each in tables.rollups.values() if each.schedule_id == schedule_id]
-            return Reading(now, sorted(found, key=lambda each: (each.day, each.state)))
+            return Reading(now, sorted(found, key=lambda each: each.order))

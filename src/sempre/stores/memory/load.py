@@ -44,8 +44,7 @@ def _load(tables: Tables, record: Record) -> bool:
         case SlotRange():
             done = _add(tables.ranges, record)
         case Rollup():
-            key = record.schedule_id, record.day, record.state
-            done = _keep(tables.rollups, key, record)
+            done = _keep(tables.rollups, record.key, record)
         case Attempt():
             done = _load_attempt(tables, record)
         case RunLog():

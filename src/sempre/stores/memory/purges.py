@@ -1,6 +1,7 @@
 """Purges of the memory store: old executions go, their counts stay."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sempre.domain.execution import Execution
@@ -12,7 +13,7 @@ from sempre.ports.retention import Purge, Purged
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.tables import Tables
 
-__all__ = ["is_concerned", "purge", "roll_up"]
+__all__ = ["is_concerned", "purge", "purge_ranges", "roll_up"]
 
 FIRST = datetime.min.replace(tzinfo=UTC)
 LAST = datetime.max.replace(tzinfo=UTC)
@@ -36,12 +37,11 @@ def purge(tables: Tables, asked: Purge, now: datetime) -> Purged:
         # The page waits: its executions lead to those that were pushed out.
         return Purged(_delete(tables, pushed), asked.after, more=True)
     count = _delete(tables, [*pushed, *old])
-    stays = _purge_ranges(tables, asked, start.run_at, end.run_at) == asked.limit
     if isinstance(asked.retention, str):
         _purge_orphans(tables, asked.before, asked.limit)
         _purge_sessions(tables, min(asked.before, now), asked.limit)
         _purge_starts(tables, min(asked.before, now - LONGEST_PERIOD))
-    return Purged(count, asked.after if stays else str(end), more or stays)
+    return Purged(count, str(end), more)
 
 
 def is_concerned(schedule: Schedule | None, asked: Purge) -> bool:
@@ -109,19 +109,20 @@ def roll_up(tables: Tables, row: Execution) -> None:
     """Count an execution among those of its day that are deleted."""
     if row.schedule_id is None:
         return
-    key = row.schedule_id, row.run_at.date().isoformat(), row.state
-    known = tables.rollups.get(key) or Rollup(*key, count=0)
+    day = row.run_at.date().isoformat()
+    none = Rollup(row.schedule_id, day, row.state, count=0, kind=row.kind)
+    known = tables.rollups.get(none.key, none)
     took = 0.0
     if row.started_at and row.finished_at:
         took = (row.finished_at - row.started_at).total_seconds()
-    tables.rollups[key] = Rollup(*key, count=known.count + 1, seconds=known.seconds + took)
+    counts = {"count": known.count + 1, "seconds": known.seconds + took}
+    tables.rollups[none.key] = replace(known, **counts)  # type: ignore[arg-type]
 
 
-def _purge_ranges(tables: Tables, asked: Purge, since: datetime, until: datetime) -> int:
-    """Delete ranges of slots whose last slot lies in a period, oldest first; return how many."""
-    near = (each for each in tables.ranges if since <= each.last < until)
-    mine = (each for each in near if is_concerned(tables.schedules.get(each.schedule_id), asked))
-    gone = {id(each) for each in sorted(mine, key=lambda each: each.last)[: asked.limit]}
+def purge_ranges(tables: Tables, before: datetime, limit: int) -> int:
+    """Delete ranges of slots whose last slot lies before an instant, oldest first."""
+    old = (each for each in tables.ranges if each.last < before)
+    gone = {id(each) for each in sorted(old, key=lambda each: each.last)[:limit]}
     tables.ranges[:] = [each for each in tables.ranges if id(each) not in gone]
     return len(gone)
 

@@ -297,6 +297,11 @@ class MemoryStore(
         with self._at_once() as (tables, now):
             return purges.purge(tables, purge, now)
 
+    def purge_ranges(self, *, before: datetime, limit: int) -> int:
+        """Delete the oldest ranges of slots before an instant."""
+        with self._at_once() as (tables, _):
+            return purges.purge_ranges(tables, before, limit)
+
     def retentions(self) -> list[timedelta]:
         """Return the retentions that schedules have of their own."""
         with self._at_once() as (tables, _):

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from sempre.domain.action import Action
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
 from sempre.ports.messages import (
     Attempt,
@@ -45,7 +45,7 @@ class Tables:
     orphans: list[Attempt] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     switches: dict[str, Switch] = field(default_factory=dict)
-    rollups: dict[tuple[str, str, State], Rollup] = field(default_factory=dict)
+    rollups: dict[tuple[str, str, State, Kind | None], Rollup] = field(default_factory=dict)
     rejections: Counter[str] = field(default_factory=Counter)
     unique: dict[str, str] = field(default_factory=dict)
     streaks: dict[str, int] = field(default_factory=dict)

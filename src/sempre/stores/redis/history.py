@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sempre.domain.execution import Execution, SlotRange
@@ -19,7 +20,7 @@ from sempre.ports.messages import (
 from sempre.ports.volume import MOST_COUNTED, Volume
 from sempre.stores.redis import arguments, pages, records
 from sempre.stores.redis.decoding import LeftOut, decoded, told_as
-from sempre.stores.redis.encoding import instant
+from sempre.stores.redis.encoding import instant, stamp
 
 __all__ = ["RedisHistory"]
 
@@ -47,7 +48,9 @@ class RedisHistory(ABC):
         """Return a page of schedules."""
         return pages.schedules(self._run, query)
 
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+    def ranges(
+        self, schedule_id: str, *, limit: int, before: datetime | None = None
+    ) -> Reading[list[SlotRange]]:
         """Return the latest stretches of slots that passed without a row."""
 
         def read(found: Sequence[str], left_out: LeftOut) -> list[SlotRange]:
@@ -56,7 +59,7 @@ class RedisHistory(ABC):
                 found, lambda text: records.read_range(schedule_id, text), describe, left_out
             )
 
-        return self._read_rows("ranges", [schedule_id, limit], read)
+        return self._read_rows("ranges", [schedule_id, limit, stamp(before)], read)
 
     def attempts(self, execution_id: str) -> Reading[list[Attempt]]:
         """Return every attempt of an execution."""
@@ -86,7 +89,7 @@ class RedisHistory(ABC):
         return Volume(int(version), *numbers, *ends)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return the counts and run times of purged executions, by day and state."""
+        """Return the counts and run times of purged executions, by day, state and kind."""
 
         def read(found: Sequence[str], left_out: LeftOut) -> list[Rollup]:
             days = records.days_of(records.paired(found))

@@ -47,7 +47,8 @@ def _record(record: Record) -> Arguments:
             yield from arguments.slot_range(record)
         case Rollup():
             day = date.fromisoformat(record.day).toordinal() - EPOCH_DAY
-            yield from ("rollup", record.schedule_id, f"{day} {record.state.value}")
+            words = [str(day), record.state.value, *([record.kind.value] if record.kind else [])]
+            yield from ("rollup", record.schedule_id, " ".join(words))
             yield from (record.count, round(record.seconds * 10**6))
         case Attempt():
             yield from ("attempt", record.execution_id, record.fence, ending_of(record))

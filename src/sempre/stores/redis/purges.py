@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sempre.ports.page_key import PageKey
@@ -30,6 +30,10 @@ class RedisPurges(ABC):
         ]
         count, end, more = self._run("purge", asked)
         return Purged(count, _after(end), more == 1)
+
+    def purge_ranges(self, *, before: datetime, limit: int) -> int:
+        """Delete the oldest ranges of slots before an instant."""
+        return int(self._run("purge_ranges", [stamp(before), limit]))
 
     def retentions(self) -> list[timedelta]:
         """Return the retentions that schedules have of their own."""

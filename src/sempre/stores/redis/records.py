@@ -7,7 +7,7 @@ from typing import Any
 
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning.plan import Change, Plan
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
 from sempre.grids.instants import EPOCH, EPOCH_DAY
 from sempre.ports.messages import (
     Attempt,
@@ -213,19 +213,24 @@ def read_range(schedule_id: str, text: str) -> SlotRange:
     )
 
 
-def days_of(found: dict[str, str]) -> list[tuple[str, str, dict[str, str]]]:
-    """Return the sums of purged executions, by day and state."""
-    sums: dict[tuple[str, str], dict[str, str]] = {}
+def days_of(found: dict[str, str]) -> list[tuple[tuple[str, ...], dict[str, str]]]:
+    """Return the sums of purged executions, by day, state and kind.
+
+    The kind is missing in sums of an older release.
+    """
+    sums: dict[tuple[str, ...], dict[str, str]] = {}
     for key, value in found.items():
-        day, state, what = (*key.split(" ", 2), "", "")[:3]
-        sums.setdefault((day, state), {})[what] = value
-    return [(*key, kept) for key, kept in sorted(sums.items())]
+        *of, what = key.split(" ")
+        sums.setdefault(tuple(of), {})[what] = value
+    return sorted(sums.items(), key=lambda each: each[0])
 
 
-def read_rollup(schedule_id: str, day: str, state: str, kept: dict[str, str]) -> Rollup:
-    """Return the count and run time of purged executions of a day that ended in a state."""
-    seconds = int(kept["microseconds"]) / 10**6
-    return Rollup(schedule_id, _day(int(day)), State(state), int(kept["count"]), seconds)
+def read_rollup(schedule_id: str, of: Sequence[str], kept: dict[str, str]) -> Rollup:
+    """Return the count and run time of purged executions of a day, state and kind."""
+    day, state, *kinds = of
+    sums = int(kept["count"]), int(kept["microseconds"]) / 10**6
+    kind = Kind(kinds[0]) if kinds else None
+    return Rollup(schedule_id, _day(int(day)), State(state), *sums, kind)
 
 
 def _day(number: int) -> str:

@@ -61,7 +61,7 @@ __all__ = ["RedisStore"]
 
 T = TypeVar("T")
 LEEWAY = int(AHEAD / MICROSECOND)
-VERSION = 2
+VERSION = 3
 """The version of the schema that this code reads and writes."""
 
 

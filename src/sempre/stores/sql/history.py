@@ -1,9 +1,11 @@
 """Queries for people: history, schedules, attempts, and the counts of purged executions."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
+from sempre.grids.instants import microseconds_of
 from sempre.ports.messages import (
     Attempt,
     ExecutionQuery,
@@ -54,11 +56,15 @@ class SqlHistory(Database):
         """Return a page of schedules."""
         return self._read_rows(lambda each, left_out: reading.schedules(each, left_out, query))
 
-    def ranges(self, schedule_id: str, *, limit: int) -> Reading[list[SlotRange]]:
+    def ranges(
+        self, schedule_id: str, *, limit: int, before: datetime | None = None
+    ) -> Reading[list[SlotRange]]:
         """Return the latest ranges of slots that passed without a row."""
+        asked = {"schedule_id": schedule_id, "limit": limit}
+        latest = microseconds_of(before) if before else reading.LATEST
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[SlotRange]:
-            found = transaction.rows("latest_ranges", schedule_id=schedule_id, limit=limit)
+            found = transaction.rows("latest_ranges", **asked, before=latest)
             return decoded("ranges", found, records.read_range, left_out)
 
         return self._read_rows(ask)
@@ -88,7 +94,7 @@ class SqlHistory(Database):
         return Volume(version, schedules, executions, ranges, *map(instant, ends))
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
-        """Return the daily counts of purged rows."""
+        """Return the counts of purged rows, by day, state and kind."""
 
         def ask(transaction: Transaction, left_out: LeftOut) -> list[Rollup]:
             found = transaction.rows("rollups_of", schedule_id=schedule_id)

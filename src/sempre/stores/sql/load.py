@@ -123,7 +123,9 @@ def _load_rollups(transaction: Transaction, given: Sequence[Rollup]) -> int:
         return 0
     ids = sorted({each.schedule_id for each in given})
     known = {tuple(row) for row in transaction.rows("known_rollups", ids=ids)}
-    rows = _unknown(map(records.write_rollup, given), known, ("schedule_id", "day", "state"))
+    rows = _unknown(
+        map(records.write_rollup, given), known, ("schedule_id", "day", "state", "kind")
+    )
     return _insert(transaction, "add_to_rollup", rows)
 
 

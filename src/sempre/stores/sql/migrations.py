@@ -11,7 +11,7 @@ from sempre.stores.sql.dialects import Dialect, Transaction
 
 __all__ = ["VERSION", "check_version", "give_identity", "steps", "upgrade"]
 
-VERSION = 2
+VERSION = 3
 """The version of the schema that this code reads and writes."""
 
 

@@ -38,6 +38,13 @@ class SqlPurges(Database):
             return self._read(lambda each: _Page(each, purge).counted()).value
         return self._write(lambda transaction: _purge(transaction, purge))
 
+    def purge_ranges(self, *, before: datetime, limit: int) -> int:
+        """Delete the oldest ranges of slots before an instant."""
+        at = microseconds_of(before)
+        return self._write(
+            lambda transaction: transaction.run("delete_ranges", before=at, limit=limit)
+        )
+
     def retentions(self) -> list[timedelta]:
         """Return the retentions that schedules have of their own."""
         found = self._read(lambda transaction: transaction.rows("own_retentions"))
@@ -54,6 +61,7 @@ class _Examined(NamedTuple):
     started_at: int | None
     finished_at: int | None
     revision: int
+    kind: str
     ended_at: int
     to_come: int
     retention: int | None
@@ -106,7 +114,6 @@ def _purge(transaction: Transaction, asked: Purge) -> Purged:
         # The page waits: its executions lead to those that were pushed out.
         return Purged(_delete(transaction, pushed), asked.after, more=True)
     count = _delete(transaction, [*pushed, *page.old])
-    ranges = _purge_ranges(transaction, asked, page.start, page.end.run_at)
     if isinstance(asked.retention, str):
         at, now = microseconds_of(asked.before), microseconds_of(transaction.now)
         transaction.run("delete_orphans", before=at, limit=asked.limit)
@@ -114,8 +121,7 @@ def _purge(transaction: Transaction, asked: Purge) -> Purged:
         unused = min(at, now - LONGEST_PERIOD // MICROSECOND)
         transaction.run("delete_limits", before=unused, limit=asked.limit)
         transaction.run("delete_starts", before=unused)
-    stays = ranges == asked.limit
-    return Purged(count, asked.after if stays else str(page.end), page.is_full or stays)
+    return Purged(count, str(page.end), page.is_full)
 
 
 def _own(asked: Purge) -> int:
@@ -162,24 +168,15 @@ def _delete(transaction: Transaction, old: Sequence[Row]) -> int:
     return len(gone)
 
 
-def _purge_ranges(transaction: Transaction, asked: Purge, since: int, until: datetime) -> int:
-    """Delete ranges of slots whose last slot lies in a period, oldest first; return how many."""
-    period = {"since": since, "until": microseconds_of(until)}
-    found = transaction.rows("old_ranges", own=_own(asked), limit=asked.limit, **period)
-    if found:
-        transaction.many("delete_range", [{"number": row[0]} for row in found])
-    return len(found)
-
-
 def _roll_up(transaction: Transaction, old: Sequence[Row]) -> None:
-    sums: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
-    for _, schedule_id, run_at, state, started_at, finished_at, *_ in old:
+    sums: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for _, schedule_id, run_at, state, started_at, finished_at, _, kind, *_ in old:
         if schedule_id is not None:
             took = finished_at - started_at if started_at and finished_at else 0
-            kept = sums[schedule_id, instant_of(run_at).date().isoformat(), state]
+            kept = sums[schedule_id, instant_of(run_at).date().isoformat(), state, kind]
             kept[0] += 1
             kept[1] += took
-    names = ("schedule_id", "day", "state", "executions", "microseconds")
+    names = ("schedule_id", "day", "state", "kind", "executions", "microseconds")
     values = [dict(zip(names, (*key, *kept), strict=True)) for key, kept in sorted(sums.items())]
     transaction.many("add_to_rollup", values)
 

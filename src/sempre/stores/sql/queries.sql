@@ -941,7 +941,8 @@ ORDER BY e.ended_at, e.id LIMIT :limit
 
 -- name: purged_columns
 -- What a purge needs of an execution {1} that it deletes.
-{1}.id, {1}.schedule_id, {1}.run_at, {1}.state, {1}.started_at, {1}.finished_at, {1}.revision
+{1}.id, {1}.schedule_id, {1}.run_at, {1}.state, {1}.started_at, {1}.finished_at, {1}.revision,
+    {1}.kind
 
 -- name: is_past
 -- Whether the slot of a row {1} is in the past and before the cursor of its schedule c, if any.
@@ -1003,17 +1004,9 @@ DELETE FROM {{1}} WHERE {2} IN (
     SELECT {2} FROM {{1}} WHERE {3} < :before ORDER BY {3}, {2} LIMIT :limit
 )
 
--- name: old_ranges
--- Ranges whose last slot lies in a period, of schedules with retention :own: 0 for none of their
--- own, -1 for any.
-SELECT r.number FROM {ranges} AS r LEFT JOIN {schedules} AS c ON c.id = r.schedule_id
-WHERE r.last_at >= :since AND r.last_at < :until
-    AND (:own = -1 OR coalesce(c.retention, 0) = :own)
-ORDER BY r.last_at, r.number LIMIT :limit
-
--- name: delete_range
--- Delete a range of slots.
-DELETE FROM {ranges} WHERE number = :number
+-- name: delete_ranges
+-- Delete ranges of slots whose last slot lies before an instant, oldest first.
+{delete_before:ranges,number,last_at}
 
 -- name: delete_orphans
 -- Delete results of executions that were deleted earlier: no other row refers to these results.
@@ -1051,9 +1044,9 @@ DELETE FROM {snapshots} WHERE schedule_id = :schedule_id AND revision = :revisio
 
 -- name: add_to_rollup
 -- Add deleted executions to the counts of their day.
-INSERT INTO {rollups} (schedule_id, day, state, executions, microseconds)
-VALUES (:schedule_id, :day, :state, :executions, :microseconds)
-{upsert:schedule_id, day, state}
+INSERT INTO {rollups} (schedule_id, day, state, kind, executions, microseconds)
+VALUES (:schedule_id, :day, :state, :kind, :executions, :microseconds)
+{upsert:schedule_id, day, state, kind}
     executions = {rollups}.executions + {new:executions},
     microseconds = {rollups}.microseconds + {new:microseconds}
 
@@ -1111,12 +1104,13 @@ CROSS JOIN {executions} AS e ON e.id IN (
 -- name: latest_ranges
 -- The latest ranges of slots of a schedule.
 SELECT schedule_id, first_at, last_at, slots, reason FROM {ranges}
-WHERE schedule_id = :schedule_id ORDER BY first_at DESC, number LIMIT :limit
+WHERE schedule_id = :schedule_id AND first_at < :before
+ORDER BY first_at DESC, number LIMIT :limit
 
 -- name: rollups_of
 -- The counts of a schedule's deleted executions.
-SELECT schedule_id, day, state, executions, microseconds FROM {rollups}
-WHERE schedule_id = :schedule_id ORDER BY day, state
+SELECT schedule_id, day, state, kind, executions, microseconds FROM {rollups}
+WHERE schedule_id = :schedule_id ORDER BY day, state, kind
 
 -- Loading records of another store
 
@@ -1130,8 +1124,8 @@ SELECT schedule_id, first_at, last_at, slots, reason FROM {ranges}
 WHERE schedule_id IN {list:ids} AND first_at BETWEEN :earliest AND :latest
 
 -- name: known_rollups
--- The days and states of which schedules have counts.
-SELECT schedule_id, day, state FROM {rollups} WHERE schedule_id IN {list:ids}
+-- The days, states and kinds of which schedules have counts.
+SELECT schedule_id, day, state, kind FROM {rollups} WHERE schedule_id IN {list:ids}
 
 -- name: known_attempts
 -- The attempts of executions; an orphan was late.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sempre.domain.execution import SlotRange
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
 from sempre.grids.instants import instant_of, microseconds_of
 from sempre.ports.load import ending_of
 from sempre.ports.messages import Attempt, Pass, Report, Rollup, Session, Switch, report_of_pass
@@ -127,7 +127,8 @@ def read_pass(row: Row) -> Pass:
 
 def read_rollup(row: Row) -> Rollup:
     """Return the counts of one day."""
-    return Rollup(row[0], row[1], State(row[2]), row[3], row[4] / 1_000_000)
+    kind = Kind(row[3]) if row[3] else None
+    return Rollup(row[0], row[1], State(row[2]), row[4], row[5] / 1_000_000, kind)
 
 
 def write_rollup(rollup: Rollup) -> dict[str, Any]:
@@ -136,6 +137,7 @@ def write_rollup(rollup: Rollup) -> dict[str, Any]:
         "schedule_id": rollup.schedule_id,
         "day": rollup.day,
         "state": rollup.state.value,
+        "kind": rollup.kind.value if rollup.kind else "",
         "executions": rollup.count,
         "microseconds": round(rollup.seconds * 1_000_000),
     }

@@ -106,11 +106,14 @@ class Journey:
             spec = WorkerSpec(self._app.tasks, frozenset({"default"}), HANDS)
             self._worker = Worker(self.engine, spec, self.executor)
             self._worker.heartbeat.register()
+            self._worker.fetcher.tickets.tests.attend()
         return self._worker
 
     def _act(self) -> None:
         """Take every step of a worker that is due at this instant."""
         known = self.executor.begun
+        # The worker listens all the time, though it takes its steps only where something is due.
+        self.worker.fetcher.tickets.tests.listened(until=self.clock.elapsed())
         self._record()
         self._heal()
         self._sweep()

@@ -1,6 +1,6 @@
 -- needs: base known rows
 -- Examine ended executions from a place on, and delete those that are not kept; their counts stay.
--- Delete old ranges, orphans and sessions too, each up to the limit. Return how many executions are
+-- Delete old orphans and sessions too, each up to the limit. Return how many executions are
 -- not kept, the place up to which executions are examined, and whether there may be more.
 local PURGED = { "state", "schedule_id", "kind", "run_at", "started_at", "finished_at", "ended_at", "unique" }
 local FIRST, LAST = string.rep("0", WIDTH), string.rep("9", WIDTH)
@@ -66,7 +66,7 @@ end
 
 local function roll_up(row)
     local day = math.floor(seconds_of(row.run_at) / 86400)
-    local name, field = key("rollups", row.schedule_id), day .. " " .. row.state
+    local name, field = key("rollups", row.schedule_id), day .. " " .. row.state .. " " .. row.kind
     redis.call("HINCRBY", name, field .. " count", 1)
     local took = 0
     if row.started_at ~= "" and row.finished_at ~= "" then
@@ -150,17 +150,6 @@ for _, row in ipairs(old) do
     purge(row)
 end
 
-local until_at = more and #page > 0 and string.sub(place, 1, WIDTH) or before
-local ranges = first_of(key("ranges"), "[" .. start, "(" .. until_at, function(member)
-    return is_concerned(string.sub(member, 69))
-end)
-for _, member in ipairs(ranges) do
-    local of_schedule, schedule_id = string.sub(member, 35, 68), string.sub(member, 69)
-    local name = key("ranges", schedule_id)
-    redis.call("ZREMRANGEBYLEX", name, "[" .. of_schedule, "[" .. of_schedule .. PAST_ALL)
-    redis.call("ZREM", key("ranges"), member)
-end
-
 if retention == "setting" or retention == "any" then
     local orphans = redis.call("ZRANGEBYLEX", key("orphans"), "-", "(" .. before, "LIMIT", 0, limit)
     for _, member in ipairs(orphans) do
@@ -184,5 +173,4 @@ if retention == "setting" or retention == "any" then
     end
 end
 
-local stays = #ranges == limit
-return { #pushed + #old, stays and after or place, (more or stays) and 1 or 0 }
+return { #pushed + #old, place, more and 1 or 0 }

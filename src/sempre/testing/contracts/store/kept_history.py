@@ -243,34 +243,42 @@ def test_an_execution_that_waits_again_is_not_purged(store: Store) -> None:
     assert _left(store, schedule) == {rows[0].id, rows[2].id}
 
 
-def test_ranges_of_slots_go_by_the_retention_of_their_schedule(store: Store) -> None:
-    """By the age of their last slot; what is kept of executions does not matter."""
-    schedules = {
-        name: _schedule(store, [], name, retention=retention)[0]
-        for name, retention in {"short": WEEK, "other": None}.items()
-    }
+def test_ranges_of_slots_outlive_executions(store: Store) -> None:
+    """They are the only record of why these slots did not run."""
+    schedule, _ = _schedule(store, [60], retention=WEEK, keep=0)
     now = now_of(store)
-    for schedule in schedules.values():
-        ranges = tuple(
-            SlotRange(
-                schedule_id=schedule.id,
-                first=now - 90 * DAY,
-                last=now - days * DAY,
-                count=days,
-                reason="missed",
-            )
-            for days in (40, 10)
-        )
-        assert store.apply([Order(Plan(schedule, schedule, ranges=ranges))]) == [True]
+    passed = SlotRange(
+        schedule_id=schedule.id,
+        first=now - 90 * DAY,
+        last=now - 40 * DAY,
+        count=50,
+        reason="missed",
+    )
+    assert store.apply([Order(Plan(schedule, schedule, ranges=(passed,)))]) == [True]
 
-    def left() -> dict[str, list[int]]:
-        found = {name: store.ranges(each.id, limit=9).value for name, each in schedules.items()}
-        return {name: sorted(each.count for each in ranges) for name, ranges in found.items()}
+    assert _purge(store, days=7, retention=WEEK).count == 1
+    assert _purge(store, days=7, retention="any").count == 0
 
-    assert left() == {"short": [10, 40], "other": [10, 40]}
-    done = _purge(store, days=30)
-    assert left() == {"short": [10, 40], "other": [10]}
-    _purge(store, days=7, retention=WEEK)
-    assert left() == {"short": [], "other": [10]}
-    _purge(store, days=5, after=done.after)
-    assert left() == {"short": [], "other": []}
+    assert store.ranges(schedule.id, limit=9).value == [passed]
+
+
+def test_ranges_of_slots_are_listed_up_to_an_instant(store: Store) -> None:
+    """By their first slot, newest first: so a caller reads them page by page."""
+    schedule, _ = _schedule(store, [])
+    now = now_of(store)
+    firsts = [now - days * DAY for days in (50, 40, 30, 20)]
+    ranges = tuple(
+        SlotRange(schedule_id=schedule.id, first=each, last=each + DAY, count=2, reason="paused")
+        for each in firsts
+    )
+    assert store.apply([Order(Plan(schedule, schedule, ranges=ranges))]) == [True]
+
+    def listed(limit: int, before: datetime | None) -> list[datetime]:
+        found = store.ranges(schedule.id, limit=limit, before=before).value
+        return [each.first for each in found]
+
+    assert listed(9, None) == firsts[::-1]
+    assert listed(2, firsts[3]) == [firsts[2], firsts[1]]
+    assert listed(2, firsts[1]) == [firsts[0]]
+    assert listed(2, firsts[1] + timedelta(microseconds=1)) == [firsts[1], firsts[0]]
+    assert listed(2, firsts[0]) == []

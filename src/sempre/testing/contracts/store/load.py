@@ -8,7 +8,7 @@ from datetime import datetime
 from sempre.domain.action import Action
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Pause, Schedule
-from sempre.domain.states import State
+from sempre.domain.states import Kind, State
 from sempre.domain.values import copy_with
 from sempre.ports.load import Record
 from sempre.ports.messages import ActionQuery, Attempt, Birth, ExecutionQuery, Rollup
@@ -69,7 +69,9 @@ def _life(store: Store, birth: Birth) -> tuple[list[Record], Execution]:
     schedule, past = birth.schedule, now - 10 * HOUR
     row = _ended(birth, past)
     ranges = [_range(schedule, now - hours * HOUR) for hours in (20, 30)]
-    rollups = [Rollup(schedule.id, "2026-01-31", state, 3, 1.25) for state in _ENDS]
+    kinds = (None, Kind.SCHEDULED)
+    days = [Rollup(schedule.id, "2026-01-31", state, 3, 1.25) for state in _ENDS]
+    rollups = [replace(each, kind=kind) for each in days for kind in kinds]
     action = Action(id=new_id(), verb="pause", target="schedule:è", actor="ada", note="why")
     known = replace(action, before={"paused": False}, after={"paused": True}, at=past)
     log = RunLog(row.id, FENCE, "one\ntwo è\n", past)

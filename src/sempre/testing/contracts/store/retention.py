@@ -38,11 +38,15 @@ DAY = timedelta(days=1)
 
 
 def _past(
-    schedule: Schedule, ended: datetime, state: State = State.SUCCEEDED, took: int = 1
+    schedule: Schedule,
+    ended: datetime,
+    state: State = State.SUCCEEDED,
+    took: int = 1,
+    kind: Kind = Kind.MANUAL,
 ) -> Execution:
     begun = ended - took * timedelta(seconds=1)
     times = {"first_started_at": begun, "started_at": begun, "finished_at": ended}
-    return row_of(View(schedule), begun, kind=Kind.MANUAL, state=state, attempt=1, **times)
+    return row_of(View(schedule), begun, kind=kind, state=state, attempt=1, **times)
 
 
 def _purge(store: Store, before: datetime, limit: int) -> int:
@@ -76,25 +80,27 @@ def test_a_purge_takes_as_many_as_asked_for_oldest_first(store: Store) -> None:
     assert [_purge(store, before=before, limit=3) for _ in range(3)] == [3, 1, 0]
 
 
-def test_what_is_purged_is_counted_by_day_and_state(store: Store) -> None:
+def test_what_is_purged_is_counted_by_day_state_and_kind(store: Store) -> None:
     """The day is the slot's day in UTC; seconds are the durations of the last attempts."""
     schedule = draft_schedule(store)
     noon = (now_of(store) - 30 * DAY).replace(hour=12)
     rows = [_past(schedule, noon, took=took) for took in (10, 20)]
     rows += [_past(schedule, noon, State.FAILED, took=5), _past(schedule, noon + DAY, took=7)]
+    rows += [_past(schedule, noon, took=3, kind=Kind.BACKFILL)]
     assert store.create([Birth(schedule, tuple(rows))]) == [True]
     assert store.rollups(schedule.id).value == []
 
     assert _purge(store, before=noon + 2 * DAY, limit=2) == 2
-    assert _purge(store, before=noon + 2 * DAY, limit=100) == 2
+    assert _purge(store, before=noon + 2 * DAY, limit=100) == 3
 
     days = [day.date().isoformat() for day in (noon, noon + DAY)]
     found = store.rollups(schedule.id).value
     assert [each.day for each in found] == sorted(each.day for each in found)
-    assert sorted(found, key=lambda each: (each.day, each.state)) == [
-        Rollup(schedule.id, days[0], State.FAILED, 1, 5.0),
-        Rollup(schedule.id, days[0], State.SUCCEEDED, 2, 30.0),
-        Rollup(schedule.id, days[1], State.SUCCEEDED, 1, 7.0),
+    assert sorted(found, key=lambda each: each.order) == [
+        Rollup(schedule.id, days[0], State.FAILED, 1, 5.0, Kind.MANUAL),
+        Rollup(schedule.id, days[0], State.SUCCEEDED, 1, 3.0, Kind.BACKFILL),
+        Rollup(schedule.id, days[0], State.SUCCEEDED, 2, 30.0, Kind.MANUAL),
+        Rollup(schedule.id, days[1], State.SUCCEEDED, 1, 7.0, Kind.MANUAL),
     ]
     assert store.rollups(draft_schedule(store).id).value == []
 
@@ -189,12 +195,12 @@ def test_a_purge_forgets_late_results_of_what_is_gone(store: Store) -> None:
     assert store.attempts(gone.id).value == []
 
 
-def test_a_purge_forgets_stretches_of_slots_oldest_first(store: Store) -> None:
-    """Up to the given number, in order of the last slot."""
+def test_ranges_of_slots_are_purged_oldest_first(store: Store) -> None:
+    """Up to the given number, in order of the last slot; one that ends at the instant stays."""
     schedule = draft_schedule(store)
     assert store.create([Birth(schedule)]) == [True]
     before = now_of(store) - 10 * DAY
-    days = [4, 2, 5, 1, 3, -1]
+    days = [4, 2, 5, 1, 3, 0, -1]
     ranges = tuple(
         SlotRange(
             schedule_id=schedule.id,
@@ -211,10 +217,11 @@ def test_a_purge_forgets_stretches_of_slots_oldest_first(store: Store) -> None:
         return {each.count - 10 for each in store.ranges(schedule.id, limit=100).value}
 
     assert left() == set(days)
-    _purge(store, before=before, limit=2)
-    assert left() == {3, 2, 1, -1}
-    _purge(store, before=before, limit=100)
-    assert left() == {-1}
+    assert store.purge_ranges(before=before, limit=2) == 2
+    assert left() == {3, 2, 1, 0, -1}
+    assert store.purge_ranges(before=before, limit=100) == 3
+    assert left() == {0, -1}
+    assert store.purge_ranges(before=before, limit=100) == 0
 
 
 def test_the_next_pass_is_due_when_the_last_one_said_so(store: Store) -> None:

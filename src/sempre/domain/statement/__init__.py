@@ -1,0 +1,3 @@
+"""Statements: the slots that a grid demanded in a month, against what happened to each; pure."""
+
+__all__ = ()
