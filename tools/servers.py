@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,8 @@ SERVERS = (
     Server("beanstalkd", "beanstalkd", "-v"),
     Server("pgbouncer", "pgbouncer"),
     Server("chromium", "chromium"),
+    Server("prometheus", "prometheus"),
+    Server("promtool", "prometheus"),
 )
 
 
@@ -70,15 +72,21 @@ def environment() -> dict[str, str]:
 def main() -> int:
     """Install what is missing and print one line per server; 1 if one cannot be had."""
     versions = {server: _version(server) for server in SERVERS}
-    if missing := [server.package for server, version in versions.items() if version is None]:
+    if missing := _packages_missing(versions):
         _install(missing)
         versions = {server: _version(server) for server in SERVERS}
     for server, version in versions.items():
         where = locate(server.program) or "not found"
         print(f"{server.program:12}  {version or 'unusable':8}  {where}")
-    if missing := [server.package for server, version in versions.items() if version is None]:
+    if missing := _packages_missing(versions):
         print(f"Missing servers: {', '.join(missing)}. {_remedy(missing)}", file=sys.stderr)
     return 1 if missing else 0
+
+
+def _packages_missing(versions: Mapping[Server, str | None]) -> list[str]:
+    """Return the packages of servers without a version, each once."""
+    missing = (server.package for server, version in versions.items() if version is None)
+    return list(dict.fromkeys(missing))
 
 
 def _directories() -> list[str]:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from sempre.addresses.listening import read_listening_address
 from sempre.addresses.spelling import shown_url
 from sempre.addresses.trust import check_trust
 from sempre.domain.names import check_word
@@ -73,6 +74,7 @@ class Settings:
         owner: the name of this code base; schedules that it no longer declares are disabled.
         adopt: whether a start takes over declared schedules that belong to another owner.
         timezone: of schedules and instants without one; None is UTC.
+        metrics: the address on which workers serve metrics, such as 127.0.0.1:9464; empty for none.
         traces: whether spans of enqueues and runs are recorded; None for spans if the application
             has configured a tracer provider of OpenTelemetry.
     """
@@ -98,6 +100,7 @@ class Settings:
     owner: str | None = None
     adopt: bool = False
     timezone: str | None = None
+    metrics: str = ""
     traces: bool | None = None
 
     def __repr__(self) -> str:
@@ -266,6 +269,13 @@ def _redact(_name: str, value: object) -> tuple[str, ...]:
     return read_redact(value)
 
 
+def _metrics(name: str, value: object) -> str:
+    text = _text(name, value)
+    if text:
+        read_listening_address(name, text)
+    return text
+
+
 _READERS: dict[str, Callable[[str, object], object]] = {
     **{each.name: _positive for each in fields(Settings) if isinstance(each.default, timedelta)},
     "drain": read_duration,
@@ -280,6 +290,7 @@ _READERS: dict[str, Callable[[str, object], object]] = {
     "release": _count,
     "owner": check_word,
     "adopt": _flag,
+    "metrics": _metrics,
     "traces": _flag,
     "timezone": lambda _, value: zone(cast("str", value)).name,
 }

@@ -14,6 +14,7 @@ from sempre.app.enqueue.enqueuer import Enqueuer
 from sempre.app.enqueue.receipt import Receipt
 from sempre.app.event_listeners import add_listener
 from sempre.app.jobs import AsyncJob, Call, Job
+from sempre.app.measured import Measured
 from sempre.app.middleware import AroundEnqueue, AroundPerform, Gate, Middleware
 from sempre.app.operator import Operator
 from sempre.app.options import (
@@ -53,7 +54,7 @@ R = TypeVar("R")
 _PLACES = ("store", "broker")
 
 
-class Sempre(Operator):
+class Sempre(Operator, Measured):
     """Recurring jobs that cannot be lost.
 
     >>> app = Sempre("memory://")
@@ -295,6 +296,7 @@ class Sempre(Operator):
         concurrency: int = 8,
         sync: bool = True,
         burst: bool = False,
+        metrics: str | None = None,
     ) -> Running:
         """Return a worker inside this process, as a context: `with app.running(): ...`.
 
@@ -302,8 +304,10 @@ class Sempre(Operator):
         worker begins once the store answers. Any number of processes may run one on a shared store:
         one of them runs each slot. It serves `queues`, by default every queue that the code
         declares by now. A burst runs only what is due; `wait_until_exhausted` waits for its end.
+        The metrics of this process are served on the address `metrics`, if one is given.
         """
-        return Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
+        worker = Embedded(self, queues=queues, concurrency=concurrency, sync=sync, burst=burst)
+        return worker.serving_metrics_on(metrics)
 
     def start(
         self,
@@ -312,18 +316,22 @@ class Sempre(Operator):
         queues: Iterable[str] | None = None,
         concurrency: int = 8,
         processes: int = 1,
+        metrics: str | None = None,
     ) -> Running | None:
         """Start workers and wait until they are asked to stop; or return the worker at once.
 
         With `join` the workers run in child processes that are started again if they crash; with a
         memory store, which children cannot share, the worker runs in this process. They serve
         `queues`, by default every declared queue. Logs go to stderr, unless logging is set up.
+        Metrics are served on the address `metrics`; with `join`, by default that of the settings.
         """
         if not logging.getLogger().handlers:
             configure_logs("text")
         if not join:
-            return self.running(queues=queues, concurrency=concurrency).begin()
-        start_processes(self, queues=queues, concurrency=concurrency, processes=processes)
+            return self.running(queues=queues, concurrency=concurrency, metrics=metrics).begin()
+        start_processes(
+            self, queues=queues, concurrency=concurrency, processes=processes, metrics=metrics
+        )
         return None
 
     def testing(self, start: datetime | str, *, call_jobs: bool = True) -> "TimeTravel":

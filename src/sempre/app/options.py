@@ -227,4 +227,5 @@ class SettingOptions(TypedDict, total=False):
     owner: str | None
     adopt: bool
     timezone: str | None
+    metrics: str
     traces: bool | Callable[[], object] | None

@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, Sequence[Entry]] = {
         Entry("workers", f"{COMMANDS}.workers:workers", "List workers, or drain them."),
         Entry("queues", f"{COMMANDS}.queues:queues", "List queues: backlog, age, workers."),
         Entry("top", f"{COMMANDS}.top:top", "Watch runs, failures, queues and workers live."),
+        Entry("metrics", f"{COMMANDS}.metrics:metrics", "Print the metrics of the store."),
         Entry("pairs", f"{COMMANDS}.pairs:pairs", "List pairs and their last scans."),
         Entry("alerts", f"{COMMANDS}.alerts:alerts", "List alerts, or send a test message."),
         Entry(

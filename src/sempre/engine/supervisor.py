@@ -1,7 +1,9 @@
 """The supervisor: starts worker processes, and starts them again when they crash.
 
 The supervisor has no threads and no connections, and runs no code of the user: it only forks, waits
-and passes signals on, so that a crashed worker is always replaced. If the supervisor itself is
+and passes signals on, so that a crashed worker is always replaced. A companion, such as the metrics
+process, is one more child: it is replaced too, never ends the command, and ends after the last
+worker. If the supervisor itself is
 killed, its children see the end of a pipe that only it could write to, and end too: workers that
 cannot be stopped or restarted would be found by accident.
 
@@ -35,6 +37,9 @@ WITHIN = 60.0
 LONGEST_REST = 30.0
 LONGEST_REASON = 8192
 HAS_DRAINED = 2
+# Seconds before a companion that died is replaced, and until one that is asked to end is killed.
+COMPANION_REST = 5.0
+COMPANION_END = 3.0
 # Errors that every worker would meet.
 REFUSALS = (StoreRefused, InvalidInput, MissingExtra, Refused)
 Mask = set[signal.Signals | int]
@@ -55,11 +60,15 @@ class Supervisor:
             descriptor that reaches its end when the supervisor is gone, and a function to call
             before a run.
         processes: how many child processes; one less after each that is drained.
+        companion: called in one more child, with the descriptor; SIGTERM is blocked there, and asks
+            it to return.
     """
 
     run: Callable[[int, Callable[[], None]], int]
     processes: int
     clock: Clock
+    companion: Callable[[int], int] | None = None
+    _companion_pid: int = 0
     _children: dict[int, mmap.mmap] = field(default_factory=dict)
     _crashes: deque[float] = field(default_factory=deque)
     _fruitless: deque[float] = field(default_factory=deque)
@@ -78,6 +87,7 @@ class Supervisor:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         self._parent_pipe = os.pipe()
         try:
+            self._fork_companion()
             for _ in range(self.processes):
                 self._fork(mask)
             while self._children or not self._stopping:
@@ -86,6 +96,7 @@ class Supervisor:
             for pid in self._children:
                 logger.error("worker process %d is killed, as its supervisor ends", pid)
             self._signal(signal.SIGKILL)
+            self._end_companion()
             signal.setitimer(signal.ITIMER_REAL, 0)
             # Signals that were sent again: the stop has just been carried out.
             while pending := signal.sigpending().intersection(WATCHED):
@@ -108,6 +119,7 @@ class Supervisor:
 
     def _reap(self, mask: Mask) -> None:
         """Note children that have ended, and start others after a rest."""
+        self._reap_companion()
         crashed = []
         for pid in list(self._children):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -165,6 +177,7 @@ class Supervisor:
         return f"another worker starts in {rest:.1f} s"
 
     def _fill(self, mask: Mask) -> None:
+        self._fork_companion()
         while len(self._children) < self.processes and not self._stopping:
             self._fork(mask)
 
@@ -205,6 +218,55 @@ class Supervisor:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
+
+    def _fork_companion(self) -> None:
+        """Start the companion if there is one to start; its mask stays, so that it can wait."""
+        if self.companion is None or self._companion_pid:
+            return
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid:
+            self._companion_pid = pid
+            return
+        code = 1
+        try:
+            os.setpgid(0, 0)
+            self._children.clear()
+            os.close(self._parent_pipe[1])
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            code = self.companion(self._parent_pipe[0])
+        except BaseException:
+            logger.critical("the process beside the workers crashes", exc_info=True)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _reap_companion(self) -> None:
+        """Note that the companion has ended, and have another one started after a rest."""
+        if not self._companion_pid or not (ended := os.waitpid(self._companion_pid, os.WNOHANG))[0]:
+            return
+        self._companion_pid = 0
+        if not self._stopping:
+            how = _how(os.waitstatus_to_exitcode(ended[1]))
+            logger.warning("process %d beside the workers %s; another one starts", ended[0], how)
+            # A timer that is set already is for a worker, and starts both.
+            rest = signal.getitimer(signal.ITIMER_REAL)[0] or COMPANION_REST
+            signal.setitimer(signal.ITIMER_REAL, rest)
+
+    def _end_companion(self) -> None:
+        """Ask the companion to end, and kill it if it does not."""
+        pid, self._companion_pid = self._companion_pid, 0
+        if not pid:
+            return
+        os.kill(pid, signal.SIGTERM)
+        signal.setitimer(signal.ITIMER_REAL, COMPANION_END)
+        while not os.waitpid(pid, os.WNOHANG)[0]:
+            if signal.sigwait({signal.SIGCHLD, signal.SIGALRM}) == signal.SIGALRM:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                return
 
     def _signal(self, number: int) -> None:
         for pid in self._children:

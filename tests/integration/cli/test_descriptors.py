@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.integration.cli.programs import clean_environment, program
 
 JOBS = """
@@ -68,12 +70,13 @@ def kinds(folder: Path) -> list[list[str]]:
     return [sorted(Path(each).name.partition(":")[0] for each in line) for line in found]
 
 
+@pytest.mark.parametrize("options", [(), ("--metrics", "127.0.0.1:0")])
 def test_a_vandal_reaches_its_own_stream_and_files_of_the_user_and_nothing_else(
-    tmp_path: Path,
+    tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     (tmp_path / "jobs.py").write_text(WORKER)
 
-    with program(tmp_path, "worker", "jobs:app") as worker:
+    with program(tmp_path, "worker", "jobs:app", *options) as worker:
         worker.wait_for("vandal failed after ", times=2)
         worker.wait_for("tick succeeded in ", times=2)
         code = worker.end(signal.SIGTERM)

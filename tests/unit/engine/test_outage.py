@@ -6,7 +6,7 @@ import pytest
 
 from sempre.engine.events import Event, Events, Happened
 from sempre.engine.outage import CALM, EVERY, Outage
-from sempre.errors import StoreError, StoreRefused, StoreUnavailable
+from sempre.errors import StoreError, StoreGone, StoreLocked, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Reading, Session, Tick, Wanted
 from sempre.stores.memory import MemoryStore
 from sempre.testing.contracts.engine.driven_worker import StillClock
@@ -76,6 +76,21 @@ def test_a_store_that_answers_is_back_after_a_calm_and_that_is_reported_once(
 
     assert [event.name for event in heard] == [Happened.STORE_DOWN, Happened.STORE_UP]
     assert heard[1].facts == {"seconds": CALM}
+
+
+def test_every_failure_is_counted_by_its_kind_however_seldom_it_is_reported(
+    outage: Outage, clock: StillClock, heard: list[Event]
+) -> None:
+    errors = (StoreUnavailable("x"), StoreLocked("x"), StoreRefused("x"), StoreGone("x"), "text")
+    for error in errors:
+        outage.failed(error)
+
+    assert outage.failures == {"unavailable": 2, "locked": 1, "refused": 1, "gone": 1}
+    assert outage.is_under_way
+    assert len(heard) == 1
+    clock.move(CALM)
+    outage.answered()
+    assert not outage.is_under_way
 
 
 @pytest.mark.parametrize("kind", [StoreUnavailable, StoreRefused, StoreError])

@@ -19,7 +19,7 @@ from sempre.engine.watchdog import LEASES
 from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Pass, Session, View
 
-__all__ = ["read_facts"]
+__all__ = ["instant_in", "interval_of", "read_facts"]
 
 
 def read_facts(engine: Engine) -> Facts:
@@ -44,7 +44,7 @@ def read_facts(engine: Engine) -> Facts:
     return Facts(
         now=now,
         skew=host - now,
-        interval=_interval_of(last) or settings.watchdog_interval,
+        interval=interval_of(last) or settings.watchdog_interval,
         leeway=settings.sweep + settings.grace,
         leases_ahead=sum(each.is_leased_beyond(now + longest) for each in sessions),
         expired=[candidate.execution for candidate in expired],
@@ -60,8 +60,8 @@ def _of_pass(last: Pass) -> dict[str, Any]:
     return {
         "passed_at": last.finished_at,
         "pass_due_at": last.due_at,
-        "purging_since": _instant_in(last, "purging_since"),
-        "renewed_at": _instant_in(last, "renewed_at"),
+        "purging_since": instant_in(last, "purging_since"),
+        "renewed_at": instant_in(last, "renewed_at"),
         "deaf": [str(each) for each in lanes] if isinstance(lanes, list) else [],
     }
 
@@ -100,13 +100,13 @@ def _note(schedule: Schedule) -> str:
     return schedule.pause.note if schedule.pause else ""
 
 
-def _instant_in(last: Pass, name: str) -> datetime | None:
+def instant_in(last: Pass, name: str) -> datetime | None:
     """Return an instant from the report of the last pass; None without it."""
     text = last.report.get(name)
     return datetime.fromisoformat(text) if isinstance(text, str) and text else None
 
 
-def _interval_of(last: Pass) -> timedelta | None:
+def interval_of(last: Pass) -> timedelta | None:
     """Return the watchdog interval of the last pass; None before the first."""
     seconds = last.report.get("interval")
     return timedelta(seconds=seconds) if isinstance(seconds, int | float) and seconds else None

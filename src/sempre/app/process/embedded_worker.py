@@ -7,7 +7,7 @@ the worker begins anew without child processes, and leaves their jobs to other w
 
 import logging
 from threading import Event, Lock, Thread
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sempre.app.process.worker_threads import Running
 from sempre.engine.breaker import Breaker
@@ -15,6 +15,9 @@ from sempre.engine.heartbeat_line import WorkerEnd
 from sempre.engine.worker_spec import WorkerSpec
 from sempre.errors import StoreError, StoreRefused
 from sempre.urls import masked
+
+if TYPE_CHECKING:
+    from sempre.app.metrics.publication import ServedHere
 
 __all__ = ["Embedded"]
 
@@ -31,12 +34,39 @@ class Embedded(Running):
     """
 
     _waiting: Thread | None = None
+    _metrics_address = ""
+    served: "ServedHere | None" = None
+    """The endpoint of the metrics, from `begin` to `end`."""
+
+    def serving_metrics_on(self, address: str | None) -> Self:
+        """Serve the metrics of this process on an address, from `begin` to `end`, if given one."""
+        self._metrics_address = address or ""
+        return self
 
     def begin(self) -> Self:
         """Start the worker, or wait for its store in a thread if the store cannot be used yet.
 
         Each try that the store does not answer, or refuses, is logged.
+
+        Raises:
+            InvalidInput: the address for metrics cannot be used.
         """
+        metrics = self._app.process_metrics
+        if not self._metrics_address or self._app.composition.is_virtual:
+            metrics.watch(self)
+            return self._begin()
+        self.served = metrics.served_on(self._metrics_address)
+        self._given_private = tuple(self.served.private)
+        try:
+            self._begin()
+        except BaseException:
+            self.served.stop()
+            raise
+        # Only now: the executors fork before there are threads.
+        self.served.start(self)
+        return self
+
+    def _begin(self) -> Self:
         if self._burst:
             return super().begin()
         self._gone, self._turn = Event(), Lock()
@@ -51,6 +81,14 @@ class Embedded(Running):
 
     def end(self, *, drain: float | None = None) -> None:
         """Stop the worker, or the wait for its store. A second call does nothing."""
+        try:
+            self._end(drain)
+        finally:
+            served, self.served = self.served, None
+            if served is not None:
+                served.stop()
+
+    def _end(self, drain: float | None) -> None:
         if self._waiting is None:
             super().end(drain=drain)
             return

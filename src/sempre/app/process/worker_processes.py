@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from mmap import mmap
 from threading import Thread
@@ -17,6 +17,8 @@ from sempre.engine.supervisor import DRAINED, Supervisor
 
 if TYPE_CHECKING:
     from sempre.app.application import Sempre
+    from sempre.app.metrics.metrics_process import MetricsProcess
+    from sempre.app.metrics.publication import Publication
 
 __all__ = ["start_processes", "work"]
 
@@ -31,14 +33,25 @@ YOUNG = 10_000
 
 
 def start_processes(
-    app: "Sempre", *, queues: Iterable[str] | None, concurrency: int, processes: int
+    app: "Sempre",
+    *,
+    queues: Iterable[str] | None,
+    concurrency: int,
+    processes: int,
+    metrics: str | None = None,
 ) -> None:
-    """Work until a signal asks to stop; in child processes, if these can share the store."""
+    """Work until a signal asks to stop; in child processes, if these can share the store.
+
+    Metrics are served on the address `metrics`, by default that of the settings, if there is one.
+    """
+    address = app.settings.metrics if metrics is None else metrics
     chosen = None if queues is None else tuple(queues)
     # Shared with the workers: whether the store has accepted one of them.
     accepted = mmap(-1, 1)
 
     def run(parent_pipe: int, begun: Callable[[], None]) -> int:
+        if served is not None:
+            served.enter_worker()
         return work(
             app,
             queues=chosen,
@@ -46,13 +59,27 @@ def start_processes(
             parent_pipe=parent_pipe,
             begun=begun,
             accepted=accepted,
+            metrics=served,
         )
 
     if not app.composition.can_fork:
-        work(app, queues=chosen, concurrency=concurrency)
+        here = app.process_metrics.served_on(address) if address else None
+        work(app, queues=chosen, concurrency=concurrency, metrics=here)
         return
     app.close()
-    Supervisor(run, processes=processes, clock=app.clock).run_until_stopped()
+    served = _metrics_process(app, address) if address else None
+    companion = None if served is None else served.serve
+    try:
+        Supervisor(run, processes, app.clock, companion).run_until_stopped()
+    finally:
+        if served is not None:
+            served.close()
+
+
+def _metrics_process(app: "Sempre", address: str) -> "MetricsProcess":
+    from sempre.app.metrics.metrics_process import MetricsProcess  # noqa: PLC0415 - an HTTP server
+
+    return MetricsProcess(app, address)
 
 
 def work(
@@ -63,6 +90,7 @@ def work(
     parent_pipe: int | None = None,
     begun: Callable[[], None] | None = None,
     accepted: mmap | None = None,
+    metrics: "Publication | None" = None,
 ) -> int:
     """Work in this process until SIGTERM or SIGINT; a later signal ends the drain.
 
@@ -77,6 +105,7 @@ def work(
         parent_pipe: can be read once the supervisor has ended: then the worker stops.
         begun: called before the first run.
         accepted: set to 1 when the store accepts this worker.
+        metrics: where the metrics of this worker are published.
     """
     # First of all: a signal may come while the rest is set up.
     with closing(app), stop_requests_by_signal(app.clock) as requests:
@@ -92,7 +121,10 @@ def work(
             forks=can_fork,
             begun=begun,
             retry=retry.retry,
-            parent_pipe=parent_pipe,
+            private=[
+                *([] if parent_pipe is None else [parent_pipe]),
+                *([] if metrics is None else metrics.private),
+            ],
         )
         worker = running.begin().worker
         drained: list[str] = []
@@ -102,9 +134,10 @@ def work(
         _collect_seldom()
         if parent_pipe is not None:
             Thread(target=_stop_with_parent, args=(parent_pipe, requests), daemon=True).start()
-        first = requests.next()
-        logger.info("stopping: this worker claims no more executions and waits for its runs")
-        _end(running, requests, first)
+        with nullcontext() if metrics is None else metrics.publishing(running):
+            first = requests.next()
+            logger.info("stopping: this worker claims no more executions and waits for its runs")
+            _end(running, requests, first)
     return DRAINED if drained else 0
 
 

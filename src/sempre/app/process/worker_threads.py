@@ -41,7 +41,7 @@ class Running:
         burst: bool = False,
         begun: Callable[[], None] | None = None,
         retry: Callable[[Callable[[], object]], bool] | None = None,
-        parent_pipe: int | None = None,
+        private: Iterable[int] = (),
     ) -> None:
         """Describe a worker; nothing happens before `begin`.
 
@@ -55,9 +55,9 @@ class Running:
             burst: whether the worker runs only what is due.
             begun: called before the first run.
             retry: makes an attempt until it succeeds; False if the worker is not to begin any more.
-            parent_pipe: a descriptor of the supervisor, which is kept from jobs.
+            private: further descriptors of this process that are kept from jobs.
         """
-        self._parent_pipe = parent_pipe
+        self._given_private = tuple(private)
         self._app = app
         self._retry = retry or _once
         self._sync = sync
@@ -130,9 +130,8 @@ class Running:
         They include those of the store, if the program used the store before its worker begins. The
         line to the heartbeat process is left out: every fork closes it.
         """
-        pipe = [] if self._parent_pipe is None else [self._parent_pipe]
         settings = self._app.settings
-        return [*pipe, *descriptors_of(settings.store, settings.broker)]
+        return [*self._given_private, *descriptors_of(settings.store, settings.broker)]
 
     def _leave_to_others(self) -> None:
         """Drop jobs whose isolation is not available here: other workers may run them."""

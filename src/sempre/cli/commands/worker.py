@@ -66,6 +66,11 @@ def worker_options(function: Function) -> Function:
 @click.argument("app", required=False)
 @worker_options
 @count_option("--processes", what="Worker processes; each runs --concurrency jobs", default=1)
+@click.option(
+    "--metrics",
+    metavar="HOST:PORT",
+    help="Serve /metrics, /healthz and /readyz on this address; default none.",
+)
 @click.option("--burst", is_flag=True, help="Run due work, then end; exit 1 if any run failed.")
 def worker(
     app: str | None,
@@ -73,6 +78,7 @@ def worker(
     concurrency: int,
     queues: Sequence[str] | None,
     processes: int,
+    metrics: str | None,
     burst: bool,
     log_format: str,
     log_level: str,
@@ -86,10 +92,12 @@ def worker(
     warn_of_unserved_queues(loaded.app, queues)
     if burst and processes > 1:
         raise InvalidInput("processes", processes, allowed="1 with --burst")
+    if burst and metrics:
+        raise InvalidInput("metrics", metrics, allowed="no address with --burst")
     if burst:
         failed = run_burst(loaded.app, queues=queues, concurrency=concurrency)
         raise click.exceptions.Exit(ExitCode.UNHEALTHY if failed else ExitCode.DONE)
-    loaded.app.start(queues=queues, concurrency=concurrency, processes=processes)
+    loaded.app.start(queues=queues, concurrency=concurrency, processes=processes, metrics=metrics)
 
 
 def run_burst(app: Sempre, *, queues: Sequence[str] | None, concurrency: int) -> bool:

@@ -1,0 +1,1 @@
+"""Metrics of real workers, scraped by a real Prometheus."""
