@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from sempre.app.times import format_duration, json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.layout import Column
-from sempre.cli.times import format_duration, json_instant
 from sempre.domain.forecast import Collision, Forecast, Overrun, Suggestion
 from sempre.domain.forecast.recurrence import DEFAULT_DURATION
 from sempre.drawing import LoadCurve

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import click
 
+from sempre.app.times import format_duration, json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.progress import progress
-from sempre.cli.times import format_duration, json_instant
 from sempre.domain.definition import SHORTEST_RETENTION
 from sempre.grids.intervals import read_duration
 from sempre.ports.retention import Purge

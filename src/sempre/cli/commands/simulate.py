@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from sempre.app import Schedules, Sempre
+from sempre.app.times import format_duration, format_instant, json_instant, zone_of
 from sempre.cli.app_loader import load_app
 from sempre.cli.options import count_option, output_options
 from sempre.cli.output import Output, inform
 from sempre.cli.timeline import NOT_RUN, Busiest, Event, Timeline
-from sempre.cli.times import format_duration, format_instant, json_instant, zone_of
 from sempre.clock import SystemClock
 from sempre.errors import InvalidInput
 from sempre.errors.wording import written_instant
