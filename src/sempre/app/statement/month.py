@@ -20,6 +20,7 @@ from sempre.domain.statement.walk import Walk
 from sempre.engine.core import Engine
 from sempre.errors import NotFound
 from sempre.ports.messages import ScheduleQuery
+from sempre.ports.pages import walk_pages
 
 __all__ = ["MonthStatement", "Selected"]
 
@@ -130,12 +131,8 @@ class MonthStatement:
             yield from [view.schedule] if view and selected.matches(view.schedule) else []
             return
         query = ScheduleQuery(job=selected.job, tag=selected.tag, limit=PAGE)
-        while True:
-            page = self._engine.read(self._engine.store.schedules(query))
-            yield from page.items
-            if not page.after:
-                return
-            query = ScheduleQuery(job=selected.job, tag=selected.tag, limit=PAGE, after=page.after)
+        schedules, read = self._engine.store.schedules, self._engine.read
+        yield from walk_pages(lambda after: read(schedules(replace(query, after=after))))
 
     def _walk(self, schedule: Schedule, actions: Sequence[Action]) -> Walk:
         records = self._reader.records(schedule, actions)

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from sempre.app.presentation.executions import EXECUTION, RANGE, RangeOf, happened_at
-from sempre.app.presentation.slots import TICK
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.following import follow
@@ -18,6 +17,7 @@ from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.tables import print_table
 from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.errors import InvalidInput

@@ -10,13 +10,14 @@ import click
 
 from sempre.app.presentation.fields import Field, Fields
 from sempre.app.presentation.schedules import summaries_of
-from sempre.app.presentation.slots import TICK, upcoming
+from sempre.app.presentation.slots import upcoming
 from sempre.app.times import format_age
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
 from sempre.cli.tables import print_table
+from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.errors import SempreError
 from sempre.ports.messages import View
