@@ -94,7 +94,7 @@ def _advice(found: Forecast) -> Iterator[str]:
         yield from (f"  {each.command_for(name)}" for name in each.names[:NAMES])
         if len(each.names) > NAMES:
             more = counted(len(each.names) - NAMES, "schedule")
-            yield f"  and the same for {more} more (--json lists all)"
+            yield f"  and likewise for {more} more (--json lists all)"
     for left in found.left_out:
         yield f"warning: {left.name} is left out: {left.reason}"
 

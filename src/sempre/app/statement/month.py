@@ -178,10 +178,10 @@ class MonthStatement:
         if schedule.deleted:
             yield "Deleted since; found by its executions."
         if schedule.definition.grid.relative:
-            yield "Its grid counts from slot to slot: records alone tell which slots were demanded."
+            yield "Its grid counts from slot to slot: records alone show which slots were demanded."
         elif not walk.is_known:
             yield (
                 "A change of its definition is not in the log of actions: around the change, "
-                "records alone tell which slots were demanded."
+                "records alone show which slots were demanded."
             )
         yield from daily_total_notes(totals, self.period)

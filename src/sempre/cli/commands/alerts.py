@@ -166,7 +166,7 @@ def _events(each: DeclaredRule) -> str:
     return ", ".join([*words, *(["runs"] if each.channel.hears_runs else [])])
 
 
-def _told(incident: Incident) -> str:
+def _sent_to(incident: Incident) -> str:
     return ", ".join(name for name, each in incident.told.items() if each.count) or "no channel yet"
 
 
@@ -199,8 +199,8 @@ INCIDENT = Fields[Incident](
     Field("since", lambda each: each.since, column="SINCE"),
     Field("count", lambda each: each.count, column="COUNT"),
     Field("seen", lambda each: each.is_seen),
-    Field("told", lambda each: {name: told.count for name, told in each.told.items()}),
-    Field("", _told, column="TOLD"),
+    Field("sent", lambda each: {name: told.count for name, told in each.told.items()}),
+    Field("", _sent_to, column="SENT TO"),
     Field("execution", lambda each: each.execution),
     Field("error", lambda each: each.error, column="ERROR", below=True),
 )

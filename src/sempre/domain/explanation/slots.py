@@ -62,7 +62,7 @@ def _explain_rows(records: Records, rows: Sequence[Execution]) -> Explanation:
 def _after_rows(
     records: Records, rows: Sequence[Execution], explanation: Explanation
 ) -> Explanation:
-    """Return an explanation that first tells of rows of the slot that were replaced."""
+    """Return an explanation that begins with the rows of the slot that were replaced."""
     earlier = [cause for row in rows for cause in _earlier(records, row)]
     placed = [each for each in explanation.causes if each.code in _PLACES]
     rest = [each for each in explanation.causes if each.code not in _PLACES]
