@@ -178,7 +178,7 @@ class Sempre(Operator, Measured):
         return add_listener(self.events, names)
 
     def alert(self, channel: Channel, **options: Unpack[AlertOptions]) -> None:
-        """Tell a channel of failures, overdue work and recoveries: `app.alert(Webhook("https://..."))`.
+        """Report failures, overdue work and recoveries to a channel: `app.alert(Webhook("https://..."))`.
 
         Workers derive alerts from the rows of the store, so that none is lost with a process; see
         `AlertOptions` and docs/how-to/alerts.md.

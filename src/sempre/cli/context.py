@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import TypeVar
 
 from sempre.app import Sempre, StoredSchedule
+from sempre.app.times import format_instant, zone_of
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.execution_ids import resolved_id
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import Choice, refuse_absent, upgrade_of
-from sempre.cli.times import format_instant, zone_of
 from sempre.config import Settings
 from sempre.domain.execution import Execution
 from sempre.domain.unreadable import Unreadable

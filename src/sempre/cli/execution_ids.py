@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from sempre.app.times import format_age
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.output import printable
-from sempre.cli.times import format_age
 from sempre.errors import NotFound
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from threading import Event
 
+from sempre.app.presentation.executions import EXECUTION, happened_at, has_ended
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION, happened_at, has_ended
+from sempre.cli.tables import print_table
 from sempre.domain.execution import Execution
 from sempre.ports.messages import ExecutionQuery
 
@@ -62,7 +63,7 @@ def follow(
             for row in rows:
                 context.output.json({"execution": EXECUTION.json(row, context.redact)})
         elif rows or is_first:
-            EXECUTION.print_table(context, rows, without=without, is_continued=not is_first)
+            print_table(context, EXECUTION, rows, without=without, is_continued=not is_first)
         if is_first:
             context.report_zone()
         # Waiting for an event, which is never set, ends at Ctrl-C.

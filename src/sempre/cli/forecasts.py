@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from sempre.app.times import format_duration, json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.layout import Column
-from sempre.cli.times import format_duration, json_instant
 from sempre.domain.forecast import Collision, Forecast, Overrun, Suggestion
 from sempre.domain.forecast.recurrence import DEFAULT_DURATION
 from sempre.drawing import LoadCurve
@@ -94,7 +94,7 @@ def _advice(found: Forecast) -> Iterator[str]:
         yield from (f"  {each.command_for(name)}" for name in each.names[:NAMES])
         if len(each.names) > NAMES:
             more = counted(len(each.names) - NAMES, "schedule")
-            yield f"  and the same for {more} more (--json lists all)"
+            yield f"  and likewise for {more} more (--json lists all)"
     for left in found.left_out:
         yield f"warning: {left.name} is left out: {left.reason}"
 

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from sempre.app.changes.change_plan import ChangePlan
 from sempre.app.changes.switch_preview import SwitchPreview
+from sempre.app.times import format_duration, zone_of
 from sempre.cli.context import CommandContext
 from sempre.cli.output import NO_BREAK
-from sempre.cli.times import format_duration, zone_of
 from sempre.domain.arguments import Json
 from sempre.domain.planning.plan import Change
 from sempre.domain.preview import Peak, Preview, SlotList

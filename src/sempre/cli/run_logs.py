@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from sempre.app.presentation.run_logs import AttemptLog, logs_of
+from sempre.app.presentation.executions import has_ended
+from sempre.app.presentation.run_logs import logs_of
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import has_ended
 from sempre.domain.execution import Execution
 from sempre.errors import NotFound
 
-__all__ = ["AttemptLog", "NewLines", "execution_of", "follow_logs", "logs_of"]
+__all__ = ["NewLines", "execution_of", "follow_logs"]
 
 
 class NewLines(NamedTuple):

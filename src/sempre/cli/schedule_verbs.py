@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sempre.app import StoredSchedule
+from sempre.app.times import json_instant
 from sempre.cli.context import CommandContext
-from sempre.cli.times import json_instant
 from sempre.domain.schedule import Schedule
 
 __all__ = ["apply_to_schedules", "next_text", "report_slot"]

@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from sempre.app.executions.bulk_verbs import Answer
+from sempre.app.presentation.executions import EXECUTION
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.executions import EXECUTION
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.errors import NotFound
@@ -130,7 +131,7 @@ def _preview(context: CommandContext, rows: Sequence[Execution], done: str, *, a
             found = [EXECUTION.json(row, context.redact) for row in rows]
             context.output.json({"executions": found})
         return
-    EXECUTION.print_table(context, rows[:SHOWN])
+    print_table(context, EXECUTION, rows[:SHOWN])
     more = f" ({len(rows) - SHOWN:,} more than shown)" if len(rows) > SHOWN else ""
     inform(f"{counted(len(rows), 'execution')} to be {done}{more}.")
 

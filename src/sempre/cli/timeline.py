@@ -4,11 +4,11 @@ Pure: computed from executions and schedules.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from sempre.cli.times import format_duration, zone_of
+from sempre.app.times import format_duration, zone_of
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason, State
@@ -102,6 +102,12 @@ class Timeline:
     end: datetime
     events: Sequence[Event]
     schedules: Sequence[Schedule] = field(default_factory=tuple)
+
+    def without(self, is_hidden: Callable[[str], bool]) -> "Timeline":
+        """Return the timeline without the schedules of some jobs."""
+        events = [each for each in self.events if not is_hidden(each.row.snapshot.job)]
+        schedules = [each for each in self.schedules if not is_hidden(each.definition.job)]
+        return replace(self, events=events, schedules=schedules)
 
     @property
     def starts(self) -> list[Event]:

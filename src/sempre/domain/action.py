@@ -11,6 +11,7 @@ from sempre.domain.execution import Draft, Execution
 from sempre.domain.planning.plan import Plan
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind
+from sempre.errors import GridError
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid
 
@@ -113,9 +114,19 @@ def _fact(value: object) -> Json:
             fact = dict(value)
         case tuple():
             fact = [_fact(each) for each in value]
+        case Grid():
+            fact = _grid_fact(value)
         case _:
-            fact = value.to_json() if isinstance(value, Grid) else repr(value)
+            fact = repr(value)
     return fact
+
+
+def _grid_fact(grid: Grid) -> Json:
+    """Return the stored form of a grid; its text if its class has none, as in a memory store."""
+    try:
+        return grid.to_json()
+    except GridError:
+        return repr(grid)
 
 
 def _execution_facts(row: Execution) -> dict[str, Json]:

@@ -188,7 +188,7 @@ class Engine:
                 self.bell.ring(woken_by(order, self.time.now()), self.time.now())
                 self.report_grid(plan)
                 return order
-        raise Contended("others changed the schedule at the same time; try again.")
+        raise Contended("another process changed the schedule meanwhile; try again.")
 
     def report_grid(self, plan: Plan) -> None:
         """Report a grid that an applied plan found broken, or working again."""

@@ -78,7 +78,7 @@ class HealingLog:
             log: takes the entries.
             clock: of this process.
             now: returns the store's now.
-            failed: is told that an entry could not be written.
+            failed: called with the error of an entry that could not be written.
         """
         self._log = log
         self._clock = clock

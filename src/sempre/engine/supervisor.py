@@ -23,6 +23,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from sempre.clock import Clock
 from sempre.errors import InvalidInput, MissingExtra, Refused, SempreError, StoreRefused
@@ -182,8 +183,7 @@ class Supervisor:
             self._fork(mask)
 
     def _fork(self, mask: Mask) -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         begun = mmap.mmap(-1, 1 + LONGEST_REASON)
         pid = os.fork()
         if pid:
@@ -215,16 +215,13 @@ class Supervisor:
             # Every exception: a child must not return into its parent's code.
             logger.critical("this worker process crashes", exc_info=True)
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+            _leave(code)
 
     def _fork_companion(self) -> None:
         """Start the companion if there is one to start; its mask stays, so that it can wait."""
         if self.companion is None or self._companion_pid:
             return
-        sys.stdout.flush()
-        sys.stderr.flush()
+        _flush()
         pid = os.fork()
         if pid:
             self._companion_pid = pid
@@ -239,9 +236,7 @@ class Supervisor:
         except BaseException:
             logger.critical("the process beside the workers crashes", exc_info=True)
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+            _leave(code)
 
     def _reap_companion(self) -> None:
         """Note that the companion has ended, and have another one started after a rest."""
@@ -274,6 +269,18 @@ class Supervisor:
                 os.kill(pid, number)
             except ProcessLookupError:
                 continue
+
+
+def _flush() -> None:
+    """Write buffered output out, so that a fork or an exit neither repeats nor loses any."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def _leave(code: int) -> NoReturn:
+    """End a child process without returning into its parent's code."""
+    _flush()
+    os._exit(code)
 
 
 def _write_refusal(shared: mmap.mmap, error: SempreError) -> None:

@@ -2,7 +2,7 @@
 
 Each act is a verb of its own, never a toggle, so that two open pages cannot undo each other. An act
 is one commit with its entry in the log of actions, which has the visitor's name and reason. The
-answer tells what really happened: an act that changed nothing says so.
+answer reports the true effect: an act that changed nothing says so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -134,7 +134,7 @@ def _run(asked: Asked) -> tuple[str, bool]:
 def _pause(asked: Asked) -> tuple[str, bool]:
     changed = asked.schedule.pause(until=asked.fields.get("until") or None, note=asked.why)
     pause = asked.schedule.row.pause
-    end = f"{pause.until:%Y-%m-%d %H:%M} UTC" if pause and pause.until else "somebody resumes it"
+    end = f"{pause.until:%Y-%m-%d %H:%M} UTC" if pause and pause.until else "an operator resumes it"
     done = f"paused until {end}"
     return _effect(changed, done, "the same pause was in force")
 

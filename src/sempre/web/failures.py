@@ -70,7 +70,7 @@ def role_missing(needed: Role, role: Role, actor: str) -> Explained:
         403,
         "Not allowed",
         f"{who} the role {role.word}; this needs {needed.word}. Nothing was changed.",
-        "Ask whoever runs this dashboard: auth= decides about roles.",
+        "Ask the operator of this dashboard: auth= decides about roles.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Live changes: one poller for each process tells every open page which topics have changed.
+"""Live changes: one poller for each process reports changed topics to every open page.
 
 The poller makes one small query a second while at least one page is open, whatever the number of
 pages: 200 open tabs cost the store one query a second. A message says only that a topic changed;
@@ -78,7 +78,7 @@ class Probes:
 
 
 class Poller:
-    """Polls while somebody listens, and hands topics to every listener.
+    """Polls while a page listens, and hands topics to every listener.
 
     Belongs to one event loop. The task of the poller ends with its last listener.
     """

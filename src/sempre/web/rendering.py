@@ -58,7 +58,7 @@ def secured(response: Response) -> Response:
 
 
 def read_told(cookie: str) -> str:
-    """Return what an earlier request has to tell, from its cookie."""
+    """Return the message of an earlier request, from its cookie."""
     return unquote(cookie)
 
 

@@ -95,7 +95,7 @@ class Visit:
     # What the visitor asked for
 
     def may(self, role: Role) -> bool:
-        """Return whether the visitor may do what needs a role; nobody changes a read-only one."""
+        """Return whether the visitor has a role; a read-only dashboard permits reading alone."""
         return self.role >= role and not (self.options.read_only and role > Role.READ)
 
     def asked(self, name: str, otherwise: str = "") -> str:

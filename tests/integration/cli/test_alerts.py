@@ -64,7 +64,7 @@ def test_rules_incidents_and_messages_are_listed(store: Sempre, jobs: str) -> No
     assert store.alerts.channels.keys() == {each["channel"] for each in answer["rules"]}
     [incident] = answer["incidents"]
     assert (incident["subject"], incident["trouble"]) == ("schedule:bill", "failure")
-    assert incident["told"] == {"webhook": 1, "command": 1}
+    assert incident["sent"] == {"webhook": 1, "command": 1}
     states = {each["channel"]: each["state"] for each in answer["messages"]}
     assert states == {"webhook": "succeeded", "command": "scheduled"}
 

@@ -47,7 +47,7 @@ def test_the_table_shows_peaks_hours_collisions_and_suggestions(busy: Shop) -> N
     assert "Tue 23 Mar . . # . . . . . . . . . . . . . . . . . . . . ." in shown
     assert "Sun 28 Mar . .   # . . . . . . . . . . . . . . . . . . . ." in shown
     assert "  sempre edit tenant-00 --jitter 5m" in shown
-    assert "  and the same for 17 schedules more (--json lists all)" in shown
+    assert "  and likewise for 17 schedules more (--json lists all)" in shown
 
 
 def test_no_line_is_wider_than_a_terminal_of_80_columns(busy: Shop, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def test_the_next_page_tells_once_what_was_done(client: Client) -> None:
 
     browser.post("/acts/schedules/pause", data={"target": "charge"})
 
-    assert "charge: paused until somebody resumes it." in browser.get("/schedules").text
-    assert "charge: paused until somebody resumes it." not in browser.get("/schedules").text
+    assert "charge: paused until an operator resumes it." in browser.get("/schedules").text
+    assert "charge: paused until an operator resumes it." not in browser.get("/schedules").text
 
 
 def test_an_act_that_changed_nothing_says_so(client: Client) -> None:

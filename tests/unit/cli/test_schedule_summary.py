@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sempre import Cron
+from sempre.app.presentation.executions import EXECUTION
+from sempre.app.presentation.schedules import Summary, history_bar
 from sempre.app.presentation.slots import upcoming
-from sempre.cli.executions import EXECUTION
-from sempre.cli.schedules import Summary, history_bar
 from sempre.domain.definition import define
 from sempre.domain.execution import Execution
 from sempre.domain.schedule import Pause, Schedule

@@ -110,6 +110,20 @@ def test_slots_that_wait_or_are_skipped_are_told() -> None:
     ]
 
 
+def test_schedules_of_sempres_own_are_shown_only_with_all() -> None:
+    text = Path("simulated_jobs.py").read_text()
+    alert = 'from sempre.alerts import Webhook\napp.alert(Webhook("https://example.com/hook"))\n'
+    Path("simulated_jobs.py").write_text(text + alert)
+
+    usual = answer("--from", "2026-05-01", "--to", "1d")
+    every = answer("--from", "2026-05-01", "--to", "1d", "--all")
+
+    assert set(usual["starts"]) == {"refresh", "report", "slow"}
+    assert {each["schedule"] for each in usual["slots"]} == {"refresh", "report", "slow"}
+    assert (usual["left_off"], usual["peak"]["count"]) == (0, 2)
+    assert set(every["starts"]) - set(usual["starts"]) == {"sempre.alerts"}
+
+
 def test_without_instants_it_shows_the_day_from_now() -> None:
     told = answer()
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sempre.cli.times import format_age, format_duration, format_instant, json_instant, zone_of
+from sempre.app.times import format_age, format_duration, format_instant, json_instant, zone_of
 from sempre.grids import Cron, Every, Grid
 
 NOW = datetime(2026, 3, 28, 12, tzinfo=UTC)

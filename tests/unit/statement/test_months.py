@@ -7,6 +7,7 @@ import pytest
 from sempre import Cron, Every, Retry, Sempre
 from sempre.domain.statement.outcomes import Outcome
 from sempre.errors import InstantError
+from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 from tests.unit.statement.lives import account_slots, checked, counts
 
@@ -72,6 +73,60 @@ def test_an_edit_in_the_middle_of_the_month_changes_what_is_demanded() -> None:
     assert (change.verb, change.note, change.fields) == ("edit", "twice a day", ("grid",))
     assert found.revisions is not None
     assert found.revisions[0] < found.revisions[1]
+
+
+def test_a_deploy_in_the_middle_of_the_month_changes_what_is_demanded() -> None:
+    def declaring(grid: Grid) -> Sempre:
+        app = application()
+
+        @app.job
+        def report() -> None: ...
+
+        app.add("report", grid, report)
+        return app
+
+    app = declaring(Cron("0 3 * * *"))
+    with app.testing("2026-02-20 00:00Z") as travel:
+        travel.travel_to("2026-03-11 12:00Z")
+        declaring(Cron("0 */12 * * *")).declarations.sync(app.engine)
+        travel.travel_to("2026-04-02 00:00Z")
+        statement = app.statement(month="2026-03")
+        found = checked(statement, "report")
+        slots = [entry.first for _, entry in statement.slots()]
+        parts: list[tuple[datetime, Grid]] = [
+            (at("2026-03-01 00:00Z"), Cron("0 3 * * *")),
+            (at("2026-03-11 12:00Z"), Cron("0 */12 * * *")),
+        ]
+        expected = account_slots(app, "report", parts, at("2026-03-31 23:59Z"))
+
+    assert slots == sorted(expected)
+    assert counts(found) == {"on time": 11 + 40}
+    assert list(found.notes) == []
+    [change] = found.changes
+    assert (change.verb, change.actor, change.fields) == ("deploy", "code", ("grid",))
+
+
+def test_a_schedule_on_a_grid_without_a_name_is_paused_and_stated() -> None:
+    class Hours(Grid):
+        def after(self, t: datetime) -> datetime | None:
+            return Every("1h").after(t)
+
+        def explain(self) -> str:
+            return "on the hour"
+
+    app = application()
+
+    @app.job
+    def report() -> None: ...
+
+    with app.testing("2026-03-30 00:00Z") as travel:
+        app.put_schedule("report", Hours(), report).start()
+        travel.travel_to("2026-03-31 00:30Z")
+        app.schedule("report").pause()
+        travel.travel_to("2026-04-01 12:00Z")
+        found = checked(app.statement(month="2026-03"), "report")
+
+    assert counts(found) == {"on time": 24, "skipped": 23}
 
 
 def test_a_change_that_is_not_logged_leaves_nothing_unexplained() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from sempre import Every
-from sempre.domain.action import Action
 from sempre.domain.definition import define
-from sempre.domain.definition_history import InForce, definitions_in_force
+from sempre.domain.definition_history import PastDefinition, definitions_in_force
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.schedule import Schedule
 from sempre.domain.statement.daily_totals import DailyTotals
@@ -19,7 +18,6 @@ from sempre.domain.statement.outcomes import Outcome, SlotEntry
 from sempre.domain.statement.period import month_period
 from sempre.domain.statement.walk import Records, Walk
 from sempre.domain.states import Kind, State
-from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
 
 PERIOD = month_period("2026-03", "UTC")
@@ -68,7 +66,7 @@ def walked(
     *,
     of: Schedule | None = None,
     now: datetime = NOW,
-    definitions: Sequence[InForce] | None = None,
+    definitions: Sequence[PastDefinition] | None = None,
 ) -> tuple[Walk, list[SlotEntry]]:
     known = of or schedule()
     records = Records(
@@ -188,35 +186,7 @@ def test_nothing_is_demanded_before_the_schedule_was_created() -> None:
     assert len(entries) == 11
 
 
-def edit(at: datetime, before: Grid, after: Grid) -> Action:
-    sides = {"before": {"grid": before.to_json()}, "after": {"grid": after.to_json()}}
-    return Action(id=at.isoformat(), verb="edit", target="schedule:bill", at=at, **sides)  # type: ignore[arg-type]
-
-
-def test_definitions_follow_the_log_backwards() -> None:
-    hourly, weekly = Every("1h"), Every("1 week")
-    actions = [edit(day(10), DAILY, hourly), edit(day(20), hourly, weekly)]
-    found = definitions_in_force(schedule(grid=weekly), actions)
-
-    assert [(each.since, each.until, each.grid) for each in found] == [
-        (day(-20), day(10), DAILY),
-        (day(10), day(20), hourly),
-        (day(20), None, weekly),
-    ]
-
-
-def test_a_change_that_the_log_lacks_makes_the_definition_unknown() -> None:
-    hourly, weekly = Every("1h"), Every("1 week")
-    found = definitions_in_force(schedule(grid=weekly), [edit(day(10), DAILY, hourly)])
-
-    assert [each.grid for each in found] == [DAILY, None]
-    purged = definitions_in_force(
-        schedule(grid=hourly), [edit(day(10), DAILY, hourly)], known_since=day(15)
-    )
-    assert [each.grid for each in purged] == [None, hourly]
-
-
-def test_rows_of_one_other_grid_tell_what_was_demanded_between_them() -> None:
+def test_rows_of_one_other_grid_show_what_was_demanded_between_them() -> None:
     hourly = Every("1h")
     rows = [row(number) for number in range(1, 32) if number != 7]
     of = schedule(grid=hourly)

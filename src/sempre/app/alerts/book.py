@@ -42,7 +42,7 @@ class AlertOptions(TypedDict, total=False):
     jobs: names of jobs, or patterns.
     tags: tags of schedules and jobs. Without schedules, jobs and tags the rule covers everything.
     remind: how long after a message the next one follows while the trouble lasts; never by default.
-    quiet: hours without messages, such as "22:00-07:00 Europe/Rome"; what happens in them is told
+    quiet: hours without messages, such as "22:00-07:00 Europe/Rome"; their incidents are reported
         at their end.
     overdue_after: how late an execution is overdue; by default 5 minutes.
     """
@@ -90,7 +90,7 @@ class AlertBook:
             raise PolicyError("alert", channel, allowed=allowed)
         rule = _read_rule(channel.name, options, self._app.settings.timezone)
         if channel.needs_scope and not rule.has_scope:
-            allowed = "schedules=, jobs= or tags=: one service cannot tell runs of all apart"
+            allowed = "schedules=, jobs= or tags=: one service cannot distinguish runs of all"
             raise PolicyError(f"alert of {channel.name}", None, allowed=allowed)
         if not self.channels:
             self._begin()

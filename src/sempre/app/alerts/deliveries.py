@@ -66,7 +66,7 @@ class Deliverer:
             raise Skip("too late for a message about a run")
         if message.is_bad and current().attempt > 1 and self._is_over(message):
             # A receiver that got the end first would take the trouble for a new one.
-            raise Skip("the incident is over; the message about its end tells of it")
+            raise Skip("the incident is over; the message about its end reports it")
 
     def _is_over(self, message: Alert) -> bool:
         """Return whether the end of an incident was enqueued for this channel."""

@@ -240,7 +240,7 @@ class Planner:
                 raise NotFound("schedule", name)
             if view.schedule == kept.plan.base:
                 return preview_of(kept.plan, view.rows, self._window())
-        raise Contended("others changed the schedule at the same time; try again.")
+        raise Contended("another process changed the schedule meanwhile; try again.")
 
     def _window(self) -> Window:
         return Window(self._engine.present(), self._length, self._listed)

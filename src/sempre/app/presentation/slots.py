@@ -1,18 +1,17 @@
 """Slots that schedules will run, as things stand."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain, islice
 
+from sempre.domain.planning.plan import TICK
 from sempre.domain.planning.steps import first_slot_from
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.grids.grid import following
 from sempre.ports.messages import View
 
-__all__ = ["TICK", "upcoming"]
-
-TICK = timedelta(microseconds=1)
+__all__ = ["upcoming"]
 
 
 def upcoming(

@@ -20,6 +20,7 @@ from sempre.domain.statement.walk import Walk
 from sempre.engine.core import Engine
 from sempre.errors import NotFound
 from sempre.ports.messages import ScheduleQuery
+from sempre.ports.pages import walk_pages
 
 __all__ = ["MonthStatement", "Selected"]
 
@@ -130,12 +131,8 @@ class MonthStatement:
             yield from [view.schedule] if view and selected.matches(view.schedule) else []
             return
         query = ScheduleQuery(job=selected.job, tag=selected.tag, limit=PAGE)
-        while True:
-            page = self._engine.read(self._engine.store.schedules(query))
-            yield from page.items
-            if not page.after:
-                return
-            query = ScheduleQuery(job=selected.job, tag=selected.tag, limit=PAGE, after=page.after)
+        schedules, read = self._engine.store.schedules, self._engine.read
+        yield from walk_pages(lambda after: read(schedules(replace(query, after=after))))
 
     def _walk(self, schedule: Schedule, actions: Sequence[Action]) -> Walk:
         records = self._reader.records(schedule, actions)
@@ -181,10 +178,10 @@ class MonthStatement:
         if schedule.deleted:
             yield "Deleted since; found by its executions."
         if schedule.definition.grid.relative:
-            yield "Its grid counts from slot to slot: records alone tell which slots were demanded."
+            yield "Its grid counts from slot to slot: records alone show which slots were demanded."
         elif not walk.is_known:
             yield (
                 "A change of its definition is not in the log of actions: around the change, "
-                "records alone tell which slots were demanded."
+                "records alone show which slots were demanded."
             )
         yield from daily_total_notes(totals, self.period)

@@ -21,6 +21,7 @@ from sempre.domain.statement.period import Period
 from sempre.domain.statement.walk import Records
 from sempre.engine.core import Engine
 from sempre.ports.messages import ActionQuery, ExecutionQuery, Rollup
+from sempre.ports.pages import walk_pages
 
 __all__ = ["Reader", "Rename"]
 
@@ -70,19 +71,15 @@ class Reader:
         if not page.after:
             yield page.items[::-1]
         elif last - start <= TICK:
-            yield [*page.items, *self._rest(replace(query, after=page.after))][::-1]
+            yield [*self._executions(query)][::-1]
         else:
             middle = start + (last - start) // 2
             yield from self._rows(schedule, start, middle)
             yield from self._rows(schedule, middle + TICK, last)
 
-    def _rest(self, query: ExecutionQuery) -> Iterator[Execution]:
-        while query.after:
-            page = self._engine.read(self._engine.store.executions(query))
-            yield from page.items
-            query = replace(query, after=page.after)
-            if not page.after:
-                return
+    def _executions(self, query: ExecutionQuery) -> Iterator[Execution]:
+        read, executions = self._engine.read, self._engine.store.executions
+        return walk_pages(lambda after: read(executions(replace(query, after=after))))
 
     def _before(self, schedule: Schedule) -> Sequence[Execution]:
         if schedule.definition.overlap != "wait":
@@ -133,12 +130,8 @@ class Reader:
         return self._actions(ActionQuery(verb=verb, since=self._period.start, limit=RANGES))
 
     def _actions(self, query: ActionQuery) -> Iterator[Action]:
-        while True:
-            page = self._engine.read(self._engine.store.actions(query))
-            yield from page.items
-            if not page.after:
-                return
-            query = replace(query, after=page.after)
+        read, actions = self._engine.read, self._engine.store.actions
+        return walk_pages(lambda after: read(actions(replace(query, after=after))))
 
     def changes_in_month(self, actions: Iterable[Action]) -> tuple[Change, ...]:
         """Return the changes within the month, oldest first."""

@@ -9,6 +9,7 @@ from sempre.domain.action import Action
 from sempre.domain.execution import Execution
 from sempre.domain.explanation import Records
 from sempre.domain.explanation.waits import WRITTEN_WITHIN, first_due_at, first_start_of
+from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind
 from sempre.engine.core import Engine
@@ -24,7 +25,6 @@ from sempre.ports.messages import (
 
 __all__ = ["RecordReader"]
 
-TICK = timedelta(microseconds=1)
 MOMENT = timedelta(seconds=2)
 ROWS_OF_SLOT = 20
 ROWS_NEAR = 20

@@ -10,15 +10,16 @@ import click
 from sempre.alerts.channel import Channel, DeliveryFailed
 from sempre.app.alerts.book import AlertBook
 from sempre.app.alerts.overview import Overview, SentMessage, read_overview
+from sempre.app.presentation.fields import Field, Fields
+from sempre.app.times import format_duration, json_instant
 from sempre.cli.app_loader import LoadedApp, load_app
 from sempre.cli.context import CommandContext, open_context
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.fields import Field, Fields
 from sempre.cli.group import ListingGroup
 from sempre.cli.options import count_option, output_options
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import Choice
-from sempre.cli.times import format_duration, json_instant
+from sempre.cli.tables import print_table
 from sempre.clock import SystemClock
 from sempre.domain.alerts.alert import Alert, Phase
 from sempre.domain.alerts.incidents import Incident
@@ -139,14 +140,14 @@ def _answer(book: AlertBook, overview: Overview) -> dict[str, object]:
 
 
 def _print(context: CommandContext, book: AlertBook, overview: Overview) -> None:
-    RULE.print_table(context, _rules(book))
+    print_table(context, RULE, _rules(book))
     scanned = overview.scan.scanned_at
     if incidents := overview.scan.open:
         context.output.line("")
-        INCIDENT.print_table(context, incidents)
+        print_table(context, INCIDENT, incidents)
     if overview.messages:
         context.output.line("")
-        MESSAGE.print_table(context, overview.messages)
+        print_table(context, MESSAGE, overview.messages)
     age = f"{format_duration(context.now - scanned)} ago" if scanned else "never"
     inform(f"{counted(len(incidents), 'open incident')}; last scan {age}.")
 
@@ -165,7 +166,7 @@ def _events(each: DeclaredRule) -> str:
     return ", ".join([*words, *(["runs"] if each.channel.hears_runs else [])])
 
 
-def _told(incident: Incident) -> str:
+def _sent_to(incident: Incident) -> str:
     return ", ".join(name for name, each in incident.told.items() if each.count) or "no channel yet"
 
 
@@ -198,8 +199,8 @@ INCIDENT = Fields[Incident](
     Field("since", lambda each: each.since, column="SINCE"),
     Field("count", lambda each: each.count, column="COUNT"),
     Field("seen", lambda each: each.is_seen),
-    Field("told", lambda each: {name: told.count for name, told in each.told.items()}),
-    Field("", _told, column="TOLD"),
+    Field("sent", lambda each: {name: told.count for name, told in each.told.items()}),
+    Field("", _sent_to, column="SENT TO"),
     Field("execution", lambda each: each.execution),
     Field("error", lambda each: each.error, column="ERROR", below=True),
 )

@@ -8,12 +8,12 @@ import click
 from sempre.app.changes.application import Application, Applied
 from sempre.app.changes.change_plan import ChangePlan
 from sempre.app.changes.preview_json import plan_json
+from sempre.app.times import json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.declared_changes import DeclaredSource, read_source
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import code_options, why_option
 from sempre.cli.planned_changes import print_plan
-from sempre.cli.times import json_instant
 from sempre.errors.wording import counted
 
 __all__ = ["apply"]

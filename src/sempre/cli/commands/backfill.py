@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 
 import click
 
+from sempre.app.presentation.executions import EXECUTION
+from sempre.app.times import json_instant
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.executions import EXECUTION
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
-from sempre.cli.times import json_instant
 from sempre.domain.planning import PlanningTime, plan_backfill, slots_before_retention
 from sempre.errors.wording import written_instant, written_length
 from sempre.grids.grid import Grid

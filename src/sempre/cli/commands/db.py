@@ -5,14 +5,14 @@ from datetime import datetime
 
 import click
 
+from sempre.app.presentation.fleet import refuse_alive
+from sempre.app.times import format_age, format_instant, json_instant
 from sempre.cli.commands.prune import prune
 from sempre.cli.commands.transfer import export_store, import_store
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.fleet import refuse_alive
 from sempre.cli.options import output_options, store_options
 from sempre.cli.output import Output, inform
 from sempre.cli.store_choice import choose_store, refuse_absent, upgrade_of
-from sempre.cli.times import format_age, format_instant, json_instant
 from sempre.errors import StoreGone, StoreRefused, StoreUnavailable
 from sempre.ports.messages import Pass
 from sempre.ports.store import Store

@@ -4,10 +4,11 @@ from itertools import islice
 
 import click
 
+from sempre.app.presentation.executions import EXECUTION
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 from sempre.domain.states import State
 from sempre.errors.wording import counted
 
@@ -35,6 +36,6 @@ def dead(context: CommandContext, *, text: str, limit: int, **filters: str | Non
         shown = [EXECUTION.json(row, context.redact) for row in rows[:limit]]
         context.output.json({"executions": shown, "more": len(rows) > limit})
         return
-    EXECUTION.print_table(context, rows[:limit])
+    print_table(context, EXECUTION, rows[:limit])
     more = "; more exist: raise -n" if len(rows) > limit else ""
     inform(f"{counted(len(rows[:limit]), 'failed execution')}{more}.")

@@ -4,11 +4,11 @@ import sys
 
 import click
 
+from sempre.app.times import json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
-from sempre.cli.times import json_instant
 from sempre.errors.wording import counted
 
 __all__ = ["delete", "rename"]

@@ -10,11 +10,11 @@ import click
 from sempre.app import Sempre
 from sempre.app.dashboards import ServerOptions, thread_of_dashboard
 from sempre.app.process.worker_processes import work
+from sempre.app.times import format_age
 from sempre.cli.commands.worker import load_and_log, warn_of_unserved_queues, worker_options
 from sempre.cli.options import count_option
 from sempre.cli.output import inform
 from sempre.cli.reloading import run_reloading
-from sempre.cli.times import format_age
 from sempre.errors import MissingExtra
 
 __all__ = ["dev"]

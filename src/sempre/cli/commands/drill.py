@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 
 import click
 
+from sempre.app.presentation.fields import Field, Fields
+from sempre.app.times import format_duration, json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.drill.baseline import Baseline
 from sempre.cli.drill.kill import kill as kill_process
 from sempre.cli.drill.kill import why_spared
 from sempre.cli.drill.verdict import Verdict
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
-from sempre.cli.times import format_duration, json_instant
+from sempre.cli.tables import print_table
 from sempre.errors import InvalidInput
 from sempre.grids.intervals import read_duration
 from sempre.ports.messages import Session
@@ -218,7 +219,7 @@ def _report(
     if context.output.as_json:
         context.output.json(_answer(baseline, damage, verdicts))
         return
-    VERDICT.print_table(context, verdicts)
+    print_table(context, VERDICT, verdicts)
     for verdict in verdicts:
         slots = [context.shown(slot) for slot in verdict.lost[:MOST_SLOTS]]
         if slots:

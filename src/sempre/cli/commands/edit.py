@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from sempre.app.times import json_instant
 from sempre.cli.app_loader import command_path
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options, why_option
 from sempre.cli.schedule_verbs import next_text
-from sempre.cli.times import json_instant
 
 __all__ = ["edit", "edit_options", "read_changes", "read_json"]
 

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from sempre.app.enqueue.named_job import NamedJob
+from sempre.app.times import json_instant
 from sempre.cli.commands.edit import read_json
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options, why_option
-from sempre.cli.times import json_instant
 from sempre.errors import Refused
 from sempre.grids.intervals import read_duration
 

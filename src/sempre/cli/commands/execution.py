@@ -4,10 +4,11 @@ from datetime import datetime
 
 import click
 
+from sempre.app.presentation.executions import ATTEMPT, EXECUTION, NumberedAttempt
+from sempre.app.times import format_age, json_instant
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import ATTEMPT, EXECUTION, NumberedAttempt
 from sempre.cli.options import context_options
-from sempre.cli.times import format_age, json_instant
+from sempre.cli.tables import print_table, record_of
 from sempre.domain.redaction import redacted_text
 from sempre.domain.run_log import read_log
 from sempre.errors import NotFound
@@ -49,13 +50,13 @@ def execution(context: CommandContext, *, id: str) -> None:  # noqa: A002 - as i
         context.output.json({"execution": answer})
         return
     context.output.line(f"{row.state} {row.snapshot.name}")
-    context.output.facts(EXECUTION.record(row, context))
+    context.output.facts(record_of(context, EXECUTION, row))
     context.output.facts([("progress", _progress_text(report, context.now))] if report else [])
     context.output.facts([("log", _log_text(lines, id))] if logs else [])
     context.output.facts([("trace", trace_id)] if trace_id else [])
     if attempts:
         context.output.line("")
-        ATTEMPT.print_table(context, attempts)
+        print_table(context, ATTEMPT, attempts)
     errors = [each.attempt.error for each in attempts if each.attempt.error]
     if errors:
         context.output.lines(["", redacted_text(errors[-1], context.redact).rstrip()])

@@ -9,14 +9,15 @@ from typing import Any
 
 import click
 
-from sempre.app.presentation.slots import TICK
+from sempre.app.presentation.executions import EXECUTION, RANGE, RangeOf, happened_at
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION, RANGE, RangeOf, happened_at
 from sempre.cli.following import follow
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 from sempre.domain.execution import Execution, SlotRange
+from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import LIVE, Kind, State
 from sempre.errors import InvalidInput
@@ -85,10 +86,10 @@ def executions(
         answer = [EXECUTION.json(row, context.redact) for row in rows]
         context.output.json({"executions": answer, "ranges": [RANGE.json(r) for r in ranges]})
         return
-    EXECUTION.print_table(context, rows, without=without)
+    print_table(context, EXECUTION, rows, without=without)
     if ranges:
         context.output.line("")
-        RANGE.print_table(context, ranges, without=without)
+        print_table(context, RANGE, ranges, without=without)
 
 
 def _query(

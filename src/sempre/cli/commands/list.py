@@ -6,10 +6,11 @@ import click
 
 from sempre.app.health.failing_work import failed_last
 from sempre.app.health.reader import Reader
+from sempre.app.presentation.schedules import SCHEDULE, Summary, summaries_of
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
-from sempre.cli.schedules import SCHEDULE, Summary, summaries_of
+from sempre.cli.tables import print_table
 
 __all__ = ["list_schedules"]
 
@@ -54,7 +55,7 @@ def list_schedules(
         context.output.json({"schedules": answer, "unreadable": left_out})
         return
     left_out_rows = [("?", each.name, "unreadable", each.reason) for each in unread]
-    SCHEDULE.print_table(context, shown, further=left_out_rows)
+    print_table(context, SCHEDULE, shown, further=left_out_rows)
     inform(_footer(shown, is_more=len(summaries) > limit))
 
 

@@ -4,16 +4,15 @@ from itertools import islice
 
 import click
 
-from sempre.app.presentation import actions as shared
+from sempre.app.presentation.actions import ACTION
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Fields
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 
 __all__ = ["log"]
 
 KINDS = ("schedule", "execution", "switch", "job", "worker", "queue", "store")
-ACTION = Fields.of(shared.ACTION)
 
 
 @click.command
@@ -36,7 +35,7 @@ def log(context: CommandContext, *, target: str, limit: int, **filters: str | No
         shown = [ACTION.json(each, context.redact) for each in actions[:limit]]
         context.output.json({"actions": shown, "more": len(actions) > limit})
         return
-    ACTION.print_table(context, actions[:limit])
+    print_table(context, ACTION, actions[:limit])
     if not actions:
         inform("no action is on record.")
     elif len(actions) > limit:

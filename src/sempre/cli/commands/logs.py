@@ -6,12 +6,13 @@ from threading import Event
 
 import click
 
+from sempre.app.presentation.executions import has_ended
+from sempre.app.presentation.run_logs import AttemptLog, logs_of
+from sempre.app.times import json_instant
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import has_ended
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.run_logs import AttemptLog, execution_of, follow_logs, logs_of
-from sempre.cli.times import json_instant
+from sempre.cli.run_logs import execution_of, follow_logs
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.errors import NotFound

@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 import click
 
-from sempre.app.presentation.slots import TICK, upcoming
+from sempre.app.presentation.fields import Field, Fields
+from sempre.app.presentation.schedules import summaries_of
+from sempre.app.presentation.slots import upcoming
+from sempre.app.times import format_age
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
-from sempre.cli.schedules import summaries_of
-from sempre.cli.times import format_age
+from sempre.cli.tables import print_table
+from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.errors import SempreError
 from sempre.ports.messages import View
@@ -65,7 +67,7 @@ def next_slots(
     if context.output.as_json:
         context.output.json({"next": [SLOT.json(each) for each in found]})
         return
-    SLOT.print_table(context, found)
+    print_table(context, SLOT, found)
     if name and not found:
         [summary] = summaries_of(context, [views[0].schedule])
         inform(f"{name} will not run: {summary.state}.")

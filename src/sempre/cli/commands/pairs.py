@@ -7,11 +7,12 @@ import click
 
 from sempre.app.health.pairs import PairHealth, pairs_of
 from sempre.app.health.reader import Reader
+from sempre.app.presentation.fields import Field, Fields
+from sempre.app.times import format_duration
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Field, Fields
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.times import format_duration
+from sempre.cli.tables import print_table
 from sempre.domain.pair import PAIR as PREFIX
 from sempre.domain.pair import Scan
 from sempre.domain.redaction import redacted_text
@@ -32,7 +33,7 @@ def pairs(context: CommandContext) -> None:
     if context.output.as_json:
         context.output.json({"pairs": [PAIR.json(each) for each in found]})
         return
-    PAIR.print_table(context, found)
+    print_table(context, PAIR, found)
     if not found:
         inform("there are no pairs.")
 

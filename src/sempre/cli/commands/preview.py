@@ -4,9 +4,9 @@ from datetime import datetime
 
 import click
 
+from sempre.app.times import format_instant, json_instant, zone_of
 from sempre.cli.options import count_option, output_options
 from sempre.cli.output import Output
-from sempre.cli.times import format_instant, json_instant, zone_of
 from sempre.clock import SystemClock
 from sempre.config import read_settings
 from sempre.grids.cron import Cron

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import click
 
+from sempre.app.times import format_duration, json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.progress import progress
-from sempre.cli.times import format_duration, json_instant
 from sempre.domain.definition import SHORTEST_RETENTION
+from sempre.errors.wording import counted
 from sempre.grids.intervals import read_duration
 from sempre.ports.retention import Purge
 
@@ -38,7 +39,7 @@ def prune(
     before = context.store.last_pass().now - age
     asked = Purge(before=before, limit=PAGE, retention="any", keep=keep)
     old = sum(_pages(context, replace(asked, count_only=True)))
-    preview = f"{_counted(old)} older than {format_duration(age)}"
+    preview = f"{counted(old, 'execution')} older than {format_duration(age)}"
     if old and not dry_run and not yes:
         advice = f"{click.get_current_context().command_path} --older-than {older_than} --dry-run"
         message = f"{preview} would be deleted; confirm with --yes."
@@ -55,7 +56,7 @@ def prune(
         context.output.line(preview)
         inform("nothing was deleted.")
     else:
-        context.output.line(f"ok {_counted(deleted)} deleted")
+        context.output.line(f"ok {counted(deleted, 'execution')} deleted")
 
 
 def _pages(context: CommandContext, asked: Purge) -> Iterator[int]:
@@ -66,7 +67,3 @@ def _pages(context: CommandContext, asked: Purge) -> Iterator[int]:
         if not done.more:
             return
         asked = replace(asked, after=done.after)
-
-
-def _counted(count: int) -> str:
-    return f"{count:,} execution{'' if count == 1 else 's'}"

@@ -2,10 +2,11 @@
 
 import click
 
+from sempre.app.presentation.fleet import QUEUE, read_queues, read_workers
 from sempre.cli.context import CommandContext
-from sempre.cli.fleet import QUEUE, read_queues, read_workers
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 
 __all__ = ["queues"]
 
@@ -23,7 +24,7 @@ def queues(context: CommandContext) -> None:
     if context.output.as_json:
         context.output.json({"queues": [QUEUE.json(each) for each in found]})
         return
-    QUEUE.print_table(context, found)
+    print_table(context, QUEUE, found)
     for each in found:
         if each.is_unserved:
             inform(f"warning: no live worker serves the queue {each.name}.")

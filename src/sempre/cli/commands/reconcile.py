@@ -2,12 +2,12 @@
 
 import click
 
+from sempre.app.times import format_duration
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.times import format_duration
 from sempre.engine.events import Event, Happened
 from sempre.engine.pass_report import PassReport
 

@@ -6,13 +6,13 @@ from threading import Event
 
 import click
 
+from sempre.app.presentation.executions import EXECUTION, has_ended
+from sempre.app.times import format_duration
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.executions import EXECUTION, has_ended
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
-from sempre.cli.times import format_duration
 from sempre.domain.execution import Execution
 from sempre.domain.redaction import redacted_text
 from sempre.domain.results import result_in_words, shown_result

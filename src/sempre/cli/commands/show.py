@@ -7,14 +7,15 @@ from datetime import datetime
 import click
 
 from sempre.app.presentation.definitions import definition_json, definition_lines
+from sempre.app.presentation.executions import EXECUTION, RANGE, RangeOf
+from sempre.app.presentation.schedules import LIGHTS, SCHEDULE, Summary, state_text, summaries_of
 from sempre.app.presentation.slots import upcoming
+from sempre.app.times import format_age, json_instant
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION, RANGE, RangeOf
 from sempre.cli.options import context_options, count_option
 from sempre.cli.output import inform
-from sempre.cli.schedules import LIGHTS, SCHEDULE, Summary, state_text, summaries_of
-from sempre.cli.times import format_age, json_instant
+from sempre.cli.tables import print_table
 from sempre.domain.execution import Execution
 from sempre.errors import SempreError
 from sempre.ports.messages import ExecutionQuery, Rollup, View
@@ -99,10 +100,10 @@ def _print_history(
 ) -> None:
     if rows:
         context.output.line("")
-        EXECUTION.print_table(context, rows, without=["NAME"])
+        print_table(context, EXECUTION, rows, without=["NAME"])
     if ranges:
         context.output.line("")
-        RANGE.print_table(context, ranges, without=["NAME"])
+        print_table(context, RANGE, ranges, without=["NAME"])
 
 
 def _slots(view: View, after: datetime) -> list[datetime]:

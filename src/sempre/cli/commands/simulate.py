@@ -2,27 +2,28 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
 import click
 
 from sempre.app import Schedules, Sempre
+from sempre.app.alerts.names import is_own
+from sempre.app.times import format_duration, format_instant, json_instant, zone_of
 from sempre.cli.app_loader import load_app
 from sempre.cli.options import count_option, output_options
 from sempre.cli.output import Output, inform
 from sempre.cli.timeline import NOT_RUN, Busiest, Event, Timeline
-from sempre.cli.times import format_duration, format_instant, json_instant, zone_of
 from sempre.clock import SystemClock
+from sempre.domain.planning.plan import TICK
 from sempre.errors import InvalidInput
-from sempre.errors.wording import written_instant
+from sempre.errors.wording import counted, written_instant
 from sempre.grids.intervals import read_duration
 from sempre.grids.relative_instants import read_in_zone
 
 __all__ = ["simulate"]
 
-TICK = timedelta(microseconds=1)
 MOST_NAMES = 5
 
 
@@ -40,6 +41,7 @@ MOST_NAMES = 5
 @click.option(
     "--takes", multiple=True, metavar="NAME=10m", help="Duration of the runs of a job; repeatable."
 )
+@click.option("--all", "everything", is_flag=True, help="Show schedules of Sempre's own too.")
 @count_option("-n", "--limit", what="Most slots to show", default=100, least=0)
 @output_options
 def simulate(
@@ -50,6 +52,7 @@ def simulate(
     end: str,
     tz: str | None,
     takes: tuple[str, ...],
+    everything: bool,
     limit: int,
 ) -> None:
     """Simulate what an application will run.
@@ -68,6 +71,8 @@ def simulate(
     first = SystemClock().now() if start is None else read_in_zone("from", start, timezone)
     last = _last(end, first, timezone)
     line = _simulated(found.app, first, last, lengths)
+    if not everything:
+        line = line.without(is_own)
     if output.as_json:
         output.json(_answer(line, limit))
     else:
@@ -117,7 +122,7 @@ def _print(output: Output, line: Timeline, limit: int, timezone: str) -> None:
     if len(line.events) > limit:
         output.line(f"... and {len(line.events) - limit} more; raise -n to show them.")
     names = {event.row.snapshot.name for event in line.starts}
-    count = f"{_many(len(line.starts), 'start')} of {_many(len(names), 'schedule')}"
+    count = f"{counted(len(line.starts), 'start')} of {counted(len(names), 'schedule')}"
     output.line(f"{count} from {on(line.start)} to {on(line.end)}.")
     output.lines([*_busy(line, on), *_clocks(line, on)])
 
@@ -127,7 +132,7 @@ def _busy(line: Timeline, on: Callable[..., str]) -> Iterator[str]:
     if peak := line.peak:
         names = ", ".join(peak.names[:MOST_NAMES])
         more = f" and {len(peak.names) - MOST_NAMES} more" if len(peak.names) > MOST_NAMES else ""
-        yield f"peak: {_many(peak.count, 'start')} in the minute of {on(peak.at)}: {names}{more}."
+        yield f"peak: {counted(peak.count, 'start')} in the minute of {on(peak.at)}: {names}{more}."
     if most := line.most_at_once:
         yield f"peak: {most.count} runs at once, first at {on(most.at)}."
     yield from (f"overlap: {each}." for each in line.overlaps)
@@ -183,10 +188,6 @@ def _slot(event: Event, note: str) -> dict[str, object]:
         "reason": row.reason,
         "note": note,
     }
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _busiest(busiest: Busiest | None) -> dict[str, object] | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from sempre.app.statement import MonthStatement
+from sempre.app.times import zone_of
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options
@@ -12,7 +13,6 @@ from sempre.cli.output import inform
 from sempre.cli.statement.files import print_csv, print_json
 from sempre.cli.statement.page import write_page
 from sempre.cli.statement.table import print_slots, print_statement
-from sempre.cli.times import zone_of
 
 __all__ = ["statement"]
 

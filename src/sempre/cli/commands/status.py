@@ -8,12 +8,12 @@ from sempre.app.health.checks import problems_of
 from sempre.app.health.facts import Facts
 from sempre.app.health.problems import Problem
 from sempre.app.health.reading import read_facts
+from sempre.app.times import format_duration
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.cli.problems import problem_lines
-from sempre.cli.times import format_duration
 
 __all__ = ["status"]
 

@@ -4,17 +4,14 @@ from typing import Any
 
 import click
 
-from sempre.app.presentation import switches as shared
-from sempre.app.presentation.switches import switch_target
+from sempre.app.presentation.switches import SWITCH, switch_target
 from sempre.app.switches import StoredSwitch
 from sempre.cli.context import CommandContext
-from sempre.cli.fields import Fields
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 
 __all__ = ["kill", "list_switches", "off", "on", "revive", "stored_switch", "switch", "switches"]
-
-SWITCH = Fields.of(shared.SWITCH)
 
 
 @click.group("switch")
@@ -62,7 +59,7 @@ def list_switches(context: CommandContext) -> None:
     if context.output.as_json:
         context.output.json({"switches": [SWITCH.json(each) for each in found]})
         return
-    SWITCH.print_table(context, found)
+    print_table(context, SWITCH, found)
     if not found:
         inform("no switch is off.")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sempre.app.presentation.executions import EXECUTION
+from sempre.app.presentation.fleet import QUEUE, WORKER
 from sempre.cli.context import CommandContext
-from sempre.cli.executions import EXECUTION
-from sempre.cli.fleet import QUEUE, WORKER
 from sempre.cli.options import context_options
 from sempre.cli.top.frame import Frame, FrameReader
 from sempre.errors import StoreError

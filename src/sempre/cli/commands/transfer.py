@@ -10,18 +10,18 @@ from typing import IO
 import click
 
 from sempre.app.composition import current_user
+from sempre.app.presentation.fleet import refuse_alive
+from sempre.app.times import json_instant
 from sempre.app.transfer.files import Contents, examine, records_of, write_file
 from sempre.app.transfer.loading import Import, check_target
 from sempre.app.transfer.reading import Export
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode
 from sempre.cli.files import written_file
-from sempre.cli.fleet import refuse_alive
 from sempre.cli.options import context_options, output_options, store_options, why_option
 from sempre.cli.output import Output, inform
 from sempre.cli.progress import progress
 from sempre.cli.store_choice import choose_store
-from sempre.cli.times import json_instant
 from sempre.domain.names import check_note
 from sempre.urls import masked, open_store
 

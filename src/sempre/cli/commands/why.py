@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import click
 
+from sempre.app.presentation.fields import json_value
+from sempre.app.times import json_instant
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.fields import json_value
 from sempre.cli.options import context_options
-from sempre.cli.times import json_instant
 from sempre.domain.explanation import Cause, Explanation
 from sempre.domain.explanation.wording import Speech, line_of, sentence_of, verdict_sentence
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import click
 
+from sempre.app.presentation.fleet import WORKER, WorkerState, read_workers
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.fleet import WORKER, WorkerState, read_workers
 from sempre.cli.group import ListingGroup
 from sempre.cli.options import context_options, why_option
 from sempre.cli.output import inform
+from sempre.cli.tables import print_table
 from sempre.domain.action import Action
 from sempre.domain.names import check_note
 from sempre.engine.ids import new_id
@@ -36,7 +37,7 @@ def list_workers(context: CommandContext) -> None:
     if context.output.as_json:
         context.output.json({"workers": [WORKER.json(each) for each in found]})
         return
-    WORKER.print_table(context, found)
+    print_table(context, WORKER, found)
     alive = sum(each.state != "expired" for each in found)
     inform(f"{counted(alive, 'worker')} alive." if alive else "no worker is alive.")
 

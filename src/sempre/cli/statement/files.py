@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from sempre.app.statement import MonthStatement
+from sempre.app.times import json_instant
 from sempre.cli.output import VERSION
-from sempre.cli.times import json_instant
 from sempre.domain.execution import Execution
 from sempre.domain.statement.account import Change, ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import Outcome, SlotEntry

@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from sempre.app.statement import MonthStatement
+from sempre.app.times import format_instant, json_instant
 from sempre.cli.statement.page_style import STYLE
 from sempre.cli.statement.texts import (
     COLUMNS,
@@ -24,7 +25,6 @@ from sempre.cli.statement.texts import (
     slots_text,
     unexplained_text,
 )
-from sempre.cli.times import format_instant, json_instant
 from sempre.domain.execution import Execution
 from sempre.domain.statement.account import Change, ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import Outcome, SlotEntry

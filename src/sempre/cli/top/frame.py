@@ -8,8 +8,8 @@ from heapq import nsmallest
 from sempre.app.health.checks import problems_of
 from sempre.app.health.problems import Problem
 from sempre.app.health.reading import read_facts
+from sempre.app.presentation.fleet import QueueBacklog, WorkerState, read_queues, read_workers
 from sempre.cli.context import CommandContext
-from sempre.cli.fleet import QueueBacklog, WorkerState, read_queues, read_workers
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 from sempre.ports.messages import ExecutionQuery, Report, Waiting

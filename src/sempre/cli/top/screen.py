@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sempre.cli.fleet import shown_count
+from sempre.app.presentation.fleet import shown_count
+from sempre.app.times import format_age, format_duration, format_instant
 from sempre.cli.output import printable
-from sempre.cli.times import format_age, format_duration, format_instant
 from sempre.cli.top.frame import Frame, Run
 from sempre.domain.execution import Execution
 from sempre.domain.redaction import redacted_text

@@ -58,7 +58,7 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Told:
-    """What one channel was told about an incident.
+    """The messages about an incident that one channel has sent.
 
     Attributes:
         count: the number of messages about trouble: 1 after the first, one more per reminder.
@@ -73,7 +73,7 @@ class Told:
 
 @dataclass(frozen=True, kw_only=True)
 class Incident:
-    """Trouble of one schedule or job, and what each channel was told about it.
+    """Trouble of one schedule or job, and the messages about it, by channel.
 
     Attributes:
         is_seen: whether the last scan saw the trouble: a paused schedule, for example, has none,

@@ -1,4 +1,4 @@
-"""Rules of alerts: which incidents a channel is told of, when, and how often."""
+"""Rules of alerts: which incidents a channel reports, when, and how often."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ EVENTS = frozenset({*(str(each) for each in Trouble), RECOVERY})
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Which incidents a channel is told of.
+    """Which incidents a channel reports.
 
     A rule without schedules, jobs and tags covers every incident; with any of them, it covers the
     incidents that fit at least one.
@@ -39,7 +39,7 @@ class Rule:
         schedules: names of schedules, or patterns such as `billing-*`.
         jobs: names of jobs, or patterns.
         remind: how long after a message the next one follows while the trouble lasts; None: never.
-        quiet: in these hours the channel is told nothing; it is told at their end.
+        quiet: in these hours the channel sends nothing; incidents are reported at their end.
         overdue_after: how late an execution is overdue.
     """
 
@@ -53,7 +53,7 @@ class Rule:
     overdue_after: timedelta = timedelta(minutes=5)
 
     def covers(self, incident: Incident, now: datetime) -> bool:
-        """Return whether the channel is to be told of an incident, now or after quiet hours."""
+        """Return whether the channel reports an incident, now or after quiet hours."""
         until = incident.recovered_at or now
         is_late = (
             incident.trouble is Trouble.OVERDUE and until - incident.since < self.overdue_after
@@ -135,7 +135,7 @@ def after_delivery(incident: Incident, delivery: Delivery, now: datetime) -> Inc
 def open_ones(
     incidents: Iterable[Incident], rules: Sequence[Rule], now: datetime
 ) -> dict[tuple[Trouble, str], Incident]:
-    """Return the incidents that last, that ended lately, or that a channel has yet to be told of.
+    """Return the incidents that last, that ended lately, or that a channel has yet to report.
 
     An ended incident is remembered for a while, so that no scan takes it for a new one.
     """

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from sempre.domain.definition_history import PastDefinition, definition_in_force, revisions_of
 from sempre.domain.execution import Execution
 from sempre.domain.explanation.causes import Cause, Code, Explanation, Fact, Verdict
 from sempre.domain.explanation.operators import cause_of_stop, edit_after
@@ -13,8 +14,6 @@ from sempre.domain.explanation.placement import (
     zone_of_grid,
 )
 from sempre.domain.explanation.records import Records
-from sempre.domain.past_definition import PastDefinition, definition_in_force, revisions_of
-from sempre.domain.planning.plan import TICK
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Reason
 
@@ -54,9 +53,9 @@ def _off_grid(
 def _edited_away(records: Records, schedule: Schedule, slot: datetime) -> Cause | None:
     """Return the edit that took a slot off the grid before the slot came, if there was one."""
     for revision in reversed(revisions_of(records.of_schedule)):
-        if revision.at > slot or "grid" not in revision.changes:
+        if revision.at >= slot or "grid" not in revision.changes:
             continue
-        before = definition_in_force(schedule, records.of_schedule, revision.at - TICK)
+        before = definition_in_force(schedule, records.of_schedule, revision.at)
         return edit_after(records, slot, revision.at) if is_slot(before.grid, slot) else None
     return None
 

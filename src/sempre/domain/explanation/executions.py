@@ -151,7 +151,7 @@ def _attempts(records: Records, row: Execution) -> Iterator[Cause]:
 
 
 def _retried(row: Execution, retry: Action) -> Cause:
-    """Return who retried an execution, and what it was before: a run that failed is told anyway."""
+    """Return who retried an execution; a run that failed before has a cause of its own."""
     facts, before = who(retry), retry.before if isinstance(retry.before, dict) else {}
     listed = before.get("executions")
     for each in listed if isinstance(listed, list) else []:

@@ -27,7 +27,7 @@ def zone_of_grid(grid: Grid | None) -> str:
 def is_slot(grid: Grid, instant: datetime) -> bool | None:
     """Return whether an instant is a slot of a grid; None if this process cannot compute that.
 
-    The slots of a relative grid depend on one another: only rows tell them.
+    The slots of a relative grid depend on one another: only rows have them.
     """
     if grid.relative:
         return None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from sempre.domain.definition_history import definition_in_force
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.explanation.absent import explain_absent
 from sempre.domain.explanation.causes import Cause, Code, Explanation, Fact, Verdict
@@ -11,7 +12,6 @@ from sempre.domain.explanation.executions import explain_execution, verdict_of
 from sempre.domain.explanation.operators import cause_of_stop, edit_after, switch_periods
 from sempre.domain.explanation.placement import causes_on_grid, is_slot, zone_of_grid
 from sempre.domain.explanation.records import Records
-from sempre.domain.past_definition import definition_in_force
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import Kind, Reason, State
 
@@ -62,7 +62,7 @@ def _explain_rows(records: Records, rows: Sequence[Execution]) -> Explanation:
 def _after_rows(
     records: Records, rows: Sequence[Execution], explanation: Explanation
 ) -> Explanation:
-    """Return an explanation that first tells of rows of the slot that were replaced."""
+    """Return an explanation that begins with the rows of the slot that were replaced."""
     earlier = [cause for row in rows for cause in _earlier(records, row)]
     placed = [each for each in explanation.causes if each.code in _PLACES]
     rest = [each for each in explanation.causes if each.code not in _PLACES]

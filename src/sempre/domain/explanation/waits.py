@@ -1,4 +1,4 @@
-"""Waits: why an execution started after it was due, or still waits, as far as records tell."""
+"""Waits: why an execution started after it was due, or still waits, as far as records show."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -219,7 +219,7 @@ def _count(after: dict[str, Json]) -> int:
 def _of_workers(
     records: Records, row: Execution, begin: datetime, end: datetime
 ) -> Iterator[Cause]:
-    """Yield what the sessions of workers tell: none was alive, or its worker ran other work."""
+    """Yield what the sessions of workers show: none was alive, or its worker ran other work."""
     queue = row.snapshot.queue
     serving = [each for each in records.sessions if queue in each.queues and each.started_at]
     starts = [each.started_at for each in serving if each.started_at is not None]

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Literal
 
+from sempre.domain.percentiles import percentile
 from sempre.domain.policies import Overlap
 from sempre.grids.grid import Grid
 from sempre.grids.instants import seconds_of
@@ -36,11 +37,10 @@ class Durations:
 
 def durations_of(lengths: Sequence[timedelta], origin: Origin) -> Durations | None:
     """Return the durations of past runs by nearest rank; None without a run."""
-    if not lengths:
+    p50, p95 = percentile(lengths, 50), percentile(lengths, 95)
+    if p50 is None or p95 is None:
         return None
-    known = sorted(lengths)
-    p50, p95 = (known[ceil(len(known) * share / 100) - 1] for share in (50, 95))
-    return Durations(p50, p95, origin, len(known))
+    return Durations(p50, p95, origin, len(lengths))
 
 
 @dataclass(frozen=True)

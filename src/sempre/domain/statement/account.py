@@ -73,7 +73,7 @@ class ScheduleStatement:
         runs: manual, backfill and other executions that are no slots.
         revisions: the first and last revision of its executions; None without executions.
         changes: the logged changes in the month.
-        notes: what the records cannot tell, one sentence each.
+        notes: what the records cannot show, one sentence each.
         deleted: whether the schedule is deleted now.
     """
 

@@ -1,7 +1,7 @@
-"""Daily totals: what the counts of purged executions tell about slots without a row.
+"""Daily totals: what the counts of purged executions show about slots without a row.
 
 Counts are kept by UTC day. A day that lies partly in the month of another zone has a total that
-does not tell which part is the month's: its slots are `purged`, and a note says so.
+does not show which part is the month's: its slots are `purged`, and a note says so.
 """
 
 from collections import Counter
@@ -78,7 +78,7 @@ class DailyTotals:
         yield from _some(missing, left, Outcome.UNEXPLAINED, "no record")
 
     def rest(self) -> Iterator[SlotEntry]:
-        """Yield the totals of whole days that no known grid demanded: the counts tell the slots."""
+        """Yield the totals of whole days that no known grid demanded: the counts are the slots."""
         for day, states in sorted(self._slots.items()):
             start = datetime.combine(day, time(0), UTC)
             for state, count in sorted(states.items()):
@@ -87,7 +87,7 @@ class DailyTotals:
 
 
 def daily_total_notes(totals: Totals, period: Period) -> Iterator[str]:
-    """Yield what daily totals cannot tell, one sentence each."""
+    """Yield what daily totals cannot show, one sentence each."""
     ran = totals.count(Outcome.RAN)
     if ran:
         what = "slot the execution is" if ran == 1 else "slots the executions are"

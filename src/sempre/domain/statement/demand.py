@@ -1,15 +1,15 @@
 """Demand: the slots that the grids of a schedule demanded between two records.
 
-A schedule's grid changes by edits. The log of actions tells most changes, and the snapshot of a row
-tells the grid of its slot. Where both disagree, a change was not logged, and between the two rows
-around it records alone tell which slots were demanded.
+A schedule's grid changes by edits and deploys. The log of actions has these changes, and the
+snapshot of a row has the grid of its slot. Where both disagree, a change is missing from the log:
+between the two rows around it, records alone show which slots were demanded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
-from sempre.domain.definition_history import InForce
+from sempre.domain.definition_history import PastDefinition, definition_at
 from sempre.domain.execution import SlotRange
 from sempre.domain.planning.plan import TICK
 from sempre.domain.planning.slots import GRID_ERRORS
@@ -37,7 +37,7 @@ class Demand:
         is_known: whether the grid was known wherever demand was asked for.
     """
 
-    def __init__(self, definitions: Sequence[InForce]) -> None:
+    def __init__(self, definitions: Sequence[PastDefinition]) -> None:
         """Take the definitions of a schedule, oldest first."""
         self._definitions = definitions
         self.is_known = True
@@ -84,15 +84,15 @@ class Demand:
     ) -> Iterator[tuple[datetime, datetime, Grid | None]]:
         """Yield the periods between two records and their grids."""
         if not (self._agrees(left) and self._agrees(right)):
-            # A change that was not logged: records alone tell, unless both rows have one grid.
+            # A change is missing from the log: records alone count, unless both rows have one grid.
             yield after, until, left.grid if left and right and left.grid == right.grid else None
             return
         for each in self._definitions:
-            begin = max(after, each.since)
+            begin = max(after, each.begin)
             # The commit of a change follows its plan by a moment: AHEAD bounds that moment.
-            end = until if each.until is None else min(until, each.until - AHEAD)
+            end = until if each.end is None else min(until, each.end - AHEAD)
             if begin < end:
-                yield begin, end, each.grid
+                yield begin, end, each.known_grid
 
     def _agrees(self, row: SlotGrid | None) -> bool:
         return row is None or self.grid_at(row.slot) == row.grid
@@ -120,10 +120,7 @@ class Demand:
 
     def grid_at(self, slot: datetime) -> Grid | None:
         """Return the grid in force at a slot; None if it is unknown."""
-        for each in self._definitions:
-            if each.since < slot and (each.until is None or slot <= each.until):
-                return each.grid
-        return None
+        return definition_at(self._definitions, slot).known_grid
 
 
 def days_between(after: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:

@@ -37,7 +37,7 @@ class Outcome(StrEnum):
     RUNNING = "running"
     WAITING = "waiting"
     PURGED = "purged"
-    """Known only as a part of a daily total that does not tell the outcome of the slot."""
+    """Known only as a part of a daily total that does not have the outcome of the slot."""
     UNEXPLAINED = "unexplained"
     """Demanded, and without any record."""
 
@@ -57,7 +57,7 @@ _BY_STATE = {
 
 
 def outcome_of_state(state: State) -> Outcome:
-    """Return the outcome that a state alone tells."""
+    """Return the outcome that follows from a state alone."""
     return _BY_STATE.get(state, Outcome.WAITING)
 
 

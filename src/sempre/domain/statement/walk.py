@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from heapq import merge
 
-from sempre.domain.definition_history import InForce
+from sempre.domain.definition_history import PastDefinition
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.plan import TICK, PlanBuilder, PlanningTime
 from sempre.domain.planning.slots import advance
@@ -45,7 +45,7 @@ class Records:
     """
 
     schedule: Schedule
-    definitions: Sequence[InForce]
+    definitions: Sequence[PastDefinition]
     rows: Iterable[Sequence[Execution]]
     ranges: Sequence[SlotRange]
     totals: DailyTotals

@@ -1,3 +1,3 @@
-"""The JSON API of the dashboard, under the same roles; its objects are those of `--json`."""
+"""The JSON API of the dashboard, under the roles of pages; its objects are those of `--json`."""
 
 __all__: list[str] = []

@@ -23,7 +23,7 @@ def form_of(visit: Visit, act: Act) -> PageAnswer:
 
 
 def act_by_form(visit: Visit, act: Act) -> Answer:
-    """Act, then return to the page before; a target without effect is told on a page of its own."""
+    """Act, then return to the page before; targets without effect are shown on another page."""
     told = _performed(visit, act)
     back = local_path(visit.given("next"), visit.url(f"/{act.kind}"))
     if all(each.done for each in told):

@@ -11,6 +11,7 @@ from sempre.app.health.problems import Problem
 from sempre.app.health.reading import read_facts
 from sempre.app.times import format_duration
 from sempre.domain.execution import Execution
+from sempre.domain.percentiles import percentile
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.errors.wording import counted
@@ -25,7 +26,6 @@ SAMPLE = 500
 """The executions that figures are computed from: the newest ones of the last 24 hours."""
 DAY = timedelta(days=1)
 BINS = 30
-P95 = 0.95
 TALLEST = 20
 
 
@@ -152,18 +152,14 @@ def figures_of(rows: Sequence[Execution], now: datetime, *, is_all: bool) -> Fig
         is_all,
         len(ended),
         sum(row.state is State.FAILED for row in ended),
-        _percentile(late),
-        _percentile(took),
+        percentile(late, 95),
+        percentile(took, 95),
         [(ok, failed) for ok, failed in bins],
     )
 
 
 def _height(count: int, most: int) -> int:
     return max(TALLEST * count // most, 2) if count else 0
-
-
-def _percentile(values: list[timedelta]) -> timedelta | None:
-    return sorted(values)[int(P95 * (len(values) - 1))] if values else None
 
 
 def _will_run(schedule: Schedule, now: datetime) -> bool:
