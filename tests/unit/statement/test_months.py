@@ -138,8 +138,8 @@ def test_a_creation_is_a_change_of_the_schedule_and_a_repair_is_not() -> None:
     def report() -> None: ...
 
     with app.testing("2026-03-03 12:00Z") as travel:
-        facts = {"cause": "ticket lost", "count": 1}
-        repair = Action(id="0", verb="heal", target="schedule:report", after={**facts})
+        after = {"cause": "ticket lost"}
+        repair = Action(id="0", verb="heal", target="schedule:report", after={**after})
         app.engine.store.record([repair])
         travel.travel_to("2026-04-02 00:00Z")
         [logged] = app.engine.store.actions(ActionQuery(verb="heal", limit=10)).value.items
