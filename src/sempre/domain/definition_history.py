@@ -21,6 +21,7 @@ from sempre.grids.unknown_grid import ForeignGrid, read_grid
 __all__ = [
     "PastDefinition",
     "Revision",
+    "changes_by",
     "definition_at",
     "definition_in_force",
     "definitions_in_force",
@@ -82,6 +83,15 @@ class PastDefinition:
         return read_instant("until", text) if isinstance(text, str) else None
 
 
+def changes_by(action: Action) -> dict[str, tuple[Json, Json]]:
+    """Return the fields of a schedule that an action changed, each before and after."""
+    before, after = action.before, action.after
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return {}
+    names = [name for name in after if name not in ASIDE]
+    return {name: (before.get(name), after[name]) for name in names}
+
+
 def revisions_of(actions: Iterable[Action]) -> list[Revision]:
     """Return the changes of one schedule that its actions record, oldest first."""
     dated = ((each.at, each) for each in actions if each.at is not None)
@@ -89,7 +99,7 @@ def revisions_of(actions: Iterable[Action]) -> list[Revision]:
     return [
         Revision(at, each.verb, each.actor, each.note, changes)
         for at, each in sorted(dated, key=lambda pair: (pair[0], pair[1].id))
-        if (changes := _changes(each))
+        if (changes := changes_by(each))
     ]
 
 
@@ -131,14 +141,6 @@ def definition_at(definitions: Sequence[PastDefinition], slot: datetime) -> Past
     before the creation of the schedule the oldest one.
     """
     return next(each for each in definitions if each.end is None or slot <= each.end)
-
-
-def _changes(action: Action) -> dict[str, tuple[Json, Json]]:
-    before, after = action.before, action.after
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        return {}
-    names = [name for name in after if name not in ASIDE]
-    return {name: (before.get(name), after[name]) for name in names}
 
 
 def _grid(schedule: Schedule, facts: Mapping[str, Json]) -> Grid:

@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from sempre import Cron, Every, Retry, Sempre
+from sempre.domain.action import Action
 from sempre.domain.statement.outcomes import Outcome
 from sempre.errors import InstantError
 from sempre.grids.grid import Grid
 from sempre.grids.instants import read_instant
+from sempre.ports.messages import ActionQuery
 from tests.unit.statement.lives import account_slots, checked, counts
 
 ROME = "Europe/Rome"
@@ -127,6 +129,24 @@ def test_a_schedule_on_a_grid_without_a_name_is_paused_and_stated() -> None:
         found = checked(app.statement(month="2026-03"), "report")
 
     assert counts(found) == {"on time": 24, "skipped": 23}
+
+
+def test_a_creation_is_a_change_of_the_schedule_and_a_repair_is_not() -> None:
+    app = application()
+
+    @app.every("1 day")
+    def report() -> None: ...
+
+    with app.testing("2026-03-03 12:00Z") as travel:
+        after = {"cause": "ticket lost"}
+        repair = Action(id="0", verb="heal", target="schedule:report", after={**after})
+        app.engine.store.record([repair])
+        travel.travel_to("2026-04-02 00:00Z")
+        [logged] = app.engine.store.actions(ActionQuery(verb="heal", limit=10)).value.items
+        found = checked(app.statement(month="2026-03"), "report")
+
+    assert logged.target == "schedule:report"
+    assert [change.verb for change in found.changes] == ["create"]
 
 
 def test_a_change_that_is_not_logged_leaves_nothing_unexplained() -> None:

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from sempre.domain.action import Action
-from sempre.domain.definition_history import definitions_in_force
+from sempre.domain.definition_history import changes_by, definitions_in_force
 from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.planning.plan import TICK
 from sempre.domain.redaction import redacted_text
@@ -146,8 +146,8 @@ class Reader:
 
 
 def _is_change(action: Action) -> bool:
-    """Whether an action changed the schedule itself, and not only its executions."""
-    return bool(set(_names(action)) - {"executions", "created"})
+    """Whether an action created or changed the schedule itself, and not only its executions."""
+    return action.verb == "create" or bool(changes_by(action))
 
 
 def _names(action: Action) -> tuple[str, ...]:

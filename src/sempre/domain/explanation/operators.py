@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sempre.domain.action import Action
 from sempre.domain.arguments import Json
 from sempre.domain.declaration_marks import is_pruned, newest_release
+from sempre.domain.definition_history import changes_by
 from sempre.domain.explanation.causes import Cause, Code, Fact
 from sempre.domain.explanation.records import Records
 from sempre.domain.redaction import redacted_text
@@ -92,13 +93,13 @@ def edit_after(records: Records, instant: datetime, at: datetime | None) -> Caus
         instant: the slot.
         at: when the row was superseded; None for a slot of a range.
     """
-    changes = [each for each in records.of_schedule if _changed(each)]
+    changes = [each for each in records.of_schedule if changes_by(each)]
     if at is not None:
         found = next((each for each in changes if within_moment(each.at, at)), None)
     else:
         later = (each for each in changes if each.at and each.at >= instant)
-        found = next((each for each in later if REGRIDDING & set(_changed(each))), None)
-    fields = tuple(sorted(_changed(found))) if found else ()
+        found = next((each for each in later if REGRIDDING & set(changes_by(each))), None)
+    fields = tuple(sorted(changes_by(found))) if found else ()
     facts: dict[str, Fact] = {**who(found), "fields": fields}
     return Cause(Code.EDITED, found.at if found else at, facts)
 
@@ -143,19 +144,10 @@ def _last_change(
     actions: Iterable[Action], field: str, wanted: Json, at: datetime
 ) -> Action | None:
     """Return the last action by an instant that set a field to a value."""
-    found = [
-        each for each in actions if each.at and each.at <= at + MOMENT and field in _changed(each)
-    ]
-    fitting = [each for each in found if _changed(each)[field] == wanted]
+    early = (each for each in actions if each.at and each.at <= at + MOMENT)
+    changes = ((each, changes_by(each)) for each in early)
+    fitting = [each for each, fields in changes if field in fields and fields[field][1] == wanted]
     return fitting[-1] if fitting else None
-
-
-def _changed(action: Action) -> dict[str, Json]:
-    """Return the fields of a schedule that an action set, with their new values."""
-    after, before = action.after, action.before
-    if not isinstance(after, dict) or not isinstance(before, dict):
-        return {}
-    return {name: value for name, value in after.items() if name not in ("executions", "created")}
 
 
 def _pause_end(found: Action | None, records: Records) -> datetime | None:
