@@ -331,8 +331,11 @@ class TravelStore(MemoryStore):
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
         for filed in self._by_id.values():
-            of_schedule = query.schedule_id in (None, filed[SCHEDULE])
-            if of_schedule and query.job in (None, filed[SNAPSHOT].job):
+            if query.schedule_id not in (None, filed[SCHEDULE]):
+                continue
+            is_early = query.since is not None and filed[RUN] < query.since
+            is_late = query.until is not None and filed[RUN] > query.until
+            if not is_early and not is_late and query.job in (None, filed[SNAPSHOT].job):
                 yield unfiled(filed)
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
