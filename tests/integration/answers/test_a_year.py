@@ -253,12 +253,10 @@ def check_clock_changes(year: Year) -> None:
         assert slots.count(utc(slot)) == 1, slot
 
 
-@pytest.mark.timeout(120)
 def test_every_slot_of_a_quiet_year_is_explained_as_it_happened() -> None:
     assert live(busy=False) > 4000
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
 def test_every_slot_of_a_busy_year_is_explained_as_it_happened() -> None:
     assert live(busy=True) > 30_000

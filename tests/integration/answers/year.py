@@ -6,11 +6,11 @@ from the store.
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
 from sempre import Cron, Every, Retry, Sempre, current
 from sempre.domain.states import Kind
+from sempre.engine.core import Engine
 from sempre.grids.grid import Grid
 from sempre.testing import TimeTravel
 
@@ -18,6 +18,7 @@ __all__ = ["START", "TOLERANCE", "Call", "Schedule", "Stop", "Year", "utc"]
 
 START = datetime(2026, 1, 1, 0, 5, tzinfo=UTC)
 TOLERANCE = timedelta(minutes=2)
+FAR = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 def utc(text: str) -> datetime:
@@ -88,7 +89,6 @@ class Year:
         self.outages: list[Stop] = []
         self.is_provider_up = True
         self.length: dict[str, timedelta] = {}
-        self._off: dict[str, tuple[str, datetime]] = {}
         self._declare(busy=busy)
 
     def _declare(self, *, busy: bool) -> None:
@@ -100,15 +100,16 @@ class Year:
         self.add("quick", Every(quick, anchor="2026-01-01 00:00Z"))
         self.add("invoice", Every("1 month", anchor=anchor, timezone=rome), catch_up=True)
         self.add("jittered", Every(often, anchor="2026-01-01 00:00Z"), jitter="10m")
-        self.add("slow", Every("12h", anchor="2026-01-01 03:00Z"), catch_up=True, overlap="wait")
+        patient = {"catch_up": True, "overlap": "wait", "timeout": "20h"}
+        self.add("slow", Every("12h", anchor="2026-01-01 03:00Z"), **patient)
         self.add("finite", Cron("0 12 * * *"), until="2026-06-30 12:00Z")
         self.add("limited", Cron("15 13 * * *", timezone=rome), limit=40)
         self.add("charges", Every("8h", anchor="2026-01-01 01:00Z"), retry=Retry(2, base="5m"))
-        self.app.job(partial(self._work, "shop"), name="shop")
+        self.app.job(self._work, name="shop")
 
     def add(self, name: str, grid: Grid, **options: object) -> None:
         """Declare a schedule, and record its definition."""
-        job = self.app.job(partial(self._work, name), name=name)
+        job = self.app.job(self._work, name=name)
         self.app.add(name, grid, job, tolerance=TOLERANCE, **options)  # type: ignore[arg-type]
         retry, until = options.get("retry"), options.get("until")
         limit = options.get("limit")
@@ -122,8 +123,9 @@ class Year:
             limit=limit if isinstance(limit, int) else None,
         )
 
-    def _work(self, name: str) -> None:
+    def _work(self) -> None:
         run = current()
+        name = run.name
         failed = self.fails(name, run.slot, run.attempt)
         length = self.length.get(name, timedelta(0))
         self.calls.append(
@@ -166,12 +168,13 @@ class Year:
 
     def off(self, name: str, why: str) -> None:
         """Record that a schedule stops now."""
-        self._off[name] = why, self.travel.now
+        self.schedules[name].stops.append(Stop(why, self.travel.now, FAR))
 
     def on(self, name: str) -> None:
         """Record that a schedule goes on from now on."""
-        why, since = self._off.pop(name)
-        self.schedules[name].stops.append(Stop(why, since, self.travel.now))
+        stops = self.schedules[name].stops
+        [last] = [each for each in stops if each.until == FAR]
+        stops[stops.index(last)] = last._replace(until=self.travel.now)
 
     def pause(self, name: str) -> None:
         """Pause a schedule."""
@@ -222,11 +225,13 @@ class Year:
         """Start a release of another application, with or without the schedule `shop`."""
         other = Sempre("memory://", owner="shop", release=release)
         grid = Cron("45 4 * * *", timezone="Australia/Sydney")
-        job = other.job(partial(self._work, "shop"), name="shop")
+        job = other.job(self._work, name="shop")
         other.add("till", Every("1 year", anchor="2030-01-01 00:00Z"), job, tolerance=TOLERANCE)
         if with_shop:
             other.add("shop", grid, job, tolerance=TOLERANCE)
-        with other.composition.working_on(self.app.engine):
+        mine = self.app.engine
+        engine = Engine(mine.store, mine.bell, other.settings, mine.clock, mine.events, mine.tzdata)
+        with other.composition.working_on(engine):
             other.sync()
         if with_shop and "shop" not in self.schedules:
             self.schedules["shop"] = Schedule("shop", [(self.travel.now, grid)])
