@@ -136,6 +136,8 @@ def _punctual(
         # After an outage a slot waited for both the worker and the run before.
         may |= {Outcome.LATE} if touched else set()
     else:
+        # Within the tolerance of the end of an outage.
+        must |= _why_late(schedule, stop, slot) if stop is not None else set()
         assert wait <= TOLERANCE + schedule.jitter, f"{schedule.name} {slot} ran at {call.at}"
     reason = "started late" if may == {Outcome.LATE} else ""
     first = sorted(may)[-1]

@@ -114,9 +114,9 @@ def august(year: Year) -> None:
 
 
 def september(year: Year) -> None:
-    year.to("09-01 02:00")
+    year.to("09-05 02:00")
     year.switch_off("charges", "hold")
-    year.to("09-02 11:20")
+    year.to("09-06 11:20")
     year.switch_on("charges")
     year.to("09-10 00:10")
     year.switch_off("quick", "reject")
