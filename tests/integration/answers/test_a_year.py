@@ -134,7 +134,7 @@ def november(year: Year) -> None:
     year.to("11-10 01:00")
     year.lasts("slow", "5h", 5)
     year.outage("11-12 04:30", 1)  # a run of `slow` is lost
-    year.to("11-20 12:00")
+    year.to("11-20 13:30")
     year.move("jittered", Every("12h", anchor="2026-01-01 06:00Z"))
 
 
