@@ -37,9 +37,7 @@ STOPS = {
         Outcome.SKIPPED, "disabled", Verdict.SKIPPED, frozenset({Code.DISABLED_BY_DEPLOY})
     ),
 }
-SKIPPED = Fate(
-    Outcome.SKIPPED, "requested", Verdict.SKIPPED, frozenset({Code.SKIPPED_BY_OPERATOR})
-)
+SKIPPED = Fate(Outcome.SKIPPED, "requested", Verdict.SKIPPED, frozenset({Code.SKIPPED_BY_OPERATOR}))
 
 
 def fates(
@@ -119,9 +117,7 @@ def _of_run(year: Year, schedule: Schedule, slot: datetime, calls: list[Call]) -
     return Fate(outcome, reason, Verdict.SUCCEEDED, frozenset(must), len(failed))
 
 
-def _punctual(
-    year: Year, schedule: Schedule, slot: datetime, call: Call, must: set[Code]
-) -> Fate:
+def _punctual(year: Year, schedule: Schedule, slot: datetime, call: Call, must: set[Code]) -> Fate:
     """Return the fate of a slot that succeeded at once: on time, late, or after another run."""
     wait = call.at - slot
     assert wait >= timedelta(0), f"{schedule.name} {slot} ran early, at {call.at}"
@@ -140,7 +136,7 @@ def _punctual(
         must |= _why_late(schedule, stop, slot) if stop is not None else set()
         assert wait <= TOLERANCE + schedule.jitter, f"{schedule.name} {slot} ran at {call.at}"
     reason = "started late" if may == {Outcome.LATE} else ""
-    first = sorted(may)[-1]
+    first = max(may)
     return Fate(first, reason, Verdict.SUCCEEDED, frozenset(must), may=frozenset(may))
 
 

@@ -20,6 +20,7 @@ from tests.integration.answers.expected import Fate, fates
 from tests.integration.answers.year import START, Year, utc
 
 TICK = timedelta(microseconds=1)
+ZONE = ZoneInfo("UTC")
 ZONES = ("UTC", "Europe/Rome", "Australia/Sydney")
 UNTOLD = {Code.NOT_TOLD, Code.LATE_NOT_TOLD, Code.UNKNOWN_GRID}
 
@@ -29,11 +30,10 @@ def months(year: Year) -> Iterator[int]:
     acts = [january, february, march, april, may, june, july, august, september]
     for number, act in enumerate([*acts, october, november, december], 1):
         act(year)
-        year.travel.travel_to(datetime(2026 + number // 12, number % 12 + 1, 2, 14, 20, tzinfo=ZONE))
+        year.travel.travel_to(
+            datetime(2026 + number // 12, number % 12 + 1, 2, 14, 20, tzinfo=ZONE)
+        )
         yield number
-
-
-ZONE = ZoneInfo("UTC")
 
 
 def january(year: Year) -> None:

@@ -105,11 +105,11 @@ class Year:
         self.add("finite", Cron("0 12 * * *"), until="2026-06-30 12:00Z")
         self.add("limited", Cron("15 13 * * *", timezone=rome), limit=40)
         self.add("charges", Every("8h", anchor="2026-01-01 01:00Z"), retry=Retry(2, base="5m"))
-        self.app.job(self._work, name="shop")
+        self.app.job(name="shop")(self._work)
 
     def add(self, name: str, grid: Grid, **options: object) -> None:
         """Declare a schedule, and record its definition."""
-        job = self.app.job(self._work, name=name)
+        job = self.app.job(name=name)(self._work)
         self.app.add(name, grid, job, tolerance=TOLERANCE, **options)  # type: ignore[arg-type]
         retry, until = options.get("retry"), options.get("until")
         limit = options.get("limit")
@@ -225,7 +225,7 @@ class Year:
         """Start a release of another application, with or without the schedule `shop`."""
         other = Sempre("memory://", owner="shop", release=release)
         grid = Cron("45 4 * * *", timezone="Australia/Sydney")
-        job = other.job(self._work, name="shop")
+        job = other.job(name="shop")(self._work)
         other.add("till", Every("1 year", anchor="2030-01-01 00:00Z"), job, tolerance=TOLERANCE)
         if with_shop:
             other.add("shop", grid, job, tolerance=TOLERANCE)

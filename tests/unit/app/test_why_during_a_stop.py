@@ -25,13 +25,17 @@ def test_slots_that_passed_were_skipped_before_and_after_the_end_of_the_stop(
     app = shop(monkeypatch)
     with app.testing("2026-05-04 08:05Z") as t:
         schedule = app.schedule("sync")
-        stop = {"pause": schedule.pause, "disable": schedule.disable}[verb]
-        go_on = {"pause": schedule.resume, "disable": schedule.enable}[verb]
-        stop()
+        if verb == "pause":
+            schedule.pause()
+        else:
+            schedule.disable()
         t.travel_to("2026-05-04 11:30Z")
         during = [app.why("sync", at=each) for each in SLOTS]
         later = app.why("sync", at="2026-05-04T12:00")
-        go_on()
+        if verb == "pause":
+            schedule.resume()
+        else:
+            schedule.enable()
         after = [app.why("sync", at=each) for each in SLOTS]
 
     assert {each.verdict for each in (*during, *after)} == {Verdict.SKIPPED}
