@@ -388,3 +388,22 @@ def test_the_recomputation_agrees_on_an_ordinary_life() -> None:
         found = checked(app.statement(month="2026-03"), "sync")
 
     assert len(slots) == found.totals.demanded
+
+
+def test_a_slot_of_an_outage_is_late_though_it_also_waited_for_a_run() -> None:
+    app = Sempre("memory://", retention="90d")
+
+    @app.job
+    def report() -> None: ...
+
+    with app.testing("2026-03-01 00:10Z") as travel:
+        app.put_schedule("report", Every("1h"), report, overlap="wait", catch_up=True)
+        travel.takes("report", "20m")
+        travel.travel_to("2026-03-01 03:30Z")
+        travel.outage("4h")  # the slots of 04:00 to 07:00 run from 07:30 on, one after another
+        travel.travel_to("2026-03-01 12:30Z")
+        found = checked(app.statement(month="2026-03"), "report")
+
+    # The slot of 08:00 waits for runs alone, without a gap.
+    late = [entry.first.hour for entry in found.exceptions]
+    assert (late, counts(found)) == ([4, 5, 6, 7], {"on time": 8, "late": 4})

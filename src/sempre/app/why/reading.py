@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from sempre.domain.action import Action
-from sempre.domain.execution import Execution
+from sempre.domain.execution import Execution, SlotRange
 from sempre.domain.explanation import Records
 from sempre.domain.explanation.waits import WRITTEN_WITHIN, first_due_at, first_start_of
 from sempre.domain.planning.plan import TICK
@@ -123,9 +123,10 @@ class RecordReader:
         retention = schedule.definition.kept_for(self._engine.settings.retention)
         rollups = self._engine.read(self._store.rollups(schedule.id))
         ranges = self._engine.read(self._store.ranges(schedule.id, limit=RANGES))
+        nearby += self._before_range(schedule, ranges, instants)
         return replace(
             records,
-            nearby=nearby,
+            nearby=list({row.id: row for row in nearby}.values()),
             ranges=ranges,
             actions=[*records.actions, *former],
             purged_days=frozenset(each.day for each in rollups),
@@ -153,6 +154,21 @@ class RecordReader:
             *self._live(schedule),
         ]
         return list({row.id: row for row in found}.values())
+
+    def _before_range(
+        self, schedule: Schedule, ranges: Iterable[SlotRange], instants: Sequence[datetime]
+    ) -> list[Execution]:
+        """Return the slots before the range of a slot: backfills may lie in between."""
+        for passed in ranges:
+            if any(passed.first <= each <= passed.last for each in instants):
+                query = ExecutionQuery(
+                    schedule_id=schedule.id,
+                    kinds=frozenset({Kind.SCHEDULED}),
+                    until=passed.first - TICK,
+                    limit=ROWS_OF_SLOT,
+                )
+                return list(self._engine.read(self._store.executions(query)).items)
+        return []
 
     def _live(self, schedule: Schedule) -> Iterable[Execution]:
         view: View | None = self._engine.read_one(self._store.views([schedule.name]))

@@ -82,7 +82,8 @@ def _to_come(records: Records, schedule: Schedule, slot: datetime) -> tuple[Verd
     """Return whether an undecided slot will run, and why not."""
     stops = _stops(records, schedule, slot)
     if stops:
-        return Verdict.WILL_NOT_RUN, stops
+        has_passed = slot <= records.now and stops[0].code in _SKIPS
+        return Verdict.SKIPPED if has_passed else Verdict.WILL_NOT_RUN, stops
     waiting = _next_row(records.nearby)
     if slot <= records.now:
         facts: dict[str, Fact] = {"execution": waiting.id if waiting else ""}
@@ -90,6 +91,10 @@ def _to_come(records: Records, schedule: Schedule, slot: datetime) -> tuple[Verd
         return Verdict.UNDECIDED, [Cause(Code.BEHIND, None, facts)]
     facts = {"next": schedule.next_run_at, "limit": schedule.definition.limit}
     return Verdict.WILL_RUN, [Cause(Code.EXPECTED, None, facts)]
+
+
+# A slot that passes meanwhile is recorded as skipped when the schedule goes on.
+_SKIPS = {Code.PAUSED, Code.DISABLED, Code.DISABLED_BY_DEPLOY}
 
 
 def _stops(records: Records, schedule: Schedule, slot: datetime) -> list[Cause]:

@@ -76,23 +76,36 @@ def _creation(records: Records, row: Execution) -> Iterator[Cause]:
 def _created(records: Records, row: Execution) -> Cause:
     """Return when and by whom an execution was created."""
     at, note = row.created_at, _note_of(records, row)
-    facts: dict[str, Fact] = {"actor": row.actor, "note": note, "execution": row.id}
+    actor = _actor_of_creation(records, row)
+    facts: dict[str, Fact] = {"actor": actor, "note": note, "execution": row.id}
     if row.kind is not Kind.SCHEDULED:
         # A retry has replaced the actor in the row.
         facts |= {"pair": pair_name(row.snapshot.job)} if row.kind is Kind.DERIVED else {}
         return Cause(_BY_KIND[row.kind], at, {**facts, **_creator_of(records, row)})
-    if row.actor == "watchdog":
+    if actor == "watchdog":
         return Cause(Code.CREATED_BY_WATCHDOG, at, facts)
     before = [
         other
         for other in records.nearby
         if other.kind is Kind.SCHEDULED and other.run_at < row.run_at and _decided_at(other, at)
     ]
-    if before and not row.actor:
+    if before and not actor:
         previous = max(before, key=lambda other: other.run_at)
         facts |= {"previous": previous.id, "slot": previous.run_at}
         return Cause(Code.CREATED_BY_PREDECESSOR, at, facts)
     return Cause(Code.CREATED, at, facts)
+
+
+# The actor of a row in one of these states is the one who ended it.
+_ENDED_BY_ACTOR = {State.SUPERSEDED, State.SKIPPED, State.CANCELLED}
+
+
+def _actor_of_creation(records: Records, row: Execution) -> str:
+    """Return who created an execution; the end of the row, or a retry, has replaced its actor."""
+    if row.state not in _ENDED_BY_ACTOR and row.retried_at is None:
+        return row.actor
+    acts = [each for each in records.of_schedule if within_moment(each.at, row.created_at)]
+    return next((each.actor for each in acts if each.verb not in ("heal", "skip")), "")
 
 
 _BY_KIND = {

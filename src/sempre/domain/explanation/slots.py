@@ -32,7 +32,10 @@ def explain_slot(records: Records) -> Explanation:
     rows = [row for row in records.rows if row.run_at == slot]
     own = [row for row in rows if row.kind is Kind.SCHEDULED]
     found = _in_range(records.ranges, slot)
-    if own and (not found or any(row.occupies_slot for row in own)):
+    if own and not found and _passes_meanwhile(records, records.schedule, own):
+        explanation = explain_absent(records, records.schedule, slot)
+        explanation = _after_rows(records, own, explanation)
+    elif own and (not found or any(row.occupies_slot for row in own)):
         explanation = _explain_rows(records, own)
     elif found is not None:
         explanation = _explain_range(records, records.schedule, found, slot)
@@ -50,6 +53,15 @@ def _meant(records: Records, schedule: Schedule) -> datetime:
         if has_row or is_slot(definition_in_force(schedule, records.of_schedule, slot).grid, slot):
             return slot
     return records.asked[0]
+
+
+def _passes_meanwhile(records: Records, schedule: Schedule, rows: Sequence[Execution]) -> bool:
+    """Return whether a slot passed during a pause or disable that lasts, which ended its row."""
+    slot = rows[0].run_at
+    newest = max(rows, key=lambda row: row.created_at)
+    is_stopped = newest.reason in (Reason.PAUSED, Reason.DISABLED)
+    has_row = any(row.occupies_slot for row in rows)
+    return is_stopped and not has_row and schedule.cursor < slot <= records.now
 
 
 def _explain_rows(records: Records, rows: Sequence[Execution]) -> Explanation:

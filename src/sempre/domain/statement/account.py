@@ -146,5 +146,5 @@ def _by_outcome(
 
 def _short(reason: str) -> str:
     """Return a reason without the text of one execution, such as its error."""
-    word, _, rest = reason.partition(":")
+    word, _, rest = reason.partition(": ")
     return reason if word in ("missed", "purged") else word if rest else reason

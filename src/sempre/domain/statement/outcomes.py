@@ -152,7 +152,8 @@ def _lateness(
     if late_by <= tolerance or row.snapshot.overlap != "wait":
         return max(late_by, timedelta(0))
     before = [each for each in others if _ran_before(each, row, started)]
-    begun = copy_with(row, state=State.RUNNING, due_at=due)
+    # A row that was created late, after an outage, was due at its slot all the same.
+    begun = copy_with(row, state=State.RUNNING, due_at=due, created_at=min(row.created_at, due))
     return max(started - startable_at(begun, before, tolerance), timedelta(0))
 
 

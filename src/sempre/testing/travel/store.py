@@ -7,11 +7,10 @@ file itself is never purged: `TimeTravel.executions` reads the file.
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from itertools import takewhile
-from operator import attrgetter
 from typing import Any
 
 from sempre.clock import Clock
@@ -24,9 +23,11 @@ from sempre.ports.messages import (
     Candidate,
     Enqueued,
     ExecutionQuery,
+    Order,
     Page,
     Reading,
     Tick,
+    UniqueKey,
     Wanted,
     Work,
 )
@@ -36,18 +37,22 @@ from sempre.stores.memory import MemoryStore, history
 from sempre.stores.memory.keys import forget_key
 from sempre.stores.memory.purges import is_concerned, roll_up
 from sempre.stores.memory.tables import Tables
+from sempre.testing.travel.filed_rows import (
+    FINISHED,
+    ID,
+    RUN,
+    SCHEDULE,
+    SNAPSHOT,
+    Filed,
+    filed_row,
+    unfiled,
+)
 
 __all__ = ["TravelStore"]
 
 # The number of ended rows that may pile up before the store checks them again.
 MOST_KEPT = 20
 ACTIVE = LIVE | {State.RUNNING}
-FIELDS = tuple(each.name for each in fields(Execution))
-Filed = tuple[Any, ...]
-_filed = attrgetter(*FIELDS)
-_ID, _SCHEDULE, _SNAPSHOT, _RUN, _FINISHED = map(
-    FIELDS.index, ("id", "schedule_id", "snapshot", "run_at", "finished_at")
-)
 
 
 @dataclass
@@ -100,6 +105,9 @@ class TravelStore(MemoryStore):
         self._overdue: set[tuple[datetime, str]] = set()
         self._file: list[Filed] = []
         self._by_id: dict[str, Filed] = {}
+        self._keys: dict[str, UniqueKey] = {}
+        # Rows of the file that an operator's verb took out again, by identity of the tuple.
+        self._taken_out: set[int] = set()
         self._examined: dict[object, int] = {}
         self._filed_of: Counter[str | None] = Counter()
         self._old: dict[str, deque[Filed]] = defaultdict(deque)
@@ -127,7 +135,7 @@ class TravelStore(MemoryStore):
 
     def everything(self) -> Iterator[Execution]:
         """Go through all executions that ever were, purged or not, in no particular order."""
-        yield from map(_unfiled, self._file)
+        yield from (unfiled(each) for each in self._file if id(each) not in self._taken_out)
         yield from map(self._travel.leased, list(self._travel.executions.values()))
 
     def switch_ends(self, now: datetime) -> list[datetime]:
@@ -178,6 +186,8 @@ class TravelStore(MemoryStore):
 
     def _file_row(self, row: Execution) -> None:
         tables = self._travel
+        if (unique := tables.unique_of.get(row.id)) is not None:
+            self._keys[row.id] = unique
         forget_key(tables, row.id)
         del tables.executions[row.id]
         tables.cancelled.pop(row.id, None)
@@ -186,11 +196,30 @@ class TravelStore(MemoryStore):
             key = row.schedule_id, row.snapshot.revision
             # One object for all rows of a schedule: a year of separate objects needs more memory.
             row = copy_with(row, snapshot=self._snapshots.setdefault(key, row.snapshot))
-        filed = self._by_id[row.id] = _filed(row)
+        filed = self._by_id[row.id] = filed_row(row)
         self._file.append(filed)
         self._filed_of[row.schedule_id] += 1
 
+    def _take_out(self, identity: str) -> None:
+        """Return a filed row to the tables: an operator retries or discards its execution."""
+        filed = self._by_id.pop(identity)
+        self._taken_out.add(id(filed))
+        self._filed_of[filed[SCHEDULE]] -= 1
+        if filed in (old := self._old[filed[SCHEDULE] or ""]):
+            old.remove(filed)
+        if (unique := self._keys.pop(identity, None)) is not None:
+            self._travel.unique_of[identity] = unique
+        self._travel.put(unfiled(filed))
+
     # What the engine asks
+
+    def apply(self, orders: Sequence[Order]) -> list[bool]:
+        """Carry out orders; an order may change an execution that is filed away."""
+        with self._at_once():
+            changed = [change.before.id for order in orders for change in order.plan.changes]
+            for identity in filter(self._by_id.__contains__, changed):
+                self._take_out(identity)
+            return super().apply(orders)
 
     def due(self, wanted: Wanted) -> Reading[list[Candidate]]:
         """Return rows of schedules that are due, of any queue, in a deterministic order."""
@@ -206,7 +235,8 @@ class TravelStore(MemoryStore):
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids in a deterministic order, filed away or not."""
         reading = super().candidates(ids)
-        past = [Candidate(_unfiled(self._by_id[each])) for each in ids if each in self._by_id]
+        filed = [unfiled(self._by_id[each]) for each in ids if each in self._by_id]
+        past = [self._travel.candidate(row) for row in filed]
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:  # noqa: ARG002 - whatever it is
@@ -262,22 +292,23 @@ class TravelStore(MemoryStore):
             done = super().purge(purge)
             gone, more = self._examine(purge, now)
             for filed in gone:
-                roll_up(tables, _unfiled(filed))
-                tables.attempts.pop(filed[_ID], None)
-                tables.reports.pop(filed[_ID], None)
-                tables.run_logs.pop(filed[_ID], None)
+                roll_up(tables, unfiled(filed))
+                tables.attempts.pop(filed[ID], None)
+                tables.reports.pop(filed[ID], None)
+                tables.run_logs.pop(filed[ID], None)
             return Purged(done.count + len(gone), done.after, done.more or more)
 
     def _examine(self, purge: Purge, now: datetime) -> tuple[list[Filed], bool]:
         """Examine the next filed rows; return those that go, and whether there may be more."""
         begin, gone = self._examined.get(purge.retention, 0), []
         some = self._file[begin : begin + purge.limit]
-        old = list(takewhile(lambda each: (each[_FINISHED] or each[_RUN]) < purge.before, some))
+        old = list(takewhile(lambda each: (each[FINISHED] or each[RUN]) < purge.before, some))
         self._examined[purge.retention] = begin + len(old)
         for filed in old:
-            schedule = self._travel.schedules.get(filed[_SCHEDULE] or "")
+            schedule = self._travel.schedules.get(filed[SCHEDULE] or "")
             # A slot that was superseded long ago may still be to come: its row stays.
-            if filed[_RUN] > now or not is_concerned(schedule, purge):
+            is_kept = filed[RUN] > now or id(filed) in self._taken_out
+            if is_kept or not is_concerned(schedule, purge):
                 continue
             if schedule is None or schedule.deleted:
                 gone.append(self._forget(filed))
@@ -294,14 +325,18 @@ class TravelStore(MemoryStore):
         return [self._forget(old.popleft()) for _ in range(min(max(excess, 0), len(old)))]
 
     def _forget(self, filed: Filed) -> Filed:
-        self._filed_of[filed[_SCHEDULE]] -= 1
-        return self._by_id.pop(filed[_ID])
+        self._filed_of[filed[SCHEDULE]] -= 1
+        self._keys.pop(filed[ID], None)
+        return self._by_id.pop(filed[ID])
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
         for filed in self._by_id.values():
-            of_schedule = query.schedule_id in (None, filed[_SCHEDULE])
-            if of_schedule and query.job in (None, filed[_SNAPSHOT].job):
-                yield _unfiled(filed)
+            if query.schedule_id not in (None, filed[SCHEDULE]):
+                continue
+            is_early = query.since is not None and filed[RUN] < query.since
+            is_late = query.until is not None and filed[RUN] > query.until
+            if not is_early and not is_late and query.job in (None, filed[SNAPSHOT].job):
+                yield unfiled(filed)
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
         return copy_with(wanted, queues=wanted.queues | self._travel.queues)
@@ -316,9 +351,3 @@ def _turn(candidate: Candidate) -> tuple[int, datetime, str]:
 def _no_database(what: str) -> TransactionError:
     message = f"{what} cannot be had on virtual time: the store is in memory"
     return TransactionError(f"{message}; give the code under test its connection in another way.")
-
-
-def _unfiled(filed: Filed) -> Execution:
-    row = object.__new__(Execution)
-    vars(row).update(zip(FIELDS, filed, strict=True))
-    return row

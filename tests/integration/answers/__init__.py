@@ -1,0 +1,1 @@
+"""Answers of `why` and `statement`, judged by what a test itself did and saw."""
