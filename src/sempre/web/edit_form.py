@@ -5,7 +5,7 @@ differs are changed. Two people who edit different fields therefore do not undo 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -73,6 +73,13 @@ FIELDS = (
 """The fields, in the order of the form."""
 NAMES = tuple(each.name for each in FIELDS)
 _EMPTY_IS_NONE = frozenset({"timeout", "deadline", "until", "anchor"})
+_READERS: dict[str, Callable[[str], object]] = {
+    "priority": lambda text: _number("priority", text),
+    "enabled": lambda text: text == YES,
+    "catch_up": lambda text: text == YES,
+    "tags": lambda text: text.replace(",", " ").split(),
+    "jitter": lambda text: text or "0s",
+}
 _ERRORS: tuple[tuple[type[InvalidInput], str], ...] = (
     (CronError, "cron"),
     (ZoneError, "timezone"),
@@ -142,23 +149,15 @@ def field_of_error(error: InvalidInput) -> str:
 
 
 def _read(name: str, text: str, declared: Definition, redact: Sequence[str]) -> object:
+    """Return the value of a field for `schedule.edit`, which checks most of them itself."""
     if not text and name in _EMPTY_IS_NONE:
         return None
-    match name:
-        case "args":
-            return _arguments(text, declared, redact)
-        case "priority":
-            return _number(name, text)
-        case "retry":
-            return _retry(declared, _number(name, text))
-        case "enabled" | "catch_up":
-            return text == YES
-        case "tags":
-            return [word for word in text.replace(",", " ").split() if word]
-        case "jitter":
-            return text or "0s"
-        case _:
-            return text
+    if name == "args":
+        return _arguments(text, declared, redact)
+    if name == "retry":
+        return _retry(declared, _number(name, text))
+    reader = _READERS.get(name)
+    return reader(text) if reader else text
 
 
 def _retry(declared: Definition, limit: int) -> Retry:
