@@ -57,11 +57,11 @@ FIELDS = (
     FormField("When", "fold", "A time that comes twice", choices=("first", "last", "both")),
     FormField("When", "until", "Last instant", "empty: no end"),
     FormField("When", "enabled", "Enabled", choices=(YES, NO)),
-    FormField("What", "args", "Arguments as JSON", rows=4),
     FormField("What", "queue", "Queue"),
     FormField("What", "priority", "Priority", "lower starts first"),
     FormField("What", "retry", "Retries after a failure", "0 for none"),
     FormField("What", "timeout", "Time limit of a run", "empty: no limit"),
+    FormField("What", "args", "Arguments as JSON", rows=4),
     FormField("Policy", "overlap", "Overlap", choices=("skip", "wait", "allow", "replace")),
     FormField("Policy", "jitter", "Jitter", "30s"),
     FormField("Policy", "tolerance", "Tolerance", "60s"),
@@ -145,7 +145,9 @@ def field_of_error(error: InvalidInput) -> str:
             return name
     if isinstance(error, IntervalError) and error.field in ("interval", "unit"):
         return "every"
-    return error.field if error.field in NAMES else ""
+    # Such as "overlap of nightly".
+    name = error.field.partition(" of ")[0]
+    return name if name in NAMES else ""
 
 
 def _read(name: str, text: str, declared: Definition, redact: Sequence[str]) -> object:

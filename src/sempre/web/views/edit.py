@@ -27,8 +27,7 @@ class EditPreview:
     """The plan of an edit as the page shows it.
 
     Attributes:
-        fields: the changed fields, masked.
-        rule: the rule in words before and after; None if the words stay.
+        fields: the rule in words if it changes, then the changed fields, masked.
         moved: why an earlier preview was refused.
         kept: the fields of the form, which the page sends again.
     """
@@ -36,7 +35,6 @@ class EditPreview:
     preview: Preview
     plan: ChangePlan
     fields: tuple[ChangedField, ...]
-    rule: ChangedField | None
     promise: str
     moved: tuple[str, ...]
     kept: Mapping[str, str]
@@ -107,8 +105,7 @@ def _shown(visit: Visit, plan: ChangePlan, moved: tuple[str, ...]) -> EditPrevie
     return EditPreview(
         preview=preview,
         plan=plan,
-        fields=tuple(fields),
-        rule=ChangedField("when", old, new) if old != new else None,
+        fields=(*([ChangedField("when", old, new)] if old != new else ()), *fields),
         promise=promise_of(plan),
         moved=moved,
         kept={name: text for name, text in kept.items() if text},
