@@ -15,7 +15,7 @@ from sempre.domain.schedule import Schedule
 from sempre.ports.messages import ActionQuery
 from sempre.web.visit import Visit
 
-__all__ = ["AgainstCode", "ShownRevision", "read_against_code", "read_revisions"]
+__all__ = ["AgainstCode", "DifferentField", "ShownRevision", "read_against_code", "read_revisions"]
 
 ACTIONS = 100
 REVISIONS = 20
