@@ -15,7 +15,7 @@ def at(day: int, hour: int = 0) -> datetime:
 
 
 def missed(first: datetime, last: datetime, count: int, reason: str = "missed") -> SlotRange:
-    return SlotRange("s", first, last, count, reason)
+    return SlotRange(schedule_id="s", first=first, last=last, count=count, reason=reason)
 
 
 def test_a_year_ends_today_and_has_every_day() -> None:
