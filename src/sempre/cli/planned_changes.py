@@ -1,11 +1,11 @@
 """Plans of changes as people read them: what ends, what comes, when, and until when it is true."""
 
-import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from sempre.app.changes.change_plan import ChangePlan
 from sempre.app.changes.switch_preview import SwitchPreview
+from sempre.app.presentation.changes import changed_parts
 from sempre.app.times import format_duration, zone_of
 from sempre.cli.context import CommandContext
 from sempre.cli.output import NO_BREAK
@@ -17,9 +17,8 @@ from sempre.domain.redaction import redacted
 from sempre.errors.wording import counted
 from sempre.grids.grid import Grid
 
-__all__ = ["field_text", "print_plan", "print_switch", "shown_value"]
+__all__ = ["field_text", "print_plan", "print_switch"]
 
-WIDEST = 60
 ARROW = " -> "
 DEPLOYED = {
     "adopted": "taken over from another owner, or from none",
@@ -62,24 +61,8 @@ def print_switch(context: CommandContext, found: SwitchPreview) -> None:
 
 def field_text(name: str, before: Json, after: Json) -> Iterator[Fact]:
     """Yield the change of a field; a rule by its parts that differ."""
-    old_text, new_text = shown_value(before), shown_value(after)
-    if name != "grid" or not isinstance(before, dict) or not isinstance(after, dict):
-        if old_text != new_text or len(new_text) == WIDEST:
-            yield name, f"{old_text}{ARROW}{new_text}"
-        return
-    for part in {**before, **after}:
-        old, new = before.get(part), after.get(part)
-        if old != new and part != "grid":
-            label = "cron" if part == "text" else part
-            yield label, f"{shown_value(old)}{ARROW}{shown_value(new)}"
-
-
-def shown_value(value: Json) -> str:
-    """Return a value in one short text."""
-    if value is None or value == "":
-        return "none"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+    for each in changed_parts(name, before, after):
+        yield each.name, f"{each.before}{ARROW}{each.after}"
 
 
 def _facts(context: CommandContext, preview: Preview) -> Iterator[Fact]:

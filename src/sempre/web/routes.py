@@ -14,6 +14,8 @@ from sempre.web.api import openapi, reads
 from sempre.web.roles import Role
 from sempre.web.views import (
     acts,
+    backfill,
+    edit,
     execution,
     executions,
     fleet,
@@ -23,6 +25,7 @@ from sempre.web.views import (
     schedule,
     schedules,
     settings,
+    why,
 )
 from sempre.web.visit import Visit
 
@@ -51,6 +54,7 @@ class Route(NamedTuple):
 _PAGES = (
     Route("/", "GET", Role.READ, overview.overview_page),
     Route("/schedules", "GET", Role.READ, schedules.schedules_page),
+    Route("/schedules/{name:path}/why", "GET", Role.READ, why.why_page),
     Route("/schedules/{name:path}", "GET", Role.READ, schedule.schedule_page),
     Route("/executions", "GET", Role.READ, executions.executions_page),
     Route("/executions/{id}", "GET", Role.READ, execution.execution_page),
@@ -65,6 +69,15 @@ _PAGES = (
 _ACTS = (
     *(Route(act.path, "GET", act.role, partial(acts.form_of, act=act)) for act in ACTS),
     *(Route(act.path, "POST", act.role, partial(acts.act_by_form, act=act)) for act in ACTS),
+)
+# Changes that are previewed: the form, the preview of what is asked for, the change itself.
+_PREVIEWED = (
+    Route(edit.PATH, "GET", Role.ADMIN, edit.edit_form),
+    Route(f"{edit.PATH}/preview", "POST", Role.ADMIN, edit.edit_preview),
+    Route(edit.PATH, "POST", Role.ADMIN, edit.edit_now),
+    Route(backfill.PATH, "GET", Role.OPERATOR, backfill.backfill_form),
+    Route(f"{backfill.PATH}/preview", "POST", Role.OPERATOR, backfill.backfill_preview),
+    Route(backfill.PATH, "POST", Role.OPERATOR, backfill.backfill_now),
 )
 _READS = (
     Route(f"{API}/status", "GET", Role.READ, reads.status, "The health of the store."),
@@ -89,5 +102,5 @@ _DESCRIPTION = Route(
     lambda visit: openapi.description(visit, [*_READS, *_API_ACTS]),
     "This description.",
 )
-ROUTES = (*_PAGES, *_ACTS, *_READS, *_API_ACTS, _DESCRIPTION)
+ROUTES = (*_PAGES, *_ACTS, *_PREVIEWED, *_READS, *_API_ACTS, _DESCRIPTION)
 """All routes; a path is matched in this order."""

@@ -15,7 +15,14 @@ from tests.architecture.source import ROOT
 from tools.servers import environment, locate
 
 PAGES = ("/", "/schedules", "/schedules/heartbeat", "/executions", "/workers", "/switches", "/log")
-FORMS = ("/settings", "/acts/schedules/pause?target=heartbeat", "/acts/switches/off?target=all")
+FORMS = (
+    "/settings",
+    "/acts/schedules/pause?target=heartbeat",
+    "/acts/schedules/edit?target=heartbeat",
+    "/acts/schedules/backfill?target=heartbeat",
+    "/schedules/heartbeat/why?at=2026-03-29T02:30",
+    "/acts/switches/off?target=all",
+)
 Open = Callable[..., Page]
 
 

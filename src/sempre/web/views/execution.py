@@ -14,6 +14,7 @@ from sempre.domain.states import RETRIABLE, State
 from sempre.errors import NotFound
 from sempre.ports.messages import Report
 from sempre.web.answers import PageAnswer
+from sempre.web.views.why import story_of_execution
 from sempre.web.visit import Visit
 
 __all__ = ["ExecutionView", "Step", "execution_page", "path_of", "read_execution"]
@@ -86,7 +87,9 @@ def execution_page(visit: Visit) -> PageAnswer:
     view = read_execution(visit, visit.params["id"])
     title = f"{view.row.snapshot.name} {view.row.id[:8]}"
     topics = () if has_ended(view.row) else ("runs",)
-    return PageAnswer("execution.html", title, {"view": view, "took": view.row.took}, topics)
+    story = story_of_execution(visit, view.row.id)
+    values = {"view": view, "took": view.row.took, "story": story}
+    return PageAnswer("execution.html", title, values, topics)
 
 
 def path_of(row: Execution, attempts: list[NumberedAttempt]) -> list[Step]:

@@ -11,6 +11,8 @@ from sempre.domain.states import State
 from sempre.errors import NotFound, SempreError
 from sempre.ports.messages import ExecutionQuery, Page, View
 from sempre.web.answers import PageAnswer
+from sempre.web.views.schedule_changes import read_against_code, read_revisions
+from sempre.web.views.schedule_history import read_charts
 from sempre.web.visit import Visit
 
 __all__ = ["ScheduleView", "read_schedule", "schedule_page"]
@@ -72,10 +74,18 @@ def read_schedule(visit: Visit, name: str) -> ScheduleView:
     )
 
 
-def schedule_page(visit: Visit) -> PageAnswer:
-    """Return the page of one schedule."""
-    name = visit.params["name"]
-    values = {"view": read_schedule(visit, name)}
+def schedule_page(visit: Visit, name: str = "") -> PageAnswer:
+    """Return the page of one schedule: of a name, or of the one in the path."""
+    name = name or visit.params["name"]
+    view = read_schedule(visit, name)
+    schedule = view.summary.schedule
+    values = {
+        "view": view,
+        "against_code": read_against_code(visit, schedule),
+        "revisions": read_revisions(visit, schedule),
+        # The live part of the page is refreshed without the drawings around it.
+        "charts": None if visit.asked("charts") == "none" else read_charts(visit, schedule.id),
+    }
     return PageAnswer("schedule.html", name, values, topics=("runs", "schedules"))
 
 
