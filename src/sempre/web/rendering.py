@@ -16,12 +16,12 @@ from sempre.domain.redaction import redacted_text
 from sempre.web.acts import ACTS
 from sempre.web.answers import Answer, Explained, JsonAnswer, Redirect
 from sempre.web.assets import assets
+from sempre.web.drawings import bars, sparkline
 from sempre.web.lights import light
 from sempre.web.navigation import entries_for
 from sempre.web.protection import HEADERS
 from sempre.web.roles import Role
 from sempre.web.routes import ROUTES
-from sempre.web.sparkline import bars, sparkline
 from sempre.web.visit import Options, Visit
 
 __all__ = ["TOLD", "read_told", "response_of", "secured"]
