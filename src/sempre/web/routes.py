@@ -17,12 +17,16 @@ from sempre.web.views import (
     execution,
     executions,
     fleet,
+    forecast,
     log,
     overview,
+    pairs,
     preferences,
     schedule,
     schedules,
     settings,
+    statement,
+    timeline,
 )
 from sempre.web.visit import Visit
 
@@ -54,6 +58,11 @@ _PAGES = (
     Route("/schedules/{name:path}", "GET", Role.READ, schedule.schedule_page),
     Route("/executions", "GET", Role.READ, executions.executions_page),
     Route("/executions/{id}", "GET", Role.READ, execution.execution_page),
+    Route("/timeline", "GET", Role.READ, timeline.timeline_page),
+    Route("/forecast", "GET", Role.READ, forecast.forecast_page),
+    Route("/pairs", "GET", Role.READ, pairs.pairs_page),
+    Route("/statement", "GET", Role.READ, statement.statement_page),
+    Route("/statement/{form}", "GET", Role.READ, statement.statement_file),
     Route("/workers", "GET", Role.READ, fleet.workers_page),
     Route("/switches", "GET", Role.READ, fleet.switches_page),
     Route("/log", "GET", Role.READ, log.log_page),

@@ -28,7 +28,7 @@ from sempre.domain.statement.account import Change, ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import Outcome, SlotEntry
 from sempre.errors import printable
 
-__all__ = ["page_parts"]
+__all__ = ["MEANINGS", "page_parts"]
 
 SECTIONS = "<h2>Slots that did not run on time, other runs, and changes</h2>\n"
 CHUNK = 65_536
