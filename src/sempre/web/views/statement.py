@@ -116,15 +116,14 @@ def read_statement(visit: Visit, month: str) -> StatementView:
     found = _statement(visit, month)
     after = visit.asked("after")
     page = found.page(limit=PAGE, after=after, text=visit.asked("q"))
-    is_all = not after and not page.after
     return StatementView(
-        found.period,
-        page.items,
-        found.totals,
-        is_all,
-        page.after,
-        found.made_at,
-        tuple(found.notes),
+        period=found.period,
+        items=page.items,
+        totals=found.totals,
+        is_all=not after and not page.after,
+        after=page.after,
+        made_at=found.made_at,
+        notes=tuple(found.notes),
     )
 
 
