@@ -96,6 +96,13 @@ class Timeline:
         """The number of planned slots that are drawn."""
         return sum(len(each.planned) for each in self.lanes)
 
+    @property
+    def complete(self) -> tuple[datetime, datetime]:
+        """The part of the window in which every run and slot is drawn."""
+        since = [each.ran[0].start for each in self.lanes if each.is_cut and each.ran]
+        until = [each.planned[-1] for each in self.lanes if len(each.planned) == PLANNED]
+        return max([self.start, *since]), min([self.end, *until])
+
     def svg(self, title: str, timezone: str) -> str:
         """Return the drawing."""
         return gantt(
