@@ -92,6 +92,12 @@ def test_a_forecast_draws_the_load_and_names_peaks_and_collisions(pages: dict[st
     assert "No slot of these schedules" in pages["/forecast?tag=nothing"]
 
 
+def test_words_of_the_url_that_make_no_sense_are_left_out(client: Client) -> None:
+    for path in ("/timeline?zoom=1y", "/forecast?for=9y", "/forecast?capacity=-1&capacity=x"):
+        assert client().get(path).status_code == 200, path
+    assert "no capacity given" in client().get("/forecast?capacity=0").text
+
+
 def test_a_forecast_compares_with_a_capacity(pages: dict[str, str]) -> None:
     assert "no capacity given" in pages["/forecast"]
     assert "capacity 1" in pages["/forecast?for=24h&capacity=1"]
@@ -151,7 +157,9 @@ def test_a_file_is_saved_and_never_shown(client: Client) -> None:
     assert answer.headers["cache-control"] == "no-store"
     assert client().get("/statement/exe").status_code == 404
     assert client().get("/statement/csv?schedule=nothing").status_code == 404
-    assert client().get("/statement?month=2026-13").status_code == 400
+    for month in ("2026-13", "0000-01", "9999-12", "nonsense", "2026-3"):
+        assert client().get("/statement", params={"month": month}).status_code == 400, month
+    assert client().get("/statement?month=0001-02").status_code == 200
     assert client("deny").get("/statement/csv").status_code == 403
 
 

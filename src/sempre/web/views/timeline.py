@@ -27,9 +27,9 @@ __all__ = ["LaneView", "Timeline", "levels_of", "read_timeline", "timeline_page"
 
 LANES = 50
 RUNS = 40
-PLANNED = 100
+PLANNED = 60
 STEPS = 160
-WIDTH = 1180
+WIDE, NARROW = 1180, 380
 KEPT = 5.0
 """Seconds for which visits share a reading."""
 ZOOMS = {
@@ -103,7 +103,7 @@ class Timeline:
         until = [each.planned[-1] for each in self.lanes if len(each.planned) == PLANNED]
         return max([self.start, *since]), min([self.end, *until])
 
-    def svg(self, title: str, timezone: str) -> str:
+    def svg(self, title: str, timezone: str, width: int) -> str:
         """Return the drawing."""
         return gantt(
             [each.drawn() for each in self.lanes],
@@ -112,7 +112,7 @@ class Timeline:
             title=title,
             timezone=timezone,
             load=levels_of(self),
-            width=WIDTH,
+            width=width,
         )
 
 
@@ -122,9 +122,11 @@ def timeline_page(visit: Visit) -> PageAnswer:
     filters = {name: visit.asked(name) for name in ("q", "tag", "job")}
     key = ("timeline", zoom, *filters.values(), visit.asked("after"))
     view = visit.shared.value(repr(key), lambda: read_timeline(visit, ZOOMS[zoom]), seconds=KEPT)
+    title = f"{zoom} around now"
     values = {
         "view": view,
-        "drawing": embedded(view.svg(f"{zoom} around now", visit.zone)),
+        "wide": embedded(view.svg(title, visit.zone, WIDE)),
+        "narrow": embedded(view.svg(title, visit.zone, NARROW)),
         "zoom": zoom,
         "zooms": tuple(ZOOMS),
         "filters": filters,
