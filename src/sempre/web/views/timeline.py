@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
-from statistics import median
 
 from sempre.app.presentation.slots import upcoming
 from sempre.app.times import format_duration
 from sempre.domain.execution import Execution
+from sempre.domain.forecast import durations_of
 from sempre.domain.schedule import Schedule
 from sempre.domain.states import State
 from sempre.domain.switch import Switch, stopping_schedule
@@ -186,14 +186,14 @@ def _lane(
 ) -> LaneView:
     start, end = window
     rows = sorted(view.rows, key=lambda row: row.run_at)
-    took = [row.took for row in rows if row.took is not None]
+    durations = durations_of([row.took for row in rows if row.took is not None], "schedule")
     ran = [each for each in _runs(rows, now) if (each.end or now) >= start and each.start <= end]
     planned, error = _planned(view, now, end, switches)
     return LaneView(
         view.schedule.name,
         ran,
         planned,
-        median(took) if took else None,
+        durations.p50 if durations else None,
         is_cut=len(rows) == RUNS and rows[0].run_at > start,
         error=error,
     )
