@@ -1,34 +1,24 @@
-"""Forecasts as the command shows them: tables, a heat map of hours, and `--json`."""
+"""Forecasts in a terminal: tables, and a heat map of hours."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
-from sempre.app.times import format_duration, json_instant
+from sempre.app.presentation.forecasts import duration_sources, expected_number, quiet_text
+from sempre.app.times import format_duration
 from sempre.cli.context import CommandContext
 from sempre.cli.layout import Column
-from sempre.domain.forecast import Collision, Forecast, Overrun, Suggestion
-from sempre.domain.forecast.recurrence import DEFAULT_DURATION
-from sempre.drawing import LoadCurve
-from sempre.errors.wording import counted, written_length
+from sempre.domain.forecast import Collision, Forecast, Overrun
+from sempre.errors.wording import counted
 from sempre.grids.instants import seconds_of
 from sempre.grids.zones import zone
 
-__all__ = ["curve_of", "forecast_json", "heat_map", "print_forecast"]
+__all__ = ["heat_map", "print_forecast"]
 
-MINUTE = timedelta(minutes=1)
-HOUR = 60
 HOURS = 24
 TENTHS = 10
 NAMES = 3
 PEAKS = ("BUSIEST", "TIMES", "STARTS", "P50", "P95")
 COLLISIONS = ("TOGETHER", "TIMES", "STARTS", Column("SCHEDULES", flexible=20))
-ORIGINS = {
-    "schedule": "from their last runs",
-    "daily counts": "from the average of purged runs",
-    "job": "from other runs of their job",
-    "default": f"assumed ({written_length(DEFAULT_DURATION)})",
-}
 OVERRUNS = (Column("OVERRUNS", flexible=14), "INTERVAL", "P50", "P95", "OVERLAP")
 
 
@@ -42,7 +32,7 @@ def print_forecast(context: CommandContext, found: Forecast) -> None:
             (
                 context.shown_in_table(each.at),
                 str(each.times),
-                *map(_number, (each.starts, each.p50, each.p95)),
+                *map(expected_number, (each.starts, each.p50, each.p95)),
             )
             for each in found.peaks
         ]
@@ -62,20 +52,19 @@ def _summary(context: CommandContext, found: Forecast) -> Iterator[str]:
     starts = counted(round(sum(found.starts)), "start")
     yield f"{starts} of {counted(found.schedules, 'schedule')} from {start} to {end}."
     p50, p95 = found.highest
-    yield f"peak: {_number(p95)} in flight by p95 durations, {_number(p50)} by p50."
+    yield f"peak: {expected_number(p95)} in flight by p95 durations, {expected_number(p50)} by p50."
     if found.capacity is not None:
         over = counted(found.minutes_over_capacity, "minute")
         yield f"capacity: {found.capacity} runs; exceeded in {over} by p95."
     if found.origins:
-        parts = ", ".join(f"{count:,} {ORIGINS[name]}" for name, count in found.origins)
-        yield f"durations of schedules: {parts}."
+        yield f"durations of schedules: {duration_sources(found)}."
 
 
 def _collision(context: CommandContext, found: Collision) -> Sequence[str]:
     names = ", ".join(found.names[:NAMES])
     more = found.schedules - NAMES
     shown = f"{names} and {more:,} more" if more > 0 else names
-    return context.shown_in_table(found.at), str(found.times), _number(found.starts), shown
+    return context.shown_in_table(found.at), str(found.times), expected_number(found.starts), shown
 
 
 def _overrun(found: Overrun) -> Sequence[str]:
@@ -85,11 +74,10 @@ def _overrun(found: Overrun) -> Sequence[str]:
 
 def _advice(found: Forecast) -> Iterator[str]:
     """Yield the quiet hours, and the suggestions with their commands."""
-    if found.quiet and any(found.starts):
-        quiet = ", ".join(f"{each.first:02}:00-{each.until:02}:00" for each in found.quiet)
+    if quiet := quiet_text(found):
         yield from ("", f"quiet: {quiet}")
     for each in found.suggestions:
-        before, after = _number(each.before), _number(each.after)
+        before, after = expected_number(each.before), expected_number(each.after)
         yield from ("", f"suggestion: the peak falls from {before} to {after} with")
         yield from (f"  {each.command_for(name)}" for name in each.names[:NAMES])
         if len(each.names) > NAMES:
@@ -107,7 +95,8 @@ def heat_map(found: Forecast) -> Iterator[str]:
     for day, hours in _hours(found).items():
         cells = (_cell(hours.get(hour), peak) for hour in range(HOURS))
         yield f"{day:11}{' '.join(cells)}".rstrip()
-    yield f"hours by p95, in tenths of the peak of {_number(peak)}; . none, # over nine tenths"
+    tenths = f"tenths of the peak of {expected_number(peak)}"
+    yield f"hours by p95, in {tenths}; . none, # over nine tenths"
 
 
 def _hours(found: Forecast) -> dict[str, dict[int, float]]:
@@ -133,59 +122,3 @@ def _cell(level: float | None, peak: float) -> str:
         return "."
     tenth = -int(-level * TENTHS // peak)
     return "#" if tenth >= TENTHS else str(max(1, tenth))
-
-
-def _number(value: float) -> str:
-    """Write an expected number: whole if it is large, to a tenth if it is small."""
-    near = round(value, 1)
-    return f"{near:,.0f}" if near >= TENTHS or near == round(near) else f"{near:.1f}"
-
-
-def curve_of(found: Forecast) -> LoadCurve:
-    """Return the load of a forecast for its drawing."""
-    window = found.window
-    return LoadCurve(
-        window.start, MINUTE, found.p50, found.p95, found.starts, window.timezone, found.capacity
-    )
-
-
-def forecast_json(found: Forecast) -> dict[str, Any]:
-    """Return a forecast as `--json` prints it."""
-    p50, p95 = found.highest
-    return {
-        "from": json_instant(found.window.start),
-        "to": json_instant(found.window.end),
-        "timezone": found.window.timezone,
-        "schedules": found.schedules,
-        "durations": dict(found.origins),
-        "starts": round(sum(found.starts), 3),
-        "peak": {"p50": p50, "p95": p95},
-        "capacity": found.capacity,
-        "minutes_over_capacity": found.minutes_over_capacity,
-        "minutes": {"starts": found.starts, "p50": found.p50, "p95": found.p95},
-        "peaks": [{**vars(each), "at": json_instant(each.at)} for each in found.peaks],
-        "collisions": [{**vars(each), "at": json_instant(each.at)} for each in found.collisions],
-        "quiet_hours": [vars(each) for each in found.quiet],
-        "overruns": [
-            {
-                "name": each.name,
-                "interval": each.interval.total_seconds(),
-                "p50": each.durations.p50.total_seconds(),
-                "p95": each.durations.p95.total_seconds(),
-                "overlap": each.overlap,
-            }
-            for each in found.overruns
-        ],
-        "suggestions": [_suggestion(each) for each in found.suggestions],
-        "left_out": [vars(each) for each in found.left_out],
-    }
-
-
-def _suggestion(found: Suggestion) -> dict[str, Any]:
-    return {
-        "names": found.names,
-        "options": found.options,
-        "command": found.command,
-        "peak_before": found.before,
-        "peak_after": found.after,
-    }

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from sempre.app.presentation.json_version import JSON_VERSION
 from sempre.cli.layout import (
     GAP,
     LEAST,
@@ -29,7 +30,7 @@ from sempre.errors import printable_json
 
 __all__ = ["NO_BREAK", "VERSION", "Output", "inform", "printable", "table_lines"]
 
-VERSION = 3
+VERSION = JSON_VERSION
 """The version of every `--json` object; it changes when a field goes or changes its meaning."""
 
 INDENT = "   "

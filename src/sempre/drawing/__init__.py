@@ -8,7 +8,7 @@ from sempre.drawing.day_map import Day, calendar, calendar_table
 from sempre.drawing.frame import Table
 from sempre.drawing.load_chart import LoadCurve, load
 from sempre.drawing.run_bars import Bar, bars_table, sparkline
-from sempre.drawing.theme import STYLE
+from sempre.drawing.theme import STYLE, style_with
 from sempre.drawing.timeline import Lane, Planned, Ran, gantt, gantt_table
 from sempre.drawing.trend_line import Point, trend, trend_table
 
@@ -29,6 +29,7 @@ __all__ = [
     "gantt_table",
     "load",
     "sparkline",
+    "style_with",
     "trend",
     "trend_table",
 ]

@@ -4,7 +4,9 @@ A page serves `STYLE` as a file. States differ by colour, and failures and misse
 too: a drawing stays readable in black and white.
 """
 
-__all__ = ["STATES", "STYLE"]
+from collections.abc import Mapping
+
+__all__ = ["STATES", "STYLE", "style_with"]
 
 STATES = ("succeeded", "failed", "running", "skipped", "missed", "cancelled", "superseded")
 """States of executions that have a colour; other classes get the colour of skipped ones."""
@@ -76,6 +78,17 @@ COLOURS = """
 .chart .failures-3 {{ fill: {bad}; }}
 .chart .empty {{ fill: {empty}; }}
 """
+
+
+def style_with(colours: Mapping[str, str]) -> str:
+    """Return the stylesheet in other colours: a page gives its own variables.
+
+    Args:
+        colours: a CSS colour for each name that `LIGHT` has.
+    """
+    return SHAPES + COLOURS.format(**colours)
+
+
 STYLE = (
     SHAPES
     + COLOURS.format(**LIGHT)

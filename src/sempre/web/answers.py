@@ -1,10 +1,10 @@
-"""Answers of handlers, as data: a page, a redirect, JSON, or a failure to explain."""
+"""Answers of handlers, as data: a page, a redirect, JSON, a file, or a failure to explain."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Answer", "Explained", "JsonAnswer", "PageAnswer", "Redirect"]
+__all__ = ["Answer", "Explained", "FileAnswer", "JsonAnswer", "PageAnswer", "Redirect"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,15 @@ class JsonAnswer:
 
 
 @dataclass(frozen=True)
+class FileAnswer:
+    """A file to download, sent part by part while it is made."""
+
+    name: str
+    media_type: str
+    parts: Iterator[str]
+
+
+@dataclass(frozen=True)
 class Explained:
     """A failure that a person can read: what happened, why, and what to do.
 
@@ -60,4 +69,4 @@ class Explained:
     retry_after: int = 0
 
 
-Answer = PageAnswer | Redirect | JsonAnswer | Explained
+Answer = PageAnswer | Redirect | JsonAnswer | FileAnswer | Explained

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from sempre.drawing import style_with
+
 __all__ = ["Asset", "assets"]
 
 TYPES = {
@@ -14,6 +16,21 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 DIGITS = 12
+COLOURS = {
+    "ink": "var(--text)",
+    "faint": "var(--soft)",
+    "ground": "var(--card)",
+    "line": "var(--line)",
+    "empty": "var(--sunk)",
+    "first": "var(--live)",
+    "second": "color-mix(in srgb, var(--live) 38%, var(--card))",
+    "good": "var(--good)",
+    "bad": "var(--bad)",
+    "busy": "var(--live)",
+    "idle": "var(--mute)",
+    "warm": "var(--warn)",
+}
+"""The colours of drawings: those of the theme that the visitor chose."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +56,8 @@ def assets() -> Mapping[str, Asset]:
         media_type = TYPES.get("." + each.name.rpartition(".")[2])
         if media_type:
             content = each.read_bytes()
+            if each.name == "sempre.css":
+                content += style_with(COLOURS).encode()
             digest = hashlib.sha256(content).hexdigest()[:DIGITS]
             found[each.name] = Asset(each.name, content, media_type, digest)
     return found

@@ -8,20 +8,26 @@ from urllib.parse import quote, unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 
 from sempre.app.times import format_duration, json_instant
 from sempre.domain.execution import Execution
 from sempre.domain.redaction import redacted_text
 from sempre.web.acts import ACTS
-from sempre.web.answers import Answer, Explained, JsonAnswer, Redirect
+from sempre.web.answers import Answer, Explained, FileAnswer, JsonAnswer, Redirect
 from sempre.web.assets import assets
+from sempre.web.drawings import bars, sparkline
 from sempre.web.lights import light
 from sempre.web.navigation import entries_for
 from sempre.web.protection import HEADERS
 from sempre.web.roles import Role
 from sempre.web.routes import ROUTES
-from sempre.web.sparkline import bars, sparkline
 from sempre.web.visit import Options, Visit
 
 __all__ = ["TOLD", "read_told", "response_of", "secured"]
@@ -39,6 +45,10 @@ def response_of(
         return _redirect(answer, prefix)
     if isinstance(answer, JsonAnswer):
         return JSONResponse(dict(answer.content), answer.status)
+    if isinstance(answer, FileAnswer):
+        # Saved, never shown: a file has a style of its own, which the policy of pages forbids.
+        named = {"content-disposition": f'attachment; filename="{answer.name}"'}
+        return StreamingResponse(answer.parts, media_type=answer.media_type, headers=named)
     if isinstance(answer, Explained):
         return _failure(answer, visit, options, prefix=prefix, as_json=as_json)
     values = {**answer.values, "visit": visit, "topics": answer.topics}
@@ -111,6 +121,7 @@ def _templates() -> Environment:
         "duration": _duration,
         "masked": _masked,
         "number": lambda value: f"{value:,}",
+        "seconds": lambda value: format_duration(timedelta(seconds=value)),
     }
     found.globals |= {
         "Role": Role,

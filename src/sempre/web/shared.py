@@ -10,10 +10,12 @@ __all__ = ["Shared"]
 
 T = TypeVar("T")
 MOMENT = 1.0
+MOST = 64
+"""Readings that are kept."""
 
 
 class Shared:
-    """Keeps readings for seconds; one thread reads, the others wait for its reading.
+    """Keeps readings for seconds; one thread reads, others wait for that reading alone.
 
     Only what every visitor may see alike is shared: nothing that depends on a role.
     """
@@ -22,19 +24,33 @@ class Shared:
         """Begin without a reading."""
         self._clock = clock
         self._lock = Lock()
-        self._kept: dict[str, tuple[float, Any]] = {}
+        self._kept: dict[str, _Kept] = {}
 
     def value(self, name: str, read: Callable[[], T], *, seconds: float = MOMENT) -> T:
         """Return a reading that is at most so many seconds old."""
         with self._lock:
+            kept = self._kept.pop(name, None) or _Kept()
+            self._kept[name] = kept
+            # Names contain filters that visitors type: the reading used longest ago is dropped.
+            while len(self._kept) > MOST:
+                del self._kept[next(iter(self._kept))]
+        with kept.lock:
             now = self._clock.elapsed()
-            known = self._kept.get(name)
-            if known is None or now - known[0] > seconds:
-                known = self._kept[name] = now, read()
-            found: T = known[1]
+            if kept.read_at is None or now - kept.read_at > seconds:
+                kept.value, kept.read_at = read(), now
+            found: T = kept.value
             return found
 
     def forget(self) -> None:
         """Drop every reading: a visitor who has changed something sees the change."""
         with self._lock:
             self._kept.clear()
+
+
+class _Kept:
+    """A reading, and the lock of the thread that reads."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.read_at: float | None = None
+        self.value: Any = None

@@ -8,7 +8,10 @@ from sempre import Sempre
 from sempre.web.routes import ROUTES
 from tests.integration.web.conftest import NASTY, Client
 
-PAGES = ("/", "/schedules", "/executions", "/workers", "/switches", "/log", "/settings")
+PAGES = (
+    *("/", "/schedules", "/executions", "/workers", "/switches", "/log", "/settings"),
+    *("/timeline", "/forecast", "/pairs", "/statement", "/statement?schedule=charge"),
+)
 READS = ("status", "schedules", "executions", "workers", "switches", "log", "openapi.json")
 
 
@@ -40,7 +43,7 @@ def test_hostile_texts_are_shown_as_text(app: Sempre, client: Client) -> None:
         text = client().get(path).text
         assert "<script>alert" not in text, path
 
-    assert "&lt;script&gt;alert" in client().get(nasty[8]).text
+    assert "&lt;script&gt;alert" in client().get(nasty[len(PAGES) + 1]).text
 
 
 def test_secrets_stay_masked_on_pages_and_in_the_api(app: Sempre, client: Client) -> None:

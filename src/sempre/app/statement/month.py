@@ -19,7 +19,7 @@ from sempre.domain.statement.period import Period
 from sempre.domain.statement.walk import Walk
 from sempre.engine.core import Engine
 from sempre.errors import NotFound
-from sempre.ports.messages import ScheduleQuery
+from sempre.ports.messages import Page, ScheduleQuery
 from sempre.ports.pages import walk_pages
 
 __all__ = ["MonthStatement", "Selected"]
@@ -88,6 +88,26 @@ class MonthStatement:
     def totals(self) -> Totals:
         """The sums of the schedules that were read; complete after the last schedule."""
         return self._account.totals()
+
+    def page(self, *, limit: int, after: str = "", text: str = "") -> Page[ScheduleStatement]:
+        """Return the statements of a page of schedules by name, and where the next page begins.
+
+        Deleted schedules are left out. The totals are the sums of the page.
+
+        Raises:
+            NotFound: the schedule that was asked for is unknown.
+        """
+        selected, self._account, self.notes = self._selected, Account(), []
+        if selected.schedule is not None:
+            return Page(tuple(self))
+        query = ScheduleQuery(
+            text=text, job=selected.job, tag=selected.tag, limit=limit, after=after
+        )
+        found = self._engine.read(self._engine.store.schedules(query))
+        items = [self._of(each) for each in found.items if each.created_at < self.period.end]
+        for each in items:
+            self._account.add_totals(each.totals)
+        return Page(tuple(items), found.after)
 
     def slots(self) -> Iterator[tuple[str, SlotEntry]]:
         """Yield every slot with its outcome, with the name of its schedule, in order."""

@@ -1,17 +1,18 @@
 """`sempre statement`: the slots that a month demanded, against what happened."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from sempre.app.statement import MonthStatement
+from sempre.app.statement.files import csv_lines, json_parts
+from sempre.app.statement.page import page_parts
 from sempre.app.times import zone_of
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
-from sempre.cli.statement.files import print_csv, print_json
-from sempre.cli.statement.page import write_page
 from sempre.cli.statement.table import print_slots, print_statement
 
 __all__ = ["statement"]
@@ -49,9 +50,9 @@ def statement(
     if html is not None:
         _write(found, html)
     elif as_csv:
-        print_csv(found, slots=slots)
+        _print(csv_lines(found, slots=slots))
     elif context.output.as_json:
-        print_json(found, slots=slots)
+        _print(json_parts(found, slots=slots))
     elif slots:
         print_slots(context, found)
     else:
@@ -68,9 +69,15 @@ def _zone(context: CommandContext, name: str | None) -> str | None:
     return None if view is None else zone_of(view.schedule.definition.grid)
 
 
+def _print(parts: Iterable[str]) -> None:
+    for part in parts:
+        click.echo(part, nl=False)
+
+
 def _write(found: MonthStatement, path: Path) -> None:
     try:
-        write_page(found, path)
+        with path.open("w", encoding="utf-8") as page:
+            page.writelines(page_parts(found))
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror}."
         raise Failure(message, code=ExitCode.USAGE) from error

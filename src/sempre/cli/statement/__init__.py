@@ -1,3 +1,3 @@
-"""The forms of a statement: a table, CSV, JSON, and a page to print."""
+"""The statement of a month in a terminal."""
 
 __all__ = ()

@@ -4,10 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from sempre.app.statement import MonthStatement
-from sempre.cli.context import CommandContext
-from sempre.cli.layout import Column
-from sempre.cli.output import inform
-from sempre.cli.statement.texts import (
+from sempre.app.statement.texts import (
     COLUMNS,
     OTHER,
     detail,
@@ -16,6 +13,9 @@ from sempre.cli.statement.texts import (
     slots_text,
     unexplained_text,
 )
+from sempre.cli.context import CommandContext
+from sempre.cli.layout import Column
+from sempre.cli.output import inform
 from sempre.domain.statement.account import ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import SlotEntry
 from sempre.errors.wording import counted

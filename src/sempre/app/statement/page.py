@@ -7,15 +7,12 @@ top, so the parts of the page are collected in temporary files while the store i
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import escape
-from pathlib import Path
-from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO
 
-from sempre.app.statement import MonthStatement
-from sempre.app.times import format_instant, json_instant
-from sempre.cli.statement.page_style import STYLE
-from sempre.cli.statement.texts import (
+from sempre.app.statement.month import MonthStatement
+from sempre.app.statement.page_style import STYLE
+from sempre.app.statement.texts import (
     COLUMNS,
     OTHER,
     detail,
@@ -25,14 +22,16 @@ from sempre.cli.statement.texts import (
     slots_text,
     unexplained_text,
 )
+from sempre.app.times import format_instant, json_instant
 from sempre.domain.execution import Execution
 from sempre.domain.statement.account import Change, ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import Outcome, SlotEntry
 from sempre.errors import printable
 
-__all__ = ["write_page"]
+__all__ = ["MEANINGS", "page_parts"]
 
 SECTIONS = "<h2>Slots that did not run on time, other runs, and changes</h2>\n"
+CHUNK = 65_536
 LONG_AGO = datetime(1970, 1, 2, tzinfo=UTC)
 """Not the year of any instant on the page: so each is written with its year."""
 MEANINGS = {
@@ -52,29 +51,30 @@ MEANINGS = {
 }
 
 
-def write_page(statement: MonthStatement, path: Path) -> None:
-    """Write the page; an existing file is replaced."""
+def page_parts(statement: MonthStatement) -> Iterator[str]:
+    """Yield the page in parts; the first part follows the reading of the last schedule."""
     with (
         TemporaryFile("w+", encoding="utf-8") as rows,
         TemporaryFile("w+", encoding="utf-8") as sections,
-        path.open("w", encoding="utf-8") as page,
     ):
-        page_of = _Page(statement)
+        page = _Page(statement)
         for found in statement:
             rows.write(_row(found.name, found.totals, revision_text(found)))
-            sections.writelines(page_of.section(found))
-        page.write(page_of.head())
-        page.write(page_of.totals())
-        _append(page, rows, page_of.table_head(), page_of.table_end())
-        _append(page, sections, SECTIONS, "")
-        page.writelines(page_of.end())
+            sections.writelines(page.section(found))
+        yield page.head()
+        yield page.totals()
+        yield page.table_head()
+        yield from _content(rows)
+        yield page.table_end()
+        yield SECTIONS
+        yield from _content(sections)
+        yield from page.end()
 
 
-def _append(page: IO[str], part: IO[str], before: str, after: str) -> None:
+def _content(part: IO[str]) -> Iterator[str]:
     part.seek(0)
-    page.write(before)
-    copyfileobj(part, page)
-    page.write(after)
+    while text := part.read(CHUNK):
+        yield text
 
 
 class _Page:

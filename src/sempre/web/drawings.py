@@ -1,35 +1,37 @@
-"""A sparkline: the last runs of a schedule as bars, drawn as SVG without script or style.
-
-To be replaced by the drawing package once that exists; only `sparkline` is used elsewhere.
-"""
+"""Drawings in pages: `sempre.drawing` as markup, and the bars of the overview."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
 from markupsafe import Markup
 
+from sempre import drawing
 from sempre.domain.execution import Execution
 from sempre.domain.states import State
 
-__all__ = ["bars", "sparkline"]
+__all__ = ["bars", "embedded", "sparkline", "state_of"]
 
-STEP, WIDTH, HEIGHT, LEAST = 5, 4, 22, 3
+STEP, WIDTH, HEIGHT = 5, 4, 22
 RUNS = 30
 
 
-def sparkline(history: Sequence[Execution], *, label: str = "") -> Markup:
+def embedded(svg: str) -> Markup:
+    """Return a drawing as markup: `sempre.drawing` has escaped every text in it."""
+    return Markup(svg)  # noqa: S704 - the drawing is escaped, and has no script and no link
+
+
+def sparkline(history: Sequence[Execution], *, label: str = "Last runs") -> Markup:
     """Draw runs, the newest first in `history` and last in the picture; height is duration."""
-    rows = list(reversed(history[:RUNS]))
-    times = [(row.took or timedelta(0)).total_seconds() for row in rows]
-    # Runs of milliseconds are drawn flat: their differences are noise.
-    longest = max((1.0, *times))
-    classes = [_class_of(row) for row in rows]
-    heights = [
-        HEIGHT if name == "failed" else max(LEAST, round(HEIGHT * time / longest))
-        for name, time in zip(classes, times, strict=True)
+    shown = [
+        drawing.Bar((row.took or timedelta(0)).total_seconds(), state_of(row))
+        for row in reversed(history[:RUNS])
     ]
-    words = label or f"{len(rows)} runs, {classes.count('failed')} failed"
-    return bars([[each] for each in zip(heights, classes, strict=True)], count=RUNS, label=words)
+    return embedded(drawing.sparkline(shown, title=label, most=RUNS))
+
+
+def state_of(row: Execution) -> str:
+    """Return the state that a drawing shows: a run that waits for its retry has failed."""
+    return str(State.FAILED if row.is_live and row.failures else row.state)
 
 
 def bars(columns: Sequence[Sequence[tuple[int, str]]], *, count: int, label: str) -> Markup:
@@ -53,11 +55,3 @@ def _rectangle(x: int, y: int, part: tuple[int, str]) -> Markup:
     return Markup('<rect class="bar-{}" x="{}" y="{}" width="{}" height="{}"/>').format(
         name, x, y, WIDTH, height
     )
-
-
-def _class_of(row: Execution) -> str:
-    if row.state is State.FAILED or (row.is_live and row.failures):
-        return "failed"
-    if row.state is State.RUNNING:
-        return "running"
-    return "ok" if row.state is State.SUCCEEDED else "none"

@@ -1,55 +1,53 @@
-"""The statement of a month as CSV and as JSON, written as it is read."""
+"""The statement of a month as CSV and as JSON, in parts that follow the reading of the store."""
 
 import csv
 import io
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
-from sempre.app.statement import MonthStatement
+from sempre.app.presentation.json_version import JSON_VERSION
+from sempre.app.statement.month import MonthStatement
 from sempre.app.times import json_instant
-from sempre.cli.output import VERSION
 from sempre.domain.execution import Execution
 from sempre.domain.statement.account import Change, ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import Outcome, SlotEntry
 from sempre.domain.states import Kind
 from sempre.errors import printable_json
 
-__all__ = ["print_csv", "print_json"]
+__all__ = ["csv_lines", "json_parts"]
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 SLOT_FIELDS = ("schedule", "first", "last", "slots", "outcome", "reason")
 RUN_FIELDS = ("execution", "started_at", "late_seconds", "made_good")
 
 
-def print_csv(statement: MonthStatement, *, slots: bool) -> None:
-    """Print a row for each schedule, or for each slot."""
+def csv_lines(statement: MonthStatement, *, slots: bool) -> Iterator[str]:
+    """Yield the headings, then a line for each schedule, or for each slot."""
     if slots:
-        _print_row([*SLOT_FIELDS, *RUN_FIELDS])
+        yield _line([*SLOT_FIELDS, *RUN_FIELDS])
         for name, entry in statement.slots():
-            _print_row([name, *_slot(entry).values()])
+            yield _line([name, *_slot(entry).values()])
         return
     kinds = [str(kind) for kind in Kind if kind is not Kind.SCHEDULED]
     outcomes = [_key(each) for each in Outcome]
-    _print_row(["month", "zone", "schedule", "job", "demanded", *outcomes, "made_good", *kinds])
+    yield _line(["month", "zone", "schedule", "job", "demanded", *outcomes, "made_good", *kinds])
     for found in statement:
         totals = found.totals
         counts = [totals.count(each) for each in Outcome]
         others = [_of_kind(totals, kind) for kind in Kind if kind is not Kind.SCHEDULED]
         head = [statement.period.month, statement.period.zone, found.name, found.job]
-        _print_row([*head, totals.demanded, *counts, totals.made_good, *others])
+        yield _line([*head, totals.demanded, *counts, totals.made_good, *others])
 
 
 def _of_kind(totals: Totals, kind: Kind) -> int:
     return sum(count for (each, _), count in totals.others.items() if each is kind)
 
 
-def _print_row(cells: list[Any]) -> None:
-    """Print one line; a cell that a spreadsheet would take for a formula begins with a quote."""
+def _line(cells: list[Any]) -> str:
+    """Return one line; a cell that a spreadsheet would take for a formula begins with a quote."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(map(_cell, cells))
-    click.echo(line.getvalue())
+    csv.writer(line, lineterminator="\n").writerow(map(_cell, cells))
+    return line.getvalue()
 
 
 def _cell(value: object) -> object:
@@ -58,19 +56,18 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-def print_json(statement: MonthStatement, *, slots: bool) -> None:
-    """Print the one object of `--json`, piece by piece."""
-    click.echo(f'{{"v": {VERSION}, "statement": {{', nl=False)
-    head = _head(statement)
-    for key, value in head.items():
-        click.echo(f"{printable_json(key)}: {printable_json(value)}, ", nl=False)
+def json_parts(statement: MonthStatement, *, slots: bool) -> Iterator[str]:
+    """Yield the one object of `--json`, piece by piece."""
+    yield f'{{"v": {JSON_VERSION}, "statement": {{'
+    for key, value in _head(statement).items():
+        yield f"{printable_json(key)}: {printable_json(value)}, "
     name = "slots" if slots else "schedules"
     items = _slot_items(statement) if slots else map(_schedule, statement)
-    click.echo(f'"{name}": [', nl=False)
+    yield f'"{name}": ['
     for number, item in enumerate(items):
-        click.echo((", " if number else "") + printable_json(item), nl=False)
+        yield (", " if number else "") + printable_json(item)
     totals, notes = printable_json(_totals(statement.totals)), printable_json(statement.notes)
-    click.echo(f'], "totals": {totals}, "notes": {notes}}}}}')
+    yield f'], "totals": {totals}, "notes": {notes}}}}}\n'
 
 
 def _head(statement: MonthStatement) -> dict[str, Any]:

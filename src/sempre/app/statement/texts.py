@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sempre.app.statement import MonthStatement
+from sempre.app.statement.month import MonthStatement
 from sempre.app.times import format_duration, format_instant
 from sempre.domain.statement.account import ScheduleStatement, Totals
 from sempre.domain.statement.outcomes import Outcome, SlotEntry
