@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from sempre.cli.context import CommandContext
 from sempre.cli.layout import Column
-from sempre.cli.times import format_duration, json_instant
-from sempre.domain.forecast import Collision, Forecast, Overrun, Suggestion
+from sempre.cli.times import format_duration
+from sempre.domain.forecast import Collision, Forecast, Overrun
 from sempre.domain.forecast.recurrence import DEFAULT_DURATION
 from sempre.drawing import LoadCurve
 from sempre.errors.wording import counted, written_length
 from sempre.grids.instants import seconds_of
 from sempre.grids.zones import zone
 
-__all__ = ["curve_of", "forecast_json", "heat_map", "print_forecast"]
+__all__ = ["curve_of", "heat_map", "print_forecast"]
 
 MINUTE = timedelta(minutes=1)
 HOUR = 60
@@ -147,45 +146,3 @@ def curve_of(found: Forecast) -> LoadCurve:
     return LoadCurve(
         window.start, MINUTE, found.p50, found.p95, found.starts, window.timezone, found.capacity
     )
-
-
-def forecast_json(found: Forecast) -> dict[str, Any]:
-    """Return a forecast as `--json` prints it."""
-    p50, p95 = found.highest
-    return {
-        "from": json_instant(found.window.start),
-        "to": json_instant(found.window.end),
-        "timezone": found.window.timezone,
-        "schedules": found.schedules,
-        "durations": dict(found.origins),
-        "starts": round(sum(found.starts), 3),
-        "peak": {"p50": p50, "p95": p95},
-        "capacity": found.capacity,
-        "minutes_over_capacity": found.minutes_over_capacity,
-        "minutes": {"starts": found.starts, "p50": found.p50, "p95": found.p95},
-        "peaks": [{**vars(each), "at": json_instant(each.at)} for each in found.peaks],
-        "collisions": [{**vars(each), "at": json_instant(each.at)} for each in found.collisions],
-        "quiet_hours": [vars(each) for each in found.quiet],
-        "overruns": [
-            {
-                "name": each.name,
-                "interval": each.interval.total_seconds(),
-                "p50": each.durations.p50.total_seconds(),
-                "p95": each.durations.p95.total_seconds(),
-                "overlap": each.overlap,
-            }
-            for each in found.overruns
-        ],
-        "suggestions": [_suggestion(each) for each in found.suggestions],
-        "left_out": [vars(each) for each in found.left_out],
-    }
-
-
-def _suggestion(found: Suggestion) -> dict[str, Any]:
-    return {
-        "names": found.names,
-        "options": found.options,
-        "command": found.command,
-        "peak_before": found.before,
-        "peak_after": found.after,
-    }

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from sempre.app.presentation.forecasts import forecast_json
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
-from sempre.cli.forecasts import curve_of, forecast_json, print_forecast
+from sempre.cli.forecasts import curve_of, print_forecast
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
 from sempre.drawing import load
