@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from sempre.app.presentation.slots import TICK, upcoming
+from sempre.app.presentation.slots import TICK, all_views, upcoming
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
 from sempre.cli.fields import Field, Fields
@@ -21,8 +21,6 @@ from sempre.errors import SempreError
 from sempre.ports.messages import View
 
 __all__ = ["next_slots"]
-
-PAGE = 500
 
 
 class _Slot(NamedTuple):
@@ -52,7 +50,7 @@ def next_slots(
 
     Without NAME, of all schedules in order.
     """
-    views = [context.view(name)] if name else list(_all_views(context))
+    views = [context.view(name)] if name else list(all_views(context))
     context.read(context.store.last_pass())
     after, until = context.now, None
     if between:
@@ -69,18 +67,6 @@ def next_slots(
     if name and not found:
         [summary] = summaries_of(context, [views[0].schedule])
         inform(f"{name} will not run: {summary.state}.")
-
-
-def _all_views(context: CommandContext) -> Iterator[View]:
-    after = ""
-    while True:
-        reading = context.store.slice(after=after, limit=PAGE)
-        views = context.read(reading)
-        yield from views
-        ids = [view.schedule.id for view in views] + [each.missing for each in reading.unreadable]
-        if len(ids) < PAGE:
-            return
-        after = max(ids)
 
 
 def _slots(view: View, after: datetime, *, strict: bool, overdue: bool) -> Iterator[_Slot]:

@@ -1,0 +1,100 @@
+"""The OpenAPI description of the JSON API is valid, and requests made from it are answered as told.
+
+Schemathesis makes requests from the description, allowed and not allowed ones. The number of
+examples is small and the seed is fixed, so that the test takes seconds and always does the same.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from schemathesis import Case
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.testclient import TestClient
+
+from sempre import Sempre
+from sempre.web.api.table import OPERATIONS
+from tests.integration.web.conftest import Client, declare
+from tests.unit.web.api_components import PACKAGED, components
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+ROUTES = [(each.method, "/api/v1" + each.path.replace(":path", "")) for each in OPERATIONS]
+
+
+def described(client: Client) -> dict[str, Any]:
+    found: dict[str, Any] = client().get("/api/v1/openapi.json").json()
+    return found
+
+
+def test_the_description_is_valid_openapi(client: Client) -> None:
+    OpenAPIV31SpecValidator(described(client)).validate()
+
+
+def test_every_component_is_used(client: Client) -> None:
+    document = described(client)
+    text = str(document)
+
+    for name in document["components"]["schemas"]:
+        assert f"'#/components/schemas/{name}'" in text, name
+
+
+def test_shapes_are_those_of_the_command_line() -> None:
+    import json  # noqa: PLC0415 - only here
+
+    packaged = json.loads(PACKAGED.read_text())
+    assert packaged == components(), "run: python -m tests.unit.web.api_components"
+
+
+@pytest.fixture(scope="module")
+def server(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Return a dashboard whose store keeps what earlier requests changed."""
+    copy = tmp_path_factory.mktemp("api") / "jobs.db"
+    copy.write_bytes(file.read_bytes())
+    app = Sempre(f"sqlite:///{copy}")
+    declare(app)
+    yield app.dashboard(auth=lambda _: ("admin", "ann"))
+    app.close()
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=str)
+@pytest.mark.parametrize(("method", "path"), ROUTES, ids=lambda each: str(each))
+def test_requests_made_from_the_description(
+    server: Any,  # noqa: ANN401 - an ASGI application
+    method: str,
+    path: str,
+    mode: GenerationMode,
+) -> None:
+    document = TestClient(server).get("/api/v1/openapi.json").json()
+    operation = schemathesis.openapi.from_dict(document)[path][method]
+    operation.schema.app = server
+
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @seed(2026)
+    @settings(
+        max_examples=12,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def check(case: Case) -> None:
+        case.call_and_validate(checks=CHECKS)
+
+    check()
