@@ -156,7 +156,7 @@ class Dashboard:
             prefix=prefix,
             path=request.url.path.removeprefix(prefix) or "/",
             params={name: str(value) for name, value in request.path_params.items()},
-            query=_words(request.url.query),
+            query=_words(request.url.query, blanks=route.path.startswith(API)),
             form=form,
             body=body,
             zone=self._zone(request),
@@ -267,9 +267,9 @@ def _is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON
 
 
-def _words(text: str) -> Words:
+def _words(text: str, *, blanks: bool = False) -> Words:
     try:
-        return parse_qs(text, keep_blank_values=False, max_num_fields=MOST_FIELDS)
+        return parse_qs(text, keep_blank_values=blanks, max_num_fields=MOST_FIELDS)
     except ValueError:
         raise _Turned(TOO_MANY_FIELDS) from None
 

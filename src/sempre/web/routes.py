@@ -1,7 +1,8 @@
 """The table of routes: path, method, the lowest role, and the handler that returns an answer.
 
 A page is added by a function in `views/`, a template, one row here, and an entry in `navigation`.
-Acts have their routes from the table `acts.ACTS`, the JSON API from `api.table.OPERATIONS`. Handlers are synchronous and run in a thread.
+Acts have their routes from the table `acts.ACTS`, the JSON API from `api.table.OPERATIONS`.
+Handlers are synchronous and run in a thread.
 """
 
 from collections.abc import Callable
