@@ -24,7 +24,7 @@ def ask(client: Client) -> Ask:
     document = browser.get(f"{API}/openapi.json").json()
     patterns = {re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(p)): p for p in document["paths"]}
 
-    def request(path: str, status: int = 200, *, body: object = None, **query: object) -> Any:  # noqa: ANN401 - JSON
+    def request(path: str, status: int = 200, *, body: object = None, **query: Any) -> Any:  # noqa: ANN401 - JSON
         method = "get" if body is None else "post"
         known = next(p for pattern, p in patterns.items() if re.fullmatch(pattern, API + path))
         if body is None:
@@ -214,6 +214,13 @@ def test_a_switch_is_previewed_and_stays_on(app: Sempre, ask: Ask) -> None:
 
     assert [each["name"] for each in found["schedules"]] == ["charge"]
     assert not app.switch("tag:billing").is_off
+
+
+def test_a_whole_number_may_be_written_with_a_point(ask: Ask) -> None:
+    body = {"target": "tag:billing", "listed": 255.0, "days": 7.0}
+
+    assert ask("/plan/switch", body=body)["switch"]["schedules"]
+    assert ask("/plan/switch", 400, body={**body, "days": 7.5})["error"]["field"] == "days"
 
 
 def test_a_backfill_lists_slots_first_and_then_runs_them(app: Sempre, ask: Ask) -> None:

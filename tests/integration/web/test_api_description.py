@@ -79,6 +79,16 @@ def api(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     app.close()
 
 
+def name_what_exists(case: Case[Any]) -> None:
+    """Replace names that nothing has, so that a request gets beyond its first check."""
+    known = {"target": "nightly", "schedule": "nightly", "job": "charge", "month": "2026-03"}
+    for given_values in (case.body, case.query):
+        if isinstance(given_values, dict):
+            given_values |= {name: known[name] for name in known.keys() & given_values.keys()}
+    if case.path_parameters and "name" in case.path_parameters:
+        case.path_parameters["name"] = "nightly"
+
+
 @pytest.mark.parametrize(("method", "path", "mode"), CASES, ids=str)
 def test_requests_made_from_the_description(
     api: Any,  # noqa: ANN401 - a description that Schemathesis has read
@@ -97,7 +107,9 @@ def test_requests_made_from_the_description(
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    def check(case: Case) -> None:
+    def check(case: Case[Any]) -> None:
+        if mode is POSITIVE:
+            name_what_exists(case)
         case.call_and_validate(checks=CHECKS)
 
     check()

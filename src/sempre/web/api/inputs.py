@@ -102,7 +102,9 @@ def read_inputs(
             found[each.name] = each.default
             continue
         _check(each.name, value, each.schema)
-        found[each.name] = value
+        # In JSON 255.0 is a whole number too.
+        is_whole = each.schema.get("type") == "integer"
+        found[each.name] = int(value) if is_whole else value
     return found
 
 
