@@ -59,6 +59,8 @@ class Explained:
         remedy: what to do next, as a sentence.
         code: a text to type or to copy, such as a command.
         retry_after: the seconds after which the page tries again by itself; 0 for never.
+        field: the input that was not accepted.
+        allowed: what the input accepts.
     """
 
     status: int
@@ -67,6 +69,8 @@ class Explained:
     remedy: str = ""
     code: str = ""
     retry_after: int = 0
+    field: str = ""
+    allowed: str = ""
 
 
 Answer = PageAnswer | Redirect | JsonAnswer | FileAnswer | Explained

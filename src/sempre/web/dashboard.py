@@ -4,8 +4,10 @@ import asyncio
 import inspect
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from threading import Lock
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -25,9 +27,13 @@ from sempre.web.failures import (
     FOREIGN_FORM,
     FOREIGN_HOST,
     NO_AUTH,
+    NO_BODY,
+    NO_METHOD,
     NO_PAGE,
+    NOT_JSON,
     READ_ONLY,
     TOO_LARGE,
+    TOO_MANY_FIELDS,
     explained,
     role_missing,
 )
@@ -43,7 +49,9 @@ from sempre.web.visit import Options, Visit, Words
 __all__ = ["Dashboard", "make_dashboard"]
 
 logger = logging.getLogger("sempre")
+JSON = "application/json"
 LARGEST_FORM = 256 * 1024
+MOST_FIELDS = 2000
 DEFECT = Explained(
     500,
     "Something went wrong",
@@ -116,7 +124,6 @@ class Dashboard:
             response_of, answer, visit, self._options, prefix=prefix, as_json=as_json
         )
         if challenge:
-            response.status_code = 401
             response.headers["www-authenticate"] = challenge
         return secured(response)
 
@@ -130,12 +137,15 @@ class Dashboard:
         needed = route.role or Role.READ
         if identity.role < needed:
             raise _Turned(role_missing(needed, identity.role, identity.name))
+        form: Words = {}
+        body: Mapping[str, Any] = {}
         if route.method == "POST":
             if options.read_only:
                 raise _Turned(READ_ONLY)
-            if not is_own_form(request.headers):
-                raise _Turned(FOREIGN_FORM)
-        form = await _form(request) if route.method == "POST" else {}
+            if route.path.startswith(API):
+                body = await _object(request)
+            else:
+                form = await _form(request)
         actor = identity.name or self._operator.actor
         prefix = _prefix(request)
         return Visit(
@@ -146,8 +156,9 @@ class Dashboard:
             prefix=prefix,
             path=request.url.path.removeprefix(prefix) or "/",
             params={name: str(value) for name, value in request.path_params.items()},
-            query=parse_qs(request.url.query, keep_blank_values=False, max_num_fields=2000),
+            query=_words(request.url.query, blanks=route.path.startswith(API)),
             form=form,
+            body=body,
             zone=self._zone(request),
             theme=_known(request.cookies.get("sempre_theme", ""), THEMES),
             told=read_told(request.cookies.get(TOLD, "")),
@@ -166,7 +177,9 @@ class Dashboard:
         identity = read_identity(given)
         if identity.role is Role.DENY:
             challenge = str(getattr(self._auth, "challenge", ""))
-            raise _Turned(role_missing(Role.READ, Role.DENY, identity.name), challenge=challenge)
+            answer = role_missing(Role.READ, Role.DENY, identity.name)
+            status = 401 if challenge else answer.status
+            raise _Turned(replace(answer, status=status), challenge=challenge)
         return identity
 
     def _zone(self, request: Request) -> str:
@@ -196,7 +209,12 @@ class Dashboard:
             self.poller.messages(), media_type="text/event-stream", headers=headers
         )
 
-    async def _missing(self, request: Request, _error: HTTPException) -> Response:
+    async def _missing(self, request: Request, error: HTTPException) -> Response:
+        of_api = request.url.path.removeprefix(_prefix(request)).startswith(API)
+        if error.status_code == NO_METHOD.status and of_api:
+            response = await self._respond(request, NO_METHOD)
+            response.headers.update(error.headers or {})
+            return response
         return await self._respond(request, NO_PAGE)
 
     async def _defect(self, request: Request, error: Exception) -> Response:
@@ -213,33 +231,47 @@ def _known(word: str, words: tuple[str, ...]) -> str:
 
 
 async def _form(request: Request) -> Words:
-    """Return the fields of a form, or the texts of a JSON object."""
+    """Return the fields of a form of this dashboard."""
+    if not is_own_form(request.headers):
+        raise _Turned(FOREIGN_FORM)
+    body = await _body(request)
+    return {} if _is_json(request) else _words(body.decode("utf-8", "replace"))
+
+
+async def _object(request: Request) -> Mapping[str, Any]:
+    """Return the JSON object of a request to the API."""
+    # No form of another site can send JSON without asking first.
+    if not is_own_form({**request.headers, "content-type": JSON}):
+        raise _Turned(FOREIGN_FORM)
+    if not _is_json(request):
+        raise _Turned(NOT_JSON)
+    try:
+        given = json.loads(await _body(request))
+    except (ValueError, RecursionError):
+        raise _Turned(NO_BODY) from None
+    if not isinstance(given, dict):
+        raise _Turned(NO_BODY)
+    return given
+
+
+async def _body(request: Request) -> bytes:
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > LARGEST_FORM:
             raise _Turned(TOO_LARGE)
-    if (
-        request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        == "application/json"
-    ):
-        return _json_form(body)
-    text = body.decode("utf-8", "replace")
-    return parse_qs(text, keep_blank_values=False, max_num_fields=2000)
+    return body
 
 
-def _json_form(body: bytes) -> Words:
+def _is_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON
+
+
+def _words(text: str, *, blanks: bool = False) -> Words:
     try:
-        given = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
-        raise _Turned(Explained(400, "Not understood", "The body is not JSON.")) from None
-    if not isinstance(given, dict):
-        raise _Turned(Explained(400, "Not understood", "The body is not a JSON object."))
-    return {
-        name: [str(each) for each in (value if isinstance(value, list) else [value])]
-        for name, value in given.items()
-        if value is not None
-    }
+        return parse_qs(text, keep_blank_values=blanks, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise _Turned(TOO_MANY_FIELDS) from None
 
 
 def _file(request: Request) -> Response:

@@ -19,10 +19,14 @@ from sempre.web.roles import Role
 __all__ = [
     "FOREIGN_FORM",
     "FOREIGN_HOST",
+    "NOT_JSON",
     "NO_AUTH",
+    "NO_BODY",
+    "NO_METHOD",
     "NO_PAGE",
     "READ_ONLY",
     "TOO_LARGE",
+    "TOO_MANY_FIELDS",
     "explained",
     "role_missing",
 ]
@@ -60,6 +64,17 @@ READ_ONLY = Explained(
     "It was made with read_only=True. Nothing was changed.",
     "Use the command line, or a dashboard that allows changes.",
 )
+NOT_JSON = Explained(
+    415,
+    "Not JSON",
+    "The body of a request to the API is a JSON object. Nothing was changed.",
+    "Send the header Content-Type: application/json.",
+)
+NO_METHOD = Explained(
+    405, "No such method", "The address has another method.", "See openapi.json of the API."
+)
+NO_BODY = Explained(400, "Not understood", "The body is not a JSON object.", field="body")
+TOO_MANY_FIELDS = Explained(400, "Not understood", "The request has more than 2,000 fields.")
 TOO_LARGE = Explained(413, "Too large", "The form is larger than 256 KiB. Nothing was changed.")
 
 
@@ -85,7 +100,15 @@ def explained(error: SempreError) -> Explained:
     if isinstance(error, Refused):
         return Explained(409, "Refused", text, "The present state does not allow this.")
     if isinstance(error, InvalidInput):
-        return Explained(400, "Not understood", text, "Go back and correct the value.")
+        remedy = printable(error.hint) or "Correct the value, and try again."
+        return Explained(
+            400,
+            "Not understood",
+            text,
+            remedy,
+            field=printable(error.field),
+            allowed=printable(error.allowed),
+        )
     return _of_store(error, text)
 
 

@@ -1,7 +1,8 @@
 """The table of routes: path, method, the lowest role, and the handler that returns an answer.
 
 A page is added by a function in `views/`, a template, one row here, and an entry in `navigation`.
-Acts have their routes from the table `acts.ACTS`. Handlers are synchronous and run in a thread.
+Acts have their routes from the table `acts.ACTS`, the JSON API from `api.table.OPERATIONS`.
+Handlers are synchronous and run in a thread.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from typing import Literal, NamedTuple
 
 from sempre.web.acts import ACTS
 from sempre.web.answers import Answer
-from sempre.web.api import openapi, reads
+from sempre.web.api import openapi
+from sempre.web.api.operations import answered
+from sempre.web.api.table import OPERATIONS
 from sempre.web.roles import Role
 from sempre.web.views import (
     acts,
@@ -45,14 +48,12 @@ class Route(NamedTuple):
     Attributes:
         role: the lowest role that may enter; None for files that are no secret.
         handler: returns the answer; or the name of a stream that is no answer of one piece.
-        about: what the route does, for the description of the API.
     """
 
     path: str
     method: Literal["GET", "POST"]
     role: Role | None
     handler: Handler | Literal["static", "live"]
-    about: str = ""
 
 
 _PAGES = (
@@ -88,28 +89,10 @@ _PREVIEWED = (
     Route(f"{backfill.PATH}/preview", "POST", Role.OPERATOR, backfill.backfill_preview),
     Route(backfill.PATH, "POST", Role.OPERATOR, backfill.backfill_now),
 )
-_READS = (
-    Route(f"{API}/status", "GET", Role.READ, reads.status, "The health of the store."),
-    Route(f"{API}/schedules", "GET", Role.READ, reads.schedules, "Schedules, by name."),
-    Route(f"{API}/schedules/{{name:path}}", "GET", Role.READ, reads.schedule, "One schedule."),
-    Route(
-        f"{API}/executions", "GET", Role.READ, reads.executions, "Executions, newest slot first."
-    ),
-    Route(f"{API}/executions/{{id}}", "GET", Role.READ, reads.execution, "One execution."),
-    Route(f"{API}/workers", "GET", Role.READ, reads.workers, "Workers and queues."),
-    Route(f"{API}/switches", "GET", Role.READ, reads.switches, "Switches that are off."),
-    Route(f"{API}/log", "GET", Role.READ, reads.actions, "The log of actions, newest first."),
+_API = tuple(
+    Route(f"{API}{each.path}", each.method, each.role, partial(answered, operation=each))
+    for each in OPERATIONS
 )
-_API_ACTS = tuple(
-    Route(f"{API}{act.path}", "POST", act.role, partial(acts.act_by_api, act=act), act.effect)
-    for act in ACTS
-)
-_DESCRIPTION = Route(
-    f"{API}/openapi.json",
-    "GET",
-    Role.READ,
-    lambda visit: openapi.description(visit, [*_READS, *_API_ACTS]),
-    "This description.",
-)
-ROUTES = (*_PAGES, *_ACTS, *_PREVIEWED, *_READS, *_API_ACTS, _DESCRIPTION)
+_DESCRIPTION = Route(f"{API}/openapi.json", "GET", Role.READ, openapi.description)
+ROUTES = (*_PAGES, *_ACTS, *_PREVIEWED, *_API, _DESCRIPTION)
 """All routes; a path is matched in this order."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from sempre.app.health.reader import Reader
@@ -49,7 +50,8 @@ class Visit:
         path: the path of the page, below the prefix.
         params: the parts of the path that a route names.
         query: the query of the URL.
-        form: the fields of a form, or of a JSON object.
+        form: the fields of a form.
+        body: the JSON object of a request to the API.
         zone: the one time zone of the page.
         theme: light, dark or auto.
         told: what an earlier request has to tell.
@@ -65,6 +67,7 @@ class Visit:
     params: Mapping[str, str] = field(default_factory=dict)
     query: Words = field(default_factory=dict)
     form: Words = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
     zone: str = "UTC"
     theme: str = "auto"
     told: str = ""

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fastapi import FastAPI
 from flask import Flask
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -60,3 +61,19 @@ def test_a_dashboard_is_mounted_in_django_and_asks_its_session(tmp_path: Path) -
             "stranger": [403, ""],
             "django": 404,
         }
+
+
+def test_a_dashboard_is_mounted_in_fastapi_with_its_own_api(app: Sempre) -> None:
+    host = FastAPI()
+    host.mount("/jobs", app.dashboard(auth=lambda _: ("operator", "ci")))
+    browser = TestClient(host)
+
+    assert 'href="/jobs/schedules"' in browser.get("/jobs/").text
+    described = browser.get("/jobs/api/v1/openapi.json").json()
+    assert described["servers"] == [{"url": "/jobs"}]
+    body = {"target": "charge", "until": "2h"}
+    assert browser.post("/jobs/api/v1/acts/schedules/pause", json=body).status_code == 200
+    assert app.schedule("charge").row.pause is not None
+    missing = browser.get("/jobs/api/v1/nothing")
+    assert (missing.status_code, missing.json()["error"]["status"]) == (404, 404)
+    assert browser.get("/openapi.json").json()["paths"] == {}

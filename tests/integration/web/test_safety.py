@@ -16,7 +16,7 @@ def requested(browser: TestClient, route: Route) -> int:
     path = route.path.replace("{name:path}", "charge").replace("{id}", "0000")
     if route.method == "GET":
         return browser.get(path, params={"target": "charge"}).status_code
-    body = {"target": ["no such target"]}
+    body: dict[str, object] = {"target": ["no such target"]}
     json = "/api/" in path
     answer = browser.post(path, json=body) if json else browser.post(path, data=body)
     return answer.status_code
@@ -83,7 +83,8 @@ def test_a_program_without_origin_must_send_json(app: Sempre) -> None:
     browser = TestClient(app.dashboard(auth=lambda _: ("operator", "ci")))
     path, body = "/api/v1/acts/schedules/run", {"target": ["charge"], "why": "from a script"}
 
-    assert browser.post(path, data=body).status_code == 403
+    assert browser.post(path, data=body).status_code == 415
+    assert browser.post("/acts/schedules/run", data=body).status_code == 403
     answer = browser.post(path, json=body)
 
     assert answer.status_code == 200
@@ -95,7 +96,8 @@ def test_a_change_by_get_is_impossible(app: Sempre, client: Client) -> None:
 
     for act in ACTS:
         client().get(act.path, params={"target": "charge", "why": "x", "to": "y"})
-        assert client().get(f"/api/v1{act.path}").status_code == 404
+        refused = client().get(f"/api/v1{act.path}")
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
 
     assert len(list(app.actions())) == before
 

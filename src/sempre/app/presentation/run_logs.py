@@ -4,12 +4,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sempre.app.presentation.fields import StoreReader
+from sempre.app.times import json_instant
 from sempre.domain.execution import Execution
 from sempre.domain.redaction import redacted_text
 from sempre.domain.run_log import LogLines, read_log
 from sempre.domain.states import State
 
-__all__ = ["AttemptLog", "logs_of"]
+__all__ = ["AttemptLog", "log_json", "logs_of"]
 
 
 class AttemptLog(NamedTuple):
@@ -34,3 +35,14 @@ def logs_of(reader: StoreReader, row: Execution) -> list[AttemptLog]:
         lines = read_log(redacted_text(log.text, names) if log else "")
         found.append(AttemptLog(number, fence, lines, log.written_at if log else None))
     return found
+
+
+def log_json(log: AttemptLog) -> dict[str, object]:
+    """Return the log of one attempt as a JSON object; `lines` is their number."""
+    return {
+        "attempt": log.attempt,
+        "fence": log.fence,
+        "written_at": json_instant(log.written_at),
+        "lines": log.lines.total,
+        "text": "\n".join(log.lines.after(0)),
+    }

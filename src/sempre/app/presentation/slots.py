@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain, islice
 
+from sempre.app.presentation.fields import StoreReader
 from sempre.domain.planning.plan import TICK
 from sempre.domain.planning.steps import first_slot_from
 from sempre.domain.schedule import Schedule
@@ -11,7 +12,22 @@ from sempre.domain.states import State
 from sempre.grids.grid import following
 from sempre.ports.messages import View
 
-__all__ = ["upcoming"]
+__all__ = ["all_views", "upcoming"]
+
+PAGE = 500
+
+
+def all_views(reader: StoreReader) -> Iterator[View]:
+    """Yield every schedule with the rows that planning reads."""
+    after = ""
+    while True:
+        reading = reader.store.slice(after=after, limit=PAGE)
+        views = reader.read(reading)
+        yield from views
+        ids = [view.schedule.id for view in views] + [each.missing for each in reading.unreadable]
+        if len(ids) < PAGE:
+            return
+        after = max(ids)
 
 
 def upcoming(

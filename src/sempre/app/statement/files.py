@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from sempre.app.presentation.json_version import JSON_VERSION
+from sempre.app.presentation.statements import (
+    outcome_key,
+    schedule_statement_json,
+    slot_entry_json,
+    statement_head,
+    totals_json,
+)
 from sempre.app.statement.month import MonthStatement
-from sempre.app.times import json_instant
-from sempre.domain.execution import Execution
-from sempre.domain.statement.account import Change, ScheduleStatement, Totals
-from sempre.domain.statement.outcomes import Outcome, SlotEntry
+from sempre.domain.statement.account import Totals
+from sempre.domain.statement.outcomes import Outcome
 from sempre.domain.states import Kind
 from sempre.errors import printable_json
 
@@ -26,10 +31,10 @@ def csv_lines(statement: MonthStatement, *, slots: bool) -> Iterator[str]:
     if slots:
         yield _line([*SLOT_FIELDS, *RUN_FIELDS])
         for name, entry in statement.slots():
-            yield _line([name, *_slot(entry).values()])
+            yield _line([name, *slot_entry_json(entry).values()])
         return
     kinds = [str(kind) for kind in Kind if kind is not Kind.SCHEDULED]
-    outcomes = [_key(each) for each in Outcome]
+    outcomes = [outcome_key(each) for each in Outcome]
     yield _line(["month", "zone", "schedule", "job", "demanded", *outcomes, "made_good", *kinds])
     for found in statement:
         totals = found.totals
@@ -59,103 +64,17 @@ def _cell(value: object) -> object:
 def json_parts(statement: MonthStatement, *, slots: bool) -> Iterator[str]:
     """Yield the one object of `--json`, piece by piece."""
     yield f'{{"v": {JSON_VERSION}, "statement": {{'
-    for key, value in _head(statement).items():
+    for key, value in statement_head(statement).items():
         yield f"{printable_json(key)}: {printable_json(value)}, "
     name = "slots" if slots else "schedules"
-    items = _slot_items(statement) if slots else map(_schedule, statement)
+    items = _slot_items(statement) if slots else map(schedule_statement_json, statement)
     yield f'"{name}": ['
     for number, item in enumerate(items):
         yield (", " if number else "") + printable_json(item)
-    totals, notes = printable_json(_totals(statement.totals)), printable_json(statement.notes)
+    totals, notes = printable_json(totals_json(statement.totals)), printable_json(statement.notes)
     yield f'], "totals": {totals}, "notes": {notes}}}}}\n'
-
-
-def _head(statement: MonthStatement) -> dict[str, Any]:
-    period, late = statement.period, statement.late
-    return {
-        "month": period.month,
-        "zone": period.zone,
-        "start": json_instant(period.start),
-        "end": json_instant(period.end),
-        "made_at": json_instant(statement.made_at),
-        "store": statement.store,
-        "late_seconds": None if late is None else late.total_seconds(),
-    }
 
 
 def _slot_items(statement: MonthStatement) -> Iterator[dict[str, Any]]:
     for name, entry in statement.slots():
-        yield {"schedule": name, **_slot(entry)}
-
-
-def _schedule(found: ScheduleStatement) -> dict[str, Any]:
-    return {
-        "name": found.name,
-        "job": found.job,
-        "when": found.when,
-        "deleted": found.deleted,
-        "totals": _totals(found.totals),
-        "exceptions": [_slot(entry) for entry in found.exceptions],
-        "exceptions_left_out": found.exceptions_left_out,
-        "runs": [_run(row) for row in found.runs],
-        "revisions": None if found.revisions is None else list(found.revisions),
-        "changes": [_change(each) for each in found.changes],
-        "notes": list(found.notes),
-    }
-
-
-def _totals(totals: Totals) -> dict[str, Any]:
-    return {
-        "demanded": totals.demanded,
-        "outcomes": {_key(each): totals.count(each) for each in Outcome},
-        "reasons": [
-            {"outcome": _key(outcome), "reason": reason, "slots": count}
-            for (outcome, reason), count in totals.reasons.items()
-        ],
-        "made_good": totals.made_good,
-        "replaced": totals.replaced,
-        "others": [
-            {"kind": kind, "state": state, "count": count}
-            for (kind, state), count in totals.others.items()
-        ],
-    }
-
-
-def _slot(entry: SlotEntry) -> dict[str, Any]:
-    return {
-        "first": json_instant(entry.first),
-        "last": json_instant(entry.last),
-        "slots": entry.count,
-        "outcome": _key(entry.outcome),
-        "reason": entry.reason,
-        "execution": entry.execution_id or None,
-        "started_at": json_instant(entry.started_at),
-        "late_seconds": None if entry.late_by is None else entry.late_by.total_seconds(),
-        "made_good": entry.made_good,
-    }
-
-
-def _run(row: Execution) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "kind": row.kind,
-        "slot": json_instant(row.run_at),
-        "state": row.state,
-        "started_at": json_instant(row.first_started_at),
-        "finished_at": json_instant(row.finished_at),
-        "actor": row.actor,
-    }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "at": json_instant(change.at),
-        "verb": change.verb,
-        "actor": change.actor,
-        "note": change.note,
-        "fields": list(change.fields),
-    }
-
-
-def _key(outcome: Outcome) -> str:
-    return outcome.value.replace(" ", "_")
+        yield {"schedule": name, **slot_entry_json(entry)}

@@ -7,8 +7,7 @@ from threading import Event
 import click
 
 from sempre.app.presentation.executions import has_ended
-from sempre.app.presentation.run_logs import AttemptLog, logs_of
-from sempre.app.times import json_instant
+from sempre.app.presentation.run_logs import AttemptLog, log_json, logs_of
 from sempre.cli.context import CommandContext
 from sempre.cli.options import context_options
 from sempre.cli.output import inform
@@ -53,7 +52,9 @@ def logs(
     found = logs_of(context, row)
     shown = found if everything else _chosen(found, row, attempt)
     if context.output.as_json:
-        context.output.json({"execution": id, "state": str(row.state), "logs": _json(shown)})
+        context.output.json(
+            {"execution": id, "state": str(row.state), "logs": [log_json(each) for each in shown]}
+        )
         return
     for each in shown:
         if everything:
@@ -90,19 +91,6 @@ def _chosen(found: Sequence[AttemptLog], row: Execution, attempt: int | None) ->
     if attempt > len(found):
         raise NotFound("attempt", f"{attempt} of {row.id}")
     return [found[attempt - 1]]
-
-
-def _json(shown: Sequence[AttemptLog]) -> list[dict[str, object]]:
-    return [
-        {
-            "attempt": each.attempt,
-            "fence": each.fence,
-            "written_at": json_instant(each.written_at),
-            "lines": each.lines.total,
-            "text": "\n".join(each.lines.after(0)),
-        }
-        for each in shown
-    ]
 
 
 def _without_lines(row: Execution, found: Sequence[AttemptLog], shown: Sequence[AttemptLog]) -> str:

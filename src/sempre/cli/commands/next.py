@@ -10,7 +10,7 @@ import click
 
 from sempre.app.presentation.fields import Field, Fields
 from sempre.app.presentation.schedules import summaries_of
-from sempre.app.presentation.slots import upcoming
+from sempre.app.presentation.slots import all_views, upcoming
 from sempre.app.times import format_age
 from sempre.cli.completions import SCHEDULE_NAME
 from sempre.cli.context import CommandContext
@@ -23,8 +23,6 @@ from sempre.errors import SempreError
 from sempre.ports.messages import View
 
 __all__ = ["next_slots"]
-
-PAGE = 500
 
 
 class _Slot(NamedTuple):
@@ -54,7 +52,7 @@ def next_slots(
 
     Without NAME, of all schedules in order.
     """
-    views = [context.view(name)] if name else list(_all_views(context))
+    views = [context.view(name)] if name else list(all_views(context))
     context.read(context.store.last_pass())
     after, until = context.now, None
     if between:
@@ -71,18 +69,6 @@ def next_slots(
     if name and not found:
         [summary] = summaries_of(context, [views[0].schedule])
         inform(f"{name} will not run: {summary.state}.")
-
-
-def _all_views(context: CommandContext) -> Iterator[View]:
-    after = ""
-    while True:
-        reading = context.store.slice(after=after, limit=PAGE)
-        views = context.read(reading)
-        yield from views
-        ids = [view.schedule.id for view in views] + [each.missing for each in reading.unreadable]
-        if len(ids) < PAGE:
-            return
-        after = max(ids)
 
 
 def _slots(view: View, after: datetime, *, strict: bool, overdue: bool) -> Iterator[_Slot]:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from sempre.app.presentation.fields import json_value
-from sempre.app.times import json_instant
+from sempre.app.presentation.explanations import explanation_json
 from sempre.cli.context import CommandContext
 from sempre.cli.errors import ExitCode, Failure
 from sempre.cli.options import context_options
 from sempre.domain.explanation import Cause, Explanation
-from sempre.domain.explanation.wording import Speech, line_of, sentence_of, verdict_sentence
+from sempre.domain.explanation.wording import Speech, line_of, verdict_sentence
 
 __all__ = ["why"]
 
@@ -32,7 +31,7 @@ def why(context: CommandContext, *, subject: str) -> None:
     explanation = _explained(context, subject)
     speech = Speech(context.output.zone(explanation.zone), context.now, _shortener(context))
     if context.output.as_json:
-        context.output.json({"why": _json(explanation, speech)})
+        context.output.json({"why": explanation_json(explanation, speech)})
         return
     _print(context, explanation, speech)
 
@@ -81,25 +80,3 @@ def _wrapped(text: str, width: int | None, mark: str) -> list[str]:
     indent = " " * len(mark)
     room = max(width, LEAST_WIDTH)
     return textwrap.wrap(text, room, initial_indent=mark, subsequent_indent=indent)
-
-
-def _json(explanation: Explanation, speech: Speech) -> dict[str, object]:
-    return {
-        "name": explanation.name,
-        "slot": json_instant(explanation.slot),
-        "execution": explanation.execution or None,
-        "zone": explanation.zone,
-        "verdict": explanation.verdict.value,
-        "sentence": verdict_sentence(explanation, speech),
-        "late_s": None if explanation.late is None else explanation.late.total_seconds(),
-        "causes": [_cause_json(cause, speech) for cause in explanation.causes],
-    }
-
-
-def _cause_json(cause: Cause, speech: Speech) -> dict[str, object]:
-    return {
-        "code": cause.code.value,
-        "at": json_instant(cause.at),
-        "sentence": sentence_of(cause, speech),
-        "facts": {name: json_value(value) for name, value in cause.facts.items()},
-    }

@@ -1,158 +1,126 @@
-"""The OpenAPI description of the JSON API, made from the tables of routes and acts."""
+"""The OpenAPI description of the JSON API, made from the table of operations."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Protocol
+from typing import Any
 
-from sempre.web.acts import ACTS, Act
 from sempre.web.answers import JsonAnswer
-from sempre.web.roles import Role
+from sempre.web.api.inputs import Input, Schema
+from sempre.web.api.operations import Operation
+from sempre.web.api.schemas import components, named, shape
+from sempre.web.api.table import OPERATIONS
 from sempre.web.visit import Visit
 
-__all__ = ["Described", "description"]
+__all__ = ["description"]
 
-QUERIES = {
-    "/schedules": ("q", "tag", "job", "state", "sort", "limit", "after"),
-    "/executions": ("schedule", "job", "state", "kind", "since", "until", "limit", "after"),
-    "/log": ("target", "verb", "actor", "since", "limit", "after"),
+API = "/api/v1"
+ABOUT = (
+    "Everything that the pages of the dashboard do, under the same roles. A list is paged by key: "
+    "pass `after` of an answer to get the next page; null is the end. Instants are in UTC. Secrets "
+    "are masked."
+)
+SECURITY = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "auth=bearer(...)"},
+    "basic": {"type": "http", "scheme": "basic", "description": "auth=basic(...)"},
 }
-FAILURE = {
-    "type": "object",
-    "required": ["v", "error"],
-    "properties": {
-        "v": {"const": 1},
-        "error": {
-            "type": "object",
-            "required": ["status", "title", "message"],
-            "properties": {
-                "status": {"type": "integer"},
-                "title": {"type": "string"},
-                "message": {"type": "string"},
-                "remedy": {"type": "string"},
-            },
-        },
-    },
+FAILURES = {
+    "400": "An input is not accepted; `field` names it.",
+    "401": "Who asks is unknown; the header WWW-Authenticate says how to tell.",
+    "403": "The role is too low, the dashboard is read-only or closed, or the request is foreign.",
+    "404": "Nothing has that name; the message has the nearest one.",
+    "421": "The host name is not one of this server.",
+    "503": "The store does not answer; the header Retry-After says when to try again.",
 }
-RESULTS = {
-    "type": "object",
-    "required": ["v", "act", "results"],
-    "properties": {
-        "v": {"const": 1},
-        "act": {"type": "string"},
-        "results": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["target", "done", "message"],
-                "properties": {
-                    "target": {"type": "string"},
-                    "done": {"type": "boolean"},
-                    "message": {"type": "string"},
-                },
-            },
-        },
-    },
+FAILURES_OF_CHANGES = {
+    "409": "Refused: the present state does not allow it, or another change came first.",
+    "413": "The body is larger than 256 KiB.",
+    "415": "The body is not application/json.",
 }
 
 
-class Described(Protocol):
-    """What a description needs of a route."""
-
-    @property
-    def path(self) -> str:
-        """The path, with its parameters in braces."""
-        ...
-
-    @property
-    def method(self) -> str:
-        """GET or POST."""
-        ...
-
-    @property
-    def role(self) -> Role | None:
-        """The lowest role."""
-        ...
-
-    @property
-    def about(self) -> str:
-        """What the route does."""
-        ...
-
-
-def description(visit: Visit, routes: Iterable[Described]) -> JsonAnswer:
-    """Return the description of these routes, below the prefix of the dashboard."""
-    acts = {f"/api/v1{act.path}": act for act in ACTS}
+def description(visit: Visit) -> JsonAnswer:
+    """Return the description, below the prefix of the dashboard."""
     paths: dict[str, dict[str, object]] = {}
-    for route in routes:
-        path = re.sub(r"\{(\w+):path\}", r"{\1}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, path, acts.get(path))
+    for each in OPERATIONS:
+        path = API + re.sub(r"\{(\w+):path\}", r"{\1}", each.path)
+        paths.setdefault(path, {})[each.method.lower()] = _operation(each, path)
     return JsonAnswer(
         {
             "openapi": "3.1.0",
-            "info": {"title": "Sempre", "version": version("sempre")},
+            "info": {"title": "Sempre", "version": version("sempre"), "description": ABOUT},
             "servers": [{"url": visit.prefix or "/"}],
+            "security": [{name: []} for name in SECURITY] + [{}],
             "paths": paths,
-            "components": {"schemas": {"Failure": FAILURE, "Results": RESULTS}},
+            "components": {"schemas": dict(components()), "securitySchemes": SECURITY},
         }
     )
 
 
-def _operation(route: Described, path: str, act: Act | None) -> dict[str, object]:
-    role = route.role.word if route.role is not None else "anyone"
-    queries = next((names for end, names in QUERIES.items() if path.endswith(f"v1{end}")), ())
-    inside = [_parameter(name, "path") for name in re.findall(r"\{(\w+)\}", path)]
-    good = _schema("Results") if act else {"type": "object"}
-    answers = {
-        "200": {"description": "Done." if act else "Found.", "content": _json(good)},
-        **{code: _failure(text) for code, text in _failures(act).items()},
+def _operation(each: Operation, path: str) -> dict[str, object]:
+    is_change = each.method == "POST"
+    failures = {**FAILURES, **(FAILURES_OF_CHANGES if is_change else {})}
+    good = _answer(each)
+    answers = {code: _response(text, _failure(each, code)) for code, text in failures.items()}
+    query = () if is_change else each.inputs
+    found: dict[str, object] = {
+        "summary": each.about,
+        "description": f"Needs the role {each.role.word}.",
+        "operationId": _name(each.method, path),
+        "parameters": [
+            *(_parameter(one, "path") for one in each.path_inputs),
+            *(_parameter(one, "query") for one in query),
+        ],
+        "responses": {"200": _response("Done." if is_change else "Found.", good), **answers},
     }
-    operation: dict[str, object] = {
-        "summary": route.about,
-        "description": f"Needs the role {role}.",
-        "operationId": _name(route.method, path),
-        "parameters": [*inside, *(_parameter(name, "query") for name in queries)],
-        "responses": answers,
-    }
-    if act:
-        operation["requestBody"] = {"required": True, "content": _json(_body(act))}
-    return operation
+    if is_change:
+        found["requestBody"] = {"required": True, "content": _json(_body(each))}
+    return found
 
 
-def _failures(act: Act | None) -> dict[str, str]:
-    changed = {"409": "Refused, or another change came first."} if act else {}
+def _answer(each: Operation) -> Schema:
+    """Return the schema of the answer; the name "" stands for a shape that is the answer itself."""
+    fields = {name: schema for name, schema in each.answer.items() if name}
+    head = shape(v={"const": 1}, **fields)
+    whole = each.answer.get("")
+    return head if whole is None else {"allOf": [head, whole]}
+
+
+def _failure(each: Operation, code: str) -> Schema:
+    if code == "409" and each.can_lose:
+        return {"anyOf": [named("error"), _answer(each)]}
+    return named("error")
+
+
+def _body(each: Operation) -> dict[str, object]:
     return {
-        "400": "Not understood.",
-        "403": "Not allowed.",
-        "404": "Not found.",
-        **changed,
-        "503": "The store does not answer.",
+        "type": "object",
+        "required": [one.name for one in each.inputs if one.required],
+        "properties": {
+            one.name: {**one.described, "description": one.about} for one in each.inputs
+        },
+        "additionalProperties": False,
     }
 
 
-def _failure(text: str) -> Mapping[str, object]:
-    any_of = {"anyOf": [_schema("Failure"), _schema("Results")]}
-    return {"description": text, "content": _json(any_of)}
+def _parameter(one: Input, place: str) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "in": place,
+        "required": place == "path" or one.required,
+        "description": one.about,
+        "schema": one.described,
+    }
 
 
-def _body(act: Act) -> dict[str, object]:
-    texts = {name: {"type": "string"} for name in (*act.fields, "why")}
-    targets = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    return {"type": "object", "required": ["target"], "properties": {"target": targets, **texts}}
+def _response(text: str, schema: Schema) -> dict[str, Any]:
+    return {"description": text, "content": _json(schema)}
 
 
-def _parameter(name: str, place: str) -> dict[str, object]:
-    return {"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}}
-
-
-def _schema(name: str) -> dict[str, object]:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _json(schema: Mapping[str, object]) -> dict[str, object]:
+def _json(schema: Mapping[str, Any]) -> dict[str, object]:
     return {"application/json": {"schema": schema}}
 
 
 def _name(method: str, path: str) -> str:
-    words = re.findall(r"[a-z]+", path.removeprefix("/api/v1"))
+    words = re.findall(r"[a-z]+", path.removeprefix(API))
     return "_".join([method.lower(), *words])

@@ -1,15 +1,25 @@
-"""Reads of the JSON API: the objects that commands print with `--json`."""
+"""Reads of the JSON API: the objects that commands print with `--json`, paged by key."""
+
+from typing import Any
 
 from sempre.app.health.checks import problems_of
+from sempre.app.health.pairs import pairs_of
 from sempre.app.health.reading import read_facts
 from sempre.app.presentation.actions import ACTION
 from sempre.app.presentation.definitions import definition_json
 from sempre.app.presentation.executions import ATTEMPT, EXECUTION
 from sempre.app.presentation.fleet import QUEUE, WORKER, read_queues, read_workers
+from sempre.app.presentation.pairs import PAIR
+from sempre.app.presentation.run_logs import log_json
 from sempre.app.presentation.schedules import SCHEDULE
+from sempre.app.presentation.settings import settings_in_force
 from sempre.app.presentation.switches import SWITCH
 from sempre.app.times import json_instant
-from sempre.web.answers import JsonAnswer
+from sempre.domain.action import Action
+from sempre.domain.pair import PAIR as PAIR_PREFIX
+from sempre.errors import NotFound
+from sempre.ports.messages import ActionQuery, Page
+from sempre.web.api.operations import Given
 from sempre.web.views.execution import read_execution
 from sempre.web.views.executions import find_executions
 from sempre.web.views.fleet import read_switches
@@ -22,38 +32,43 @@ __all__ = [
     "actions",
     "execution",
     "executions",
+    "healing",
+    "log",
+    "pairs",
+    "queues",
     "schedule",
     "schedules",
+    "settings",
     "status",
     "switches",
     "workers",
 ]
 
-LIMIT, MOST = 50, 500
+Fields = dict[str, Any]
 
 
-def status(visit: Visit) -> JsonAnswer:
+def status(visit: Visit, _given: Given) -> Fields:
     """Return the health of the store, as `sempre status --json`."""
     facts = read_facts(visit.reader.engine)
     problems = problems_of(facts)
     healthy = not any(each.severity == "error" for each in problems)
     found = [each.to_json() for each in problems]
-    return _answer(healthy=healthy, **facts.to_json(), problems=found)
+    return {"healthy": healthy, **facts.to_json(), "problems": found}
 
 
-def schedules(visit: Visit) -> JsonAnswer:
-    """Return schedules: `q`, `tag`, `job`, `state`, `sort`, `limit`, `after`."""
-    found = find_schedules(visit, limit=_limit(visit))
+def schedules(visit: Visit, given: Given) -> Fields:
+    """Return a page of schedules."""
+    found = find_schedules(visit, limit=given["limit"])
     items = [SCHEDULE.json(each, visit.redact) for each in found.summaries]
-    return _answer(schedules=items, after=found.after or None)
+    return {"schedules": items, "after": found.after or None, "note": found.note or None}
 
 
-def schedule(visit: Visit) -> JsonAnswer:
+def schedule(visit: Visit, given: Given) -> Fields:
     """Return one schedule with its definition, next slots and newest executions."""
-    view = read_schedule(visit, visit.params["name"])
+    view = read_schedule(visit, given["name"])
     row = view.summary.schedule
-    return _answer(
-        schedule={
+    return {
+        "schedule": {
             **SCHEDULE.json(view.summary, visit.redact),
             "declared": bool(row.declared),
             "definition": definition_json(row.definition, visit.redact),
@@ -61,19 +76,19 @@ def schedule(visit: Visit) -> JsonAnswer:
             "next": [json_instant(slot) for slot in view.slots],
             "executions": [EXECUTION.json(each, visit.redact) for each in view.page.items],
         }
-    )
+    }
 
 
-def executions(visit: Visit) -> JsonAnswer:
-    """Return executions: `schedule`, `job`, `state`, `kind`, `since`, `until`, `limit`, `after`."""
-    page = find_executions(visit, limit=_limit(visit))
+def executions(visit: Visit, given: Given) -> Fields:
+    """Return a page of executions."""
+    page = find_executions(visit, limit=given["limit"])
     items = [EXECUTION.json(each, visit.redact) for each in page.items]
-    return _answer(executions=items, after=page.after or None)
+    return {"executions": items, "after": page.after or None}
 
 
-def execution(visit: Visit) -> JsonAnswer:
-    """Return one execution with its attempts, progress and log."""
-    view = read_execution(visit, visit.params["id"])
+def execution(visit: Visit, given: Given) -> Fields:
+    """Return one execution with its attempts and progress."""
+    view = read_execution(visit, given["id"])
     report = view.progress
     progress = report and {
         "done": report.done,
@@ -82,44 +97,81 @@ def execution(visit: Visit) -> JsonAnswer:
         "reported_at": json_instant(report.reported_at),
     }
     names = (*visit.redact, *view.row.snapshot.redact)
-    return _answer(
-        execution={
+    return {
+        "execution": {
             **EXECUTION.json(view.row, visit.redact),
             "progress": progress,
             "log_lines": view.logs[-1].lines.total if view.logs else 0,
             "attempts": [ATTEMPT.json(each, names) for each in view.attempts],
         }
-    )
+    }
 
 
-def workers(visit: Visit) -> JsonAnswer:
+def log(visit: Visit, given: Given) -> Fields:
+    """Return what the attempts at an execution logged, as `sempre logs --all --json`."""
+    view = read_execution(visit, given["id"])
+    wanted = given["attempt"]
+    found = [each for each in view.logs if wanted in (None, each.attempt)]
+    if wanted is not None and not found:
+        raise NotFound("attempt", f"{wanted} of {view.row.id}")
+    logs = [log_json(each) for each in found]
+    return {"execution": view.row.id, "state": str(view.row.state), "logs": logs}
+
+
+def workers(visit: Visit, _given: Given) -> Fields:
     """Return workers and queues."""
     visit.reader.read(visit.store.last_pass())
     found = read_workers(visit.reader)
-    queues = read_queues(visit.reader, found)
-    return _answer(
-        workers=[WORKER.json(each) for each in found], queues=[QUEUE.json(each) for each in queues]
-    )
+    rows = read_queues(visit.reader, found)
+    return {
+        "workers": [WORKER.json(each) for each in found],
+        "queues": [QUEUE.json(each) for each in rows],
+    }
 
 
-def switches(visit: Visit) -> JsonAnswer:
+def queues(visit: Visit, given: Given) -> Fields:
+    """Return queues alone."""
+    return {"queues": workers(visit, given)["queues"]}
+
+
+def switches(visit: Visit, _given: Given) -> Fields:
     """Return the switches that are off, and how much each holds."""
-    return _answer(
-        switches=[{**SWITCH.json(each.switch), "held": each.held} for each in read_switches(visit)]
+    found = [{**SWITCH.json(each.switch), "held": each.held} for each in read_switches(visit)]
+    return {"switches": found}
+
+
+def pairs(visit: Visit, _given: Given) -> Fields:
+    """Return pairs with their last scans."""
+    found = pairs_of(visit.reader, visit.reader.schedules(text=PAIR_PREFIX))
+    return {"pairs": [PAIR.json(each) for each in found]}
+
+
+def actions(visit: Visit, given: Given) -> Fields:
+    """Return a page of the log of actions."""
+    return _actions(visit, find_actions(visit, limit=given["limit"]))
+
+
+def healing(visit: Visit, given: Given) -> Fields:
+    """Return a page of what watchdogs repaired: the actions with the verb heal."""
+    query = ActionQuery(
+        target=given["target"] or None,
+        verb="heal",
+        since=visit.point("since"),
+        limit=given["limit"],
+        after=given["after"] or "",
     )
+    return _actions(visit, visit.reader.read(visit.store.actions(query)))
 
 
-def actions(visit: Visit) -> JsonAnswer:
-    """Return the log of actions: `target`, `verb`, `actor`, `since`, `limit`, `after`."""
-    page = find_actions(visit, limit=_limit(visit))
+def settings(visit: Visit, _given: Given) -> Fields:
+    """Return the settings in force in this process, without passwords."""
+    return {
+        "store": visit.store.uuid,
+        "weaker_promises": list(visit.store.weaker_promises),
+        "settings": [each._asdict() for each in settings_in_force(visit.reader.settings)],
+    }
+
+
+def _actions(visit: Visit, page: Page[Action]) -> Fields:
     items = [ACTION.json(each, visit.redact) for each in page.items]
-    return _answer(actions=items, after=page.after or None)
-
-
-def _limit(visit: Visit) -> int:
-    text = visit.asked("limit")
-    return min(MOST, max(1, int(text))) if text.isdecimal() and len(text) < 6 else LIMIT  # noqa: PLR2004 - digits
-
-
-def _answer(**content: object) -> JsonAnswer:
-    return JsonAnswer({"v": 1, **content})
+    return {"actions": items, "after": page.after or None}

@@ -1,11 +1,11 @@
 """The pages of acts: a form that says what will happen, and what really happened."""
 
 from sempre.web.acts import Act, Told, perform
-from sempre.web.answers import Answer, JsonAnswer, PageAnswer, Redirect
+from sempre.web.answers import Answer, PageAnswer, Redirect
 from sempre.web.protection import local_path
 from sempre.web.visit import Visit
 
-__all__ = ["act_by_api", "act_by_form", "form_of"]
+__all__ = ["act_by_form", "form_of"]
 
 FIELDS = ("until", "at", "to", "mode", "why")
 LONGEST_TOLD = 600
@@ -31,14 +31,6 @@ def act_by_form(visit: Visit, act: Act) -> Answer:
         return Redirect(visit.url(f"/{act.kind}") if gone else back, _summary(act, told))
     values = {"act": act, "told": told, "next": back}
     return PageAnswer("told.html", act.title, values, status=LOST)
-
-
-def act_by_api(visit: Visit, act: Act) -> JsonAnswer:
-    """Act, and return the effect on each target; status 409 if one had none."""
-    told = _performed(visit, act)
-    results = [{"target": each.target, "done": each.done, "message": each.message} for each in told]
-    status = 200 if all(each.done for each in told) else LOST
-    return JsonAnswer({"v": 1, "act": f"{act.kind}.{act.verb}", "results": results}, status)
 
 
 def _performed(visit: Visit, act: Act) -> list[Told]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from sempre.domain.execution import Execution
 from sempre.domain.states import LIVE, Kind, State
-from sempre.errors import NotFound
 from sempre.ports.messages import ExecutionQuery, Page
 from sempre.web.answers import PageAnswer
 from sempre.web.visit import Visit
@@ -43,7 +42,7 @@ def find_executions(visit: Visit, *, limit: int = PAGE) -> Page[Execution]:
     """Return a page of the executions that the query of the URL asks for.
 
     Raises:
-        NotFound: there is no schedule of the name.
+        NotFound: there is no schedule of the name; with the nearest name.
     """
     filters = ExecutionFilters.of(visit)
     states = frozenset({State(filters.state)} if filters.state else ())
@@ -79,7 +78,4 @@ def executions_page(visit: Visit) -> PageAnswer:
 def _schedule_id(visit: Visit, name: str) -> str | None:
     if not name:
         return None
-    view = visit.reader.engine.read_one(visit.store.views([name]))
-    if view is None:
-        raise NotFound("schedule", name)
-    return view.schedule.id
+    return visit.operator.schedule(name).row.id
