@@ -41,7 +41,7 @@ class Site:
 
     def execution(self, state: str) -> str:
         """Return the id of an execution in a state; of those that run, the one that never ends."""
-        job = "never_ends" if state == "running" else None
+        job = LONG_NAME if state == "running" else None
         app = self.app
         try:
             return eventually(lambda: app.executions(state=state, job=job).first(1))[0].id
