@@ -138,7 +138,9 @@ def _drawn(browser: Browser, address: str, scheme: str, width: int) -> bytes:
     picture = Image.open(BytesIO(page.screenshot()))
     context.close()
     written = BytesIO()
-    few = picture.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = picture.convert("RGB").quantize(
+        COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )
     few.save(written, "PNG", optimize=True)
     return written.getvalue()
 

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.integration.web.browser.conftest import LONG_NAME, Site, visiting
+from tests.integration.web.browser.conftest import Site, visiting
+from tests.integration.web.browser.program import LONG_NAME
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
