@@ -5,6 +5,7 @@ dashboard does. Every page of the navigation is drawn, a schedule, an execution 
 """
 
 import argparse
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="each page, light and dark, both widths")
     parser.add_argument("--into", type=Path, default=IMAGES)
     given = parser.parse_args()
+    logging.disable()
     given.into.mkdir(parents=True, exist_ok=True)
     with lively_dashboard() as url, chromium() as browser:
         for name, path in paths(browser, url).items():
@@ -148,7 +150,7 @@ def _palette(picture: Image.Image) -> Image.Image:
     counted = picture.convert("RGB").getcolors(picture.width * picture.height) or []
     most = [colour for _, colour in sorted(counted, reverse=True)[:COLOURS]]
     palette = Image.new("P", (1, 1))
-    palette.putpalette([part for colour in most for part in colour])  # type: ignore[union-attr]
+    palette.putpalette([part for colour in most for part in colour])  # type: ignore[attr-defined]  # RGB
     return palette
 
 
