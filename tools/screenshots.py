@@ -33,7 +33,7 @@ START, END = "2026-11-16 05:00Z", "2026-11-18 09:41:20Z"
 ROME = "Europe/Rome"
 WIDE, NARROW, HEIGHT = 1280, 390, 800
 TALLEST = 1300
-COLOURS = 192
+COLOURS = 256
 HIDE = """root => document.querySelectorAll("pre").forEach(each => {
     each.textContent = each.textContent.replaceAll(root + "/tools/screenshots.py", "/app/jobs.py");
 })"""
