@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help install run servers lint types test suite test-all test-long chaos simulate bench sizes pictures \
-	clean
+	screenshots browser clean
 
 # The environment of the default interpreter, or of the one that PYTHON=python3.13 chooses.
 VENV := .venv
@@ -74,6 +74,12 @@ sizes: $(STAMP) ## how long files and functions are
 
 pictures: $(STAMP) ## draw what commands print on terminals of 80 and 140 columns, as docs/images
 	@$(BIN)/python -m tools.pictures
+
+screenshots: servers ## draw the pages of the dashboard in a browser, as docs/images/dashboard; ALL=1
+	@$(BIN)/python -m tools.screenshots $(if $(ALL),--all --into .cache/screenshots)
+
+browser: servers ## the dashboard in a browser: each page, theme and width, on SQLite and PostgreSQL
+	$(BIN)/pytest -n 2 -m "" $(PATIENT) tests/integration/web/browser
 
 clean: ## remove everything that make made
 	rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

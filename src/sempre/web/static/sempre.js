@@ -21,6 +21,7 @@
     button.dataset.state = state;
     word.textContent = text;
     button.setAttribute("aria-pressed", String(!paused));
+    button.setAttribute("aria-label", "Live updates: " + text);
   }
   function connect() {
     if (stream || timer || paused || document.hidden) return;
@@ -73,16 +74,35 @@
     if (chosen || focused || text) event.preventDefault();
   });
   let opened = [];
+  let focused = null;
   let at = -1;
-  body.addEventListener("htmx:beforeSwap", () => {
+  /* A control is the same one after an update if its words and its targets are the same. */
+  function nameOf(control) {
+    const form = control.closest("form");
+    const target = form && form.querySelector("input[name=target]");
+    return [control.tagName, control.getAttribute("href"), control.textContent, form && form.action, target && target.value].join(" ");
+  }
+  body.addEventListener("htmx:beforeSwap", (event) => {
     opened = all("details").map((each) => each.open);
+    const active = document.activeElement;
+    focused = event.target.contains(active) && active.matches("a, button, summary") ? nameOf(active) : null;
   });
   body.addEventListener("htmx:afterSettle", () => {
     const parts = all("details");
     if (parts.length === opened.length) parts.forEach((each, place) => { each.open = opened[place]; });
     mark(false);
     prepare();
+    const again = focused && all("main a, main button, main summary").find((each) => nameOf(each) === focused);
+    if (again) again.focus({ preventScroll: true });
+    say();
   });
+  /* What a page has to say, such as a new state, is read aloud once it changes. */
+  const said = find("[data-said]");
+  const news = () => all("[data-say]").map((each) => each.dataset.say).join(", ");
+  let last = news();
+  function say() {
+    if (said && news() !== last) said.textContent = last = news();
+  }
   ["htmx:responseError", "htmx:sendError"].forEach((name) =>
     body.addEventListener(name, () => show("lost", "No answer")));
   body.addEventListener("htmx:afterRequest", (event) => {
@@ -93,7 +113,10 @@
   function mark(scroll) {
     const rows = all("[data-row]");
     rows.forEach((row, place) => row.classList.toggle("at", place === at));
-    if (scroll && rows[at]) rows[at].scrollIntoView({ block: "nearest" });
+    if (!scroll || !rows[at]) return;
+    rows[at].scrollIntoView({ block: "nearest" });
+    const link = rows[at].querySelector("[data-open]");
+    if (link) link.focus({ preventScroll: true });
   }
   function move(by) {
     const count = all("[data-row]").length;
@@ -122,8 +145,14 @@
   }
   function prepare() {
     all("[data-all]").forEach((each) => { each.hidden = false; });
+    all(".scroll, pre").forEach((each) => {
+      /* A part that scrolls sideways is reached by the keyboard. */
+      if (each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight) each.tabIndex = 0;
+      else each.removeAttribute("tabindex");
+    });
     count();
   }
+  window.addEventListener("resize", prepare);
   body.addEventListener("change", (event) => {
     if (event.target.matches("[data-all]")) {
       all("[data-bulk] input[name=target]").forEach((each) => { each.checked = event.target.checked; });
@@ -180,5 +209,7 @@
     }
   });
   document.documentElement.classList.add("with-script");
+  const current = find(".pages [aria-current]");
+  if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2 + current.offsetWidth / 2;
   prepare();
 })();
