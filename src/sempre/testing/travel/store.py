@@ -45,6 +45,7 @@ from sempre.testing.travel.filed_rows import (
     SNAPSHOT,
     Filed,
     filed_row,
+    is_in_time,
     unfiled,
 )
 
@@ -106,8 +107,7 @@ class TravelStore(MemoryStore):
         self._file: list[Filed] = []
         self._by_id: dict[str, Filed] = {}
         self._keys: dict[str, UniqueKey] = {}
-        # Rows of the file that an operator's verb took out again, by identity of the tuple.
-        self._taken_out: set[int] = set()
+        self._taken_out: set[int] = set()  # by identity of the tuple in the file
         self._examined: dict[object, int] = {}
         self._filed_of: Counter[str | None] = Counter()
         self._old: dict[str, deque[Filed]] = defaultdict(deque)
@@ -235,8 +235,8 @@ class TravelStore(MemoryStore):
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids in a deterministic order, filed away or not."""
         reading = super().candidates(ids)
-        filed = [unfiled(self._by_id[each]) for each in ids if each in self._by_id]
-        past = [self._travel.candidate(row) for row in filed]
+        filed = (unfiled(self._by_id[each]) for each in ids if each in self._by_id)
+        past = map(self._travel.candidate, filed)
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:  # noqa: ARG002 - whatever it is
@@ -331,11 +331,12 @@ class TravelStore(MemoryStore):
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
         for filed in self._by_id.values():
-            if query.schedule_id not in (None, filed[SCHEDULE]):
-                continue
-            is_early = query.since is not None and filed[RUN] < query.since
-            is_late = query.until is not None and filed[RUN] > query.until
-            if not is_early and not is_late and query.job in (None, filed[SNAPSHOT].job):
+            of_schedule = query.schedule_id in (None, filed[SCHEDULE])
+            if (
+                of_schedule
+                and query.job in (None, filed[SNAPSHOT].job)
+                and is_in_time(filed, query)
+            ):
                 yield unfiled(filed)
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
