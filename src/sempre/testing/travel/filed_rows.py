@@ -12,10 +12,9 @@ __all__ = [
     "ID",
     "RUN",
     "SCHEDULE",
-    "SNAPSHOT",
     "Filed",
     "filed_row",
-    "is_in_time",
+    "is_asked",
     "unfiled",
 ]
 
@@ -40,7 +39,12 @@ def unfiled(filed: Filed) -> Execution:
     return row
 
 
-def is_in_time(filed: Filed, query: ExecutionQuery) -> bool:
-    """Return whether the slot of a filed row lies between the bounds of a query."""
+def is_asked(filed: Filed, query: ExecutionQuery) -> bool:
+    """Return whether a filed row may answer a query, by its schedule, job and slot."""
     since, until, slot = query.since, query.until, filed[RUN]
-    return (since is None or slot >= since) and (until is None or slot <= until)
+    return (
+        query.schedule_id in (None, filed[SCHEDULE])
+        and (since is None or slot >= since)
+        and (until is None or slot <= until)
+        and query.job in (None, filed[SNAPSHOT].job)
+    )

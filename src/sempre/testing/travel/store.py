@@ -42,10 +42,9 @@ from sempre.testing.travel.filed_rows import (
     ID,
     RUN,
     SCHEDULE,
-    SNAPSHOT,
     Filed,
     filed_row,
-    is_in_time,
+    is_asked,
     unfiled,
 )
 
@@ -330,14 +329,7 @@ class TravelStore(MemoryStore):
         return self._by_id.pop(filed[ID])
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
-        for filed in self._by_id.values():
-            of_schedule = query.schedule_id in (None, filed[SCHEDULE])
-            if (
-                of_schedule
-                and query.job in (None, filed[SNAPSHOT].job)
-                and is_in_time(filed, query)
-            ):
-                yield unfiled(filed)
+        return (unfiled(each) for each in self._by_id.values() if is_asked(each, query))
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
         return copy_with(wanted, queues=wanted.queues | self._travel.queues)
