@@ -5,8 +5,18 @@ from operator import attrgetter
 from typing import Any
 
 from sempre.domain.execution import Execution
+from sempre.ports.messages import ExecutionQuery
 
-__all__ = ["FINISHED", "ID", "RUN", "SCHEDULE", "SNAPSHOT", "Filed", "filed_row", "unfiled"]
+__all__ = [
+    "FINISHED",
+    "ID",
+    "RUN",
+    "SCHEDULE",
+    "Filed",
+    "filed_row",
+    "is_asked",
+    "unfiled",
+]
 
 FIELDS = tuple(each.name for each in fields(Execution))
 ID, SCHEDULE, SNAPSHOT, RUN, FINISHED = map(
@@ -27,3 +37,14 @@ def unfiled(filed: Filed) -> Execution:
     row = object.__new__(Execution)
     vars(row).update(zip(FIELDS, filed, strict=True))
     return row
+
+
+def is_asked(filed: Filed, query: ExecutionQuery) -> bool:
+    """Return whether a filed row may answer a query, by its schedule, job and slot."""
+    since, until, slot = query.since, query.until, filed[RUN]
+    return (
+        query.schedule_id in (None, filed[SCHEDULE])
+        and (since is None or slot >= since)
+        and (until is None or slot <= until)
+        and query.job in (None, filed[SNAPSHOT].job)
+    )

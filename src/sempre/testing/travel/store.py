@@ -42,9 +42,9 @@ from sempre.testing.travel.filed_rows import (
     ID,
     RUN,
     SCHEDULE,
-    SNAPSHOT,
     Filed,
     filed_row,
+    is_asked,
     unfiled,
 )
 
@@ -106,8 +106,7 @@ class TravelStore(MemoryStore):
         self._file: list[Filed] = []
         self._by_id: dict[str, Filed] = {}
         self._keys: dict[str, UniqueKey] = {}
-        # Rows of the file that an operator's verb took out again, by identity of the tuple.
-        self._taken_out: set[int] = set()
+        self._taken_out: set[int] = set()  # by identity of the tuple in the file
         self._examined: dict[object, int] = {}
         self._filed_of: Counter[str | None] = Counter()
         self._old: dict[str, deque[Filed]] = defaultdict(deque)
@@ -235,8 +234,8 @@ class TravelStore(MemoryStore):
     def candidates(self, ids: Sequence[str]) -> Reading[list[Candidate]]:
         """Return the executions of these ids in a deterministic order, filed away or not."""
         reading = super().candidates(ids)
-        filed = [unfiled(self._by_id[each]) for each in ids if each in self._by_id]
-        past = [self._travel.candidate(row) for row in filed]
+        filed = (unfiled(self._by_id[each]) for each in ids if each in self._by_id)
+        past = map(self._travel.candidate, filed)
         return Reading(reading.now, [*sorted(reading.value, key=_turn), *past])
 
     def enqueue_within(self, connection: object, works: Collection[Work]) -> list[Enqueued]:  # noqa: ARG002 - whatever it is
@@ -330,13 +329,7 @@ class TravelStore(MemoryStore):
         return self._by_id.pop(filed[ID])
 
     def _unpurged(self, query: ExecutionQuery) -> Iterator[Execution]:
-        for filed in self._by_id.values():
-            if query.schedule_id not in (None, filed[SCHEDULE]):
-                continue
-            is_early = query.since is not None and filed[RUN] < query.since
-            is_late = query.until is not None and filed[RUN] > query.until
-            if not is_early and not is_late and query.job in (None, filed[SNAPSHOT].job):
-                yield unfiled(filed)
+        return (unfiled(each) for each in self._by_id.values() if is_asked(each, query))
 
     def _of_any_queue(self, wanted: Wanted) -> Wanted:
         return copy_with(wanted, queues=wanted.queues | self._travel.queues)
