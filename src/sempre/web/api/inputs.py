@@ -93,7 +93,7 @@ def read_inputs(
             raise InvalidInput(place, name, allowed=allowed, hint=nearest(name, known))
     found = {}
     for each in known.values():
-        value = given.get(each.name)
+        value: Any = given.get(each.name)
         if place == "query":
             value = _of_query(each, given.get(each.name, ()))
         if value is None and (place != "body" or each.name not in given):
