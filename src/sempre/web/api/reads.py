@@ -1,15 +1,14 @@
 """Reads of the JSON API: the objects that commands print with `--json`."""
 
-from sempre.app.health.checks import problems_of
-from sempre.app.health.reading import read_facts
 from sempre.app.presentation.actions import ACTION
 from sempre.app.presentation.definitions import definition_json
 from sempre.app.presentation.executions import ATTEMPT, EXECUTION
-from sempre.app.presentation.fleet import QUEUE, WORKER, read_queues, read_workers
+from sempre.app.presentation.fleet import QUEUE, WORKER, read_workers
 from sempre.app.presentation.schedules import SCHEDULE
 from sempre.app.presentation.switches import SWITCH
 from sempre.app.times import json_instant
 from sempre.web.answers import JsonAnswer
+from sempre.web.store_health import health_of, queues_of
 from sempre.web.views.execution import read_execution
 from sempre.web.views.executions import find_executions
 from sempre.web.views.fleet import read_switches
@@ -33,9 +32,9 @@ LIMIT, MOST = 50, 500
 
 
 def status(visit: Visit) -> JsonAnswer:
-    """Return the health of the store, as `sempre status --json`."""
-    facts = read_facts(visit.reader.engine)
-    problems = problems_of(facts)
+    """Return the health of the store, as `sempre status --json`; `now` says as of when."""
+    kept = health_of(visit)
+    facts, problems = kept.value.facts, kept.value.problems
     healthy = not any(each.severity == "error" for each in problems)
     found = [each.to_json() for each in problems]
     return _answer(healthy=healthy, **facts.to_json(), problems=found)
@@ -94,9 +93,7 @@ def execution(visit: Visit) -> JsonAnswer:
 
 def workers(visit: Visit) -> JsonAnswer:
     """Return workers and queues."""
-    visit.reader.read(visit.store.last_pass())
-    found = read_workers(visit.reader)
-    queues = read_queues(visit.reader, found)
+    queues, found = queues_of(visit).value, read_workers(visit.reader)
     return _answer(
         workers=[WORKER.json(each) for each in found], queues=[QUEUE.json(each) for each in queues]
     )
