@@ -47,6 +47,8 @@ class Shared:
         self._clock = clock
         self._lock = Lock()
         self._kept: dict[str, tuple[float, Any]] = {}
+        # Apart from the other lock: a moment's reading may ask for kept ones.
+        self._keeping = Lock()
         self._readings: dict[str, _Reading] = {}
 
     def value(self, name: str, read: Callable[[], T], *, seconds: float = MOMENT) -> T:
@@ -67,7 +69,7 @@ class Shared:
         Raises:
             SempreError: the last reading failed.
         """
-        with self._lock:
+        with self._keeping:
             reading = self._readings.setdefault(name, _Reading(self._clock))
         return reading.latest(read)
 
@@ -75,6 +77,7 @@ class Shared:
         """Drop or renew every reading: a visitor who has changed something sees the change."""
         with self._lock:
             self._kept.clear()
+        with self._keeping:
             for each in self._readings.values():
                 each.is_stale = True
 
