@@ -126,7 +126,8 @@ class Statements:
         """Statements since the server started, without those that begin and end transactions."""
         [(count,)] = self._connection.execute(
             "SELECT coalesce(sum(calls), 0)::bigint FROM public.pg_stat_statements "
-            f"WHERE query !~* '{UTILITY}' AND query !~ 'pg_stat_statements'"
+            "WHERE query !~* %s AND query !~ 'pg_stat_statements'",
+            [UTILITY],
         ).fetchall()
         return int(count)
 
