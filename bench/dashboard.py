@@ -98,7 +98,8 @@ class Filling:
         ).fetchall()
         names = [name for (name,) in found]
         values = ", ".join(replaced.get(name, f"{source}.{name}") for name in names)
-        self._run(f"INSERT INTO sempre_{table} ({', '.join(names)}) SELECT {values} FROM {rows}")
+        into = f"INSERT INTO sempre_{table} ({', '.join(names)})"
+        self._run(f"{into} SELECT {values} FROM {rows}")
 
     def _drop_indexes(self) -> list[str]:
         """Drop the indexes of executions but its key; return how to make them again."""
