@@ -94,7 +94,7 @@ def test_200_open_tabs_cost_the_store_one_call_for_each_probe(
 
 
 def test_a_wsgi_host_has_no_stream_and_answers_304_for_what_the_browser_has(app: Sempre) -> None:
-    polled = make_dashboard(app, auth=lambda _request: "read", options=Options(streams=False))  # type: ignore[arg-type]
+    polled = make_dashboard(app, auth=lambda _request: "read", options=Options(streams=False))
     visitor = TestClient(polled)
 
     assert visitor.get("/live").status_code == 404
