@@ -99,7 +99,7 @@ class Filling:
         names = [name for (name,) in found]
         values = ", ".join(replaced.get(name, f"{source}.{name}") for name in names)
         into = f"INSERT INTO sempre_{table} ({', '.join(names)})"
-        self._run(f"{into} SELECT {values} FROM {rows}")
+        self._run(f"{into} SELECT {values} FROM {rows}")  # noqa: S608 - names of our own
 
     def _drop_indexes(self) -> list[str]:
         """Drop the indexes of executions but its key; return how to make them again."""

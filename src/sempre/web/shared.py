@@ -104,6 +104,8 @@ class _Reading:
             if thread is None:
                 break
             thread.join(patience)
+            if self._error is not None:
+                break
         with self._lock:
             if self._error is not None:
                 raise self._error
