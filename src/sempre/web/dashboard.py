@@ -1,6 +1,7 @@
 """The dashboard as an ASGI application: protection, authentication, roles, handlers in threads."""
 
 import asyncio
+import hashlib
 import inspect
 import json
 import logging
@@ -52,6 +53,9 @@ logger = logging.getLogger("sempre")
 JSON = "application/json"
 LARGEST_FORM = 256 * 1024
 MOST_FIELDS = 2000
+OK, NOT_MODIFIED = 200, 304
+REVALIDATED = "no-cache, private"
+"""The browser of a visitor keeps an answer, and asks each time whether it is still the same."""
 DEFECT = Explained(
     500,
     "Something went wrong",
@@ -92,6 +96,8 @@ class Dashboard:
         routes = [
             StarletteRoute(each.path, self._endpoint(each), methods=[each.method])
             for each in ROUTES
+            # A stream would occupy a thread of a WSGI host for each open page.
+            if each.handler != "live" or self._options.streams
         ]
         handlers = {404: self._missing, 405: self._missing, Exception: self._defect}
         return Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]  # HTTPException handlers
@@ -123,6 +129,9 @@ class Dashboard:
         response = await asyncio.to_thread(
             response_of, answer, visit, self._options, prefix=prefix, as_json=as_json
         )
+        is_polled = request.method == "GET" and response.status_code == OK
+        if is_polled and "set-cookie" not in response.headers:
+            response = _unless_known(request, response, keeps=not self._options.streams)
         if challenge:
             response.headers["www-authenticate"] = challenge
         return secured(response)
@@ -220,6 +229,18 @@ class Dashboard:
     async def _defect(self, request: Request, error: Exception) -> Response:
         logger.error("the dashboard failed at %s", request.url.path, exc_info=error)
         return await self._respond(request, DEFECT)
+
+
+def _unless_known(request: Request, response: Response, *, keeps: bool) -> Response:
+    """Return 304 for an answer that the client has; where pages poll, browsers keep answers."""
+    tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
+    known = request.headers.get("if-none-match", "")
+    if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
+        response = Response(status_code=NOT_MODIFIED)
+    response.headers["etag"] = tag
+    if keeps:
+        response.headers["cache-control"] = REVALIDATED
+    return response
 
 
 def _prefix(request: Request) -> str:

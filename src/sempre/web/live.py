@@ -1,20 +1,18 @@
 """Live changes: one poller for each process reports changed topics to every open page.
 
 The poller makes one small query a second while at least one page is open, whatever the number of
-pages: 200 open tabs cost the store one query a second. A message says only that a topic changed;
-the page then fetches itself again, under the rights of its visitor.
+pages: 200 open tabs that nothing happens in cost the store one query a second. A message says only
+that a topic changed; the page then fetches itself again, under the rights of its visitor.
 """
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from itertools import cycle
 
-from sempre.domain.states import State
 from sempre.engine.core import Engine
 from sempre.errors import SempreError
-from sempre.ports.messages import ActionQuery, ExecutionQuery
+from sempre.ports.messages import ActionQuery
 
 __all__ = ["TOPICS", "Poller", "Probes"]
 
@@ -24,15 +22,14 @@ EVERY = 1.0
 """Seconds between two queries."""
 SILENCE = 15.0
 """Seconds after which a comment keeps a silent connection open."""
-NEWEST = 20
 MOST_WAITING = 64
 
 
 class Probes:
     """Queries that find changes, one at a time: a probe returns the topics that have changed.
 
-    Executions are asked for every other time; workers and the log of actions in between. While
-    something runs, its progress counts as a change.
+    The mark of what executions do is asked for every other time; workers and the log of actions in
+    between. While something runs, its progress counts as a change.
     """
 
     def __init__(self, engine: Callable[[], Engine]) -> None:
@@ -40,6 +37,7 @@ class Probes:
         self._engine = engine
         self._turns = cycle((self._runs, self._actions, self._runs, self._fleet))
         self._seen: dict[str, object] = {}
+        self._beat = False
 
     def next(self) -> frozenset[str]:
         """Make one query; return the topics that changed since the query was last made."""
@@ -51,15 +49,11 @@ class Probes:
 
     def _runs(self) -> tuple[str, object, frozenset[str]]:
         engine = self._engine()
-        query = ExecutionQuery(until=engine.present(), limit=NEWEST)
-        rows = engine.read(engine.store.executions(query)).items
-        digest = hashlib.sha256()
-        for row in rows:
-            digest.update(f"{row.id} {row.state} {row.attempt} {row.finished_at}\n".encode())
-        is_running = any(row.state is State.RUNNING for row in rows)
-        token = (digest.digest(), not self._seen.get("beat") if is_running else None)
-        self._seen["beat"] = bool(token[1])
-        return "runs", token, frozenset({"runs"})
+        found = engine.read(engine.store.activity())
+        # The beat goes on while something runs: its progress is shown.
+        beat = bool(found.running) and not self._beat
+        self._beat = beat
+        return "runs", (found.mark, beat), frozenset({"runs"})
 
     def _actions(self) -> tuple[str, object, frozenset[str]]:
         engine = self._engine()

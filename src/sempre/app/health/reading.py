@@ -19,17 +19,21 @@ from sempre.engine.watchdog import LEASES
 from sempre.grids.unknown_grid import ForeignGrid
 from sempre.ports.messages import Pass, Session, View
 
-__all__ = ["instant_in", "interval_of", "read_facts"]
+__all__ = ["facts_among", "instant_in", "interval_of", "read_facts"]
 
 
 def read_facts(engine: Engine) -> Facts:
     """Read the facts about the store of an engine."""
     reader = Reader(engine)
+    return facts_among(reader, list(reader.schedules()))
+
+
+def facts_among(reader: Reader, schedules: Sequence[Schedule]) -> Facts:
+    """Read the facts about a store whose schedules this reader has read."""
     store, settings = reader.store, reader.settings
     reading = store.last_pass()
     last, now = reader.read(reading), reading.now
-    host = engine.clock.now() if store.capabilities.remote else now
-    schedules = list(reader.schedules())
+    host = reader.engine.clock.now() if store.capabilities.remote else now
     sessions, switches = reader.read(store.sessions()), reader.read(store.switches())
     alive = [each for each in sessions if each.is_leased_beyond(now)]
     longest = LEASES * settings.lease + AHEAD

@@ -1,8 +1,8 @@
 """Workers and queues as commands and pages show them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -10,9 +10,10 @@ from sempre.app.health.reader import Reader
 from sempre.app.presentation.fields import Field, Fields, Presenter, StoreReader
 from sempre.app.times import format_duration
 from sempre.domain.execution import Execution
+from sempre.domain.states import State
 from sempre.domain.switch import Switch
 from sempre.errors import Refused
-from sempre.ports.messages import Page, Session, Waiting
+from sempre.ports.messages import ExecutionQuery, Page, Session, Waiting
 from sempre.ports.pages import walk_pages
 from sempre.ports.store import Store
 
@@ -107,21 +108,40 @@ def read_workers(reader: StoreReader) -> list[WorkerState]:
     """Return all workers with their runs: by host, then process."""
     reading = reader.store.sessions()
     sessions = reader.read(reading)
-    runs = {each.id: reader.read(reader.store.running(each.id)) for each in sessions}
+    runs: dict[str, list[Execution]] = {each.id: [] for each in sessions}
+    for row in sorted(_running(reader), key=lambda each: each.fence):
+        runs.get(row.session, []).append(row)
     found = [WorkerState(each, runs[each.id], reading.now) for each in sessions]
     return sorted(found, key=lambda each: (each.session.host, each.session.pid, each.session.id))
 
 
-def read_queues(reader: StoreReader, workers: Iterable[WorkerState]) -> list[QueueBacklog]:
-    """Return the queues that hold work, are served or are declared by a schedule, by name."""
+def _running(reader: StoreReader) -> Iterator[Execution]:
+    query = ExecutionQuery(states=frozenset({State.RUNNING}), limit=PAGE)
+    return walk_pages(
+        lambda after: reader.read(reader.store.executions(replace(query, after=after)))
+    )
+
+
+def read_queues(
+    reader: StoreReader,
+    workers: Iterable[WorkerState],
+    *,
+    declared: Collection[str] | None = None,
+) -> list[QueueBacklog]:
+    """Return the queues that hold work, are served or are declared by a schedule, by name.
+
+    The declared queues are read from the schedules unless they are given.
+    """
     queues = _Queues()
     for worker in workers:
         for name in worker.session.queues if worker.state != "expired" else ():
             queues[name].workers += 1
         for name, count in Counter(row.snapshot.queue for row in worker.runs).items():
             queues[name].running += count
-    for schedule in Reader(reader.engine).schedules():
-        _ = queues[schedule.definition.queue]
+    if declared is None:
+        declared = {each.definition.queue for each in Reader(reader.engine).schedules()}
+    for name in declared:
+        _ = queues[name]
     _count_waiting(reader, queues)
     for row in reader.read(reader.store.held(limit=MOST_COUNTED)):
         queues[row.queue].held += 1

@@ -15,7 +15,7 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
-from sempre.ports.volume import Volume
+from sempre.ports.volume import MOST_RUNNING, Activity, Volume
 from sempre.stores.memory import history
 from sempre.stores.memory.operation import Operation
 
@@ -87,6 +87,13 @@ class MemoryHistory(ABC):
                 first_end=min(ends, default=None),
                 last_end=max(ends, default=None),
             )
+
+    def activity(self) -> Reading[Activity]:
+        """Return the mark of what executions do now."""
+        with self._at_once() as (tables, now):
+            running = sum(not row.is_live for row in tables.unended.values())
+            known = (len(tables.executions), len(tables.unended), tables.fence, running)
+            return Reading(now, Activity(" ".join(map(str, known)), min(running, MOST_RUNNING)))
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the counts and run times of purged executions, by day, state and kind."""

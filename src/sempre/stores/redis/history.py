@@ -17,7 +17,7 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
-from sempre.ports.volume import MOST_COUNTED, Volume
+from sempre.ports.volume import MOST_COUNTED, MOST_RUNNING, Activity, Volume
 from sempre.stores.redis import arguments, pages, records
 from sempre.stores.redis.decoding import LeftOut, decoded, told_as
 from sempre.stores.redis.encoding import instant, stamp
@@ -87,6 +87,14 @@ class RedisHistory(ABC):
         numbers = (min(count, MOST_COUNTED) for count in counts)
         ends = (records.read_instant(each[: records.WIDTH]) for each in (first, last))
         return Volume(int(version), *numbers, *ends)
+
+    def activity(self) -> Reading[Activity]:
+        """Return the mark of what executions do now."""
+
+        def read(found: Sequence[Any]) -> Activity:
+            return Activity(" ".join(map(str, found)), min(found[-1], MOST_RUNNING))
+
+        return self._read("activity", [], read)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the counts and run times of purged executions, by day, state and kind."""

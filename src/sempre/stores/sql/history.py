@@ -15,7 +15,7 @@ from sempre.ports.messages import (
     Rollup,
     ScheduleQuery,
 )
-from sempre.ports.volume import MOST_COUNTED, Volume
+from sempre.ports.volume import MOST_COUNTED, MOST_RUNNING, Activity, Volume
 from sempre.stores.sql import reading, records
 from sempre.stores.sql.database import Database
 from sempre.stores.sql.decoding import LeftOut, decoded
@@ -92,6 +92,15 @@ class SqlHistory(Database):
         [found] = self._read(lambda each: each.rows("volume", most=MOST_COUNTED)).value
         version, schedules, executions, ranges, *ends = found
         return Volume(version, schedules, executions, ranges, *map(instant, ends))
+
+    def activity(self) -> Reading[Activity]:
+        """Return the mark of what executions do now."""
+
+        def ask(transaction: Transaction) -> Activity:
+            [found] = transaction.rows("activity", most=MOST_RUNNING)
+            return Activity(" ".join(map(str, found)), found[-1])
+
+        return self._read(ask)
 
     def rollups(self, schedule_id: str) -> Reading[list[Rollup]]:
         """Return the counts of purged rows, by day, state and kind."""

@@ -1078,6 +1078,24 @@ JOIN {executions} AS e ON e.id IN (
 {row_joins}
 ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
 
+-- name: history_of_running
+-- A page of running executions, by the index of what runs.
+SELECT {row_columns} FROM {row_tables}
+WHERE {running_session:e} > '' AND {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: history_of_failed
+-- A page of failed executions, by the index of failures: reads all of them, which are few.
+SELECT {row_columns} FROM {row_tables}
+WHERE {failed_job:e} > '' AND {beyond:e.run_at,e.id,<,:at,:id} AND {history_condition:e}
+ORDER BY e.run_at DESC, e.id DESC LIMIT :limit
+
+-- name: failures_up_to
+-- The number of failed executions, up to a number.
+SELECT count(*) FROM (
+    SELECT 1 FROM {executions} AS e WHERE {failed_job:e} > '' LIMIT :most
+) AS known
+
 -- name: all_jobs
 -- The jobs of executions: one probe of the index each.
 all_jobs (job) AS (
@@ -1237,3 +1255,14 @@ SELECT version,
     (SELECT min(ended_at) FROM {executions} WHERE ended_at IS NOT NULL),
     (SELECT max(ended_at) FROM {executions} WHERE ended_at IS NOT NULL)
 FROM {meta}
+
+-- name: activity
+-- The newest execution, the last end, and how many executions run, with the sum of their fences: a
+-- start raises the sum, and an end lowers it.
+SELECT
+    (SELECT max(id) FROM {executions}),
+    (SELECT max(ended_at) FROM {executions} WHERE ended_at IS NOT NULL),
+    coalesce(sum(known.fence), 0), count(*)
+FROM (
+    SELECT e.fence FROM {executions} AS e WHERE {running_session:e} > '' LIMIT :most
+) AS known

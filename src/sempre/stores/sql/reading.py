@@ -47,6 +47,8 @@ __all__ = [
 
 Row = Sequence[Any]
 EARLIEST, LATEST = -(2**62), 2**62
+FEW_FAILURES = 20_000
+"""So many failures are sorted for a page; more lie close enough together in history."""
 _SCHEDULE_ID, _RUN_AT = EXECUTION.position("schedule_id"), EXECUTION.position("run_at")
 _NAME = SCHEDULE.position("name")
 
@@ -183,10 +185,24 @@ def executions(
     elif query.job is not None:
         found = transaction.rows("history_of_job", job=query.job, **asked)
     else:
-        found = transaction.rows("history_of_all", **asked)
+        found = transaction.rows(_history_of(transaction, query), **asked)
     page = found[: query.limit]
     after = _key(page[-1]) if len(found) > query.limit and page else ""
     return Page(tuple(executions_of(page, left_out)), after)
+
+
+def _history_of(transaction: Transaction, query: ExecutionQuery) -> str:
+    """Return the statement that finds executions of all schedules and jobs.
+
+    What runs, and failures if they are few, have indexes of their own: among many successes, a
+    page of them would otherwise be looked for in the whole history.
+    """
+    if query.states == {State.RUNNING}:
+        return "history_of_running"
+    if query.states == {State.FAILED}:
+        [(count,)] = transaction.rows("failures_up_to", most=FEW_FAILURES + 1)
+        return "history_of_failed" if count <= FEW_FAILURES else "history_of_all"
+    return "history_of_all"
 
 
 def latest(

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from sempre.app.health.checks import problems_of
 from sempre.app.health.pairs import pairs_of
-from sempre.app.health.reading import read_facts
 from sempre.app.presentation.actions import ACTION
 from sempre.app.presentation.definitions import definition_json
 from sempre.app.presentation.executions import ATTEMPT, EXECUTION
-from sempre.app.presentation.fleet import QUEUE, WORKER, read_queues, read_workers
+from sempre.app.presentation.fleet import QUEUE, WORKER, read_workers
 from sempre.app.presentation.pairs import PAIR
 from sempre.app.presentation.run_logs import log_json
 from sempre.app.presentation.schedules import SCHEDULE
@@ -20,6 +18,7 @@ from sempre.domain.pair import PAIR as PAIR_PREFIX
 from sempre.errors import NotFound
 from sempre.ports.messages import ActionQuery, Page
 from sempre.web.api.operations import Given
+from sempre.web.store_health import health_of, queues_of
 from sempre.web.views.execution import read_execution
 from sempre.web.views.executions import find_executions
 from sempre.web.views.fleet import read_switches
@@ -48,9 +47,9 @@ Fields = dict[str, Any]
 
 
 def status(visit: Visit, _given: Given) -> Fields:
-    """Return the health of the store, as `sempre status --json`."""
-    facts = read_facts(visit.reader.engine)
-    problems = problems_of(facts)
+    """Return the health of the store, as `sempre status --json`; `now` says as of when."""
+    kept = health_of(visit)
+    facts, problems = kept.value.facts, kept.value.problems
     healthy = not any(each.severity == "error" for each in problems)
     found = [each.to_json() for each in problems]
     return {"healthy": healthy, **facts.to_json(), "problems": found}
@@ -120,9 +119,7 @@ def log(visit: Visit, given: Given) -> Fields:
 
 def workers(visit: Visit, _given: Given) -> Fields:
     """Return workers and queues."""
-    visit.reader.read(visit.store.last_pass())
-    found = read_workers(visit.reader)
-    rows = read_queues(visit.reader, found)
+    rows, found = queues_of(visit).value, read_workers(visit.reader)
     return {
         "workers": [WORKER.json(each) for each in found],
         "queues": [QUEUE.json(each) for each in rows],

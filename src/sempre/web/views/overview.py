@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from heapq import nsmallest
 
-from sempre.app.health.checks import problems_of
 from sempre.app.health.facts import Facts
 from sempre.app.health.problems import Problem
-from sempre.app.health.reading import read_facts
 from sempre.app.times import format_duration
 from sempre.domain.execution import Execution
 from sempre.domain.percentiles import percentile
@@ -17,14 +14,13 @@ from sempre.domain.states import State
 from sempre.errors.wording import counted
 from sempre.ports.messages import ExecutionQuery, Report
 from sempre.web.answers import PageAnswer
+from sempre.web.store_health import DAY, health_of, soonest
 from sempre.web.visit import Visit
 
 __all__ = ["Figures", "Overview", "figures_of", "overview_page", "read_overview", "sentence_of"]
 
 SHOWN = 8
-SAMPLE = 500
-"""The executions that figures are computed from: the newest ones of the last 24 hours."""
-DAY = timedelta(days=1)
+RUNNING = 20
 BINS = 30
 TALLEST = 20
 
@@ -50,7 +46,11 @@ class Figures:
 
 @dataclass(frozen=True)
 class Overview:
-    """What the overview shows."""
+    """What the overview shows.
+
+    Attributes:
+        age: how old the health and the figures are; None if they are of this moment.
+    """
 
     facts: Facts
     problems: list[Problem]
@@ -59,6 +59,7 @@ class Overview:
     upcoming: list[Schedule]
     running: list[tuple[Execution, Report | None]]
     failures: list[Execution]
+    age: timedelta | None = None
 
     @property
     def light(self) -> str:
@@ -77,28 +78,24 @@ class Overview:
 
 
 def read_overview(visit: Visit) -> Overview:
-    """Read what the overview shows, by bounded queries."""
+    """Read what the overview shows: the kept health of the store, and what runs now."""
     reader, store = visit.reader, visit.store
-    facts = read_facts(reader.engine)
-    problems = problems_of(facts)
-    now = reader.now
-    query = ExecutionQuery(since=now - DAY, until=now, limit=SAMPLE)
-    sample = reader.read(store.executions(query))
-    sessions = [each for each in facts.sessions if each.is_leased_beyond(now)]
-    running = [row for each in sessions[:50] for row in reader.read(store.running(each.id))][:20]
+    kept = health_of(visit)
+    health, now = kept.value, reader.engine.present()
+    query = ExecutionQuery(states=frozenset({State.RUNNING}), limit=RUNNING)
+    running = reader.read(store.executions(query)).items
     reports = reader.read(store.reports([row.id for row in running])) if running else []
     by_run = {(each.execution_id, each.fence): each for each in reports}
-    failures = reader.read(store.failures(since=now - DAY, limit=SHOWN))
-    failures.sort(key=lambda row: row.ended_at or row.run_at, reverse=True)
-    scheduled = (each for each in reader.schedules() if _will_run(each, now))
+    views = reader.read(store.views(health.soonest)) if health.soonest else []
     return Overview(
-        facts=facts,
-        problems=problems,
-        sentence=sentence_of(facts, problems),
-        figures=figures_of(sample.items, now, is_all=not sample.after),
-        upcoming=nsmallest(SHOWN, scheduled, key=lambda each: (each.next_run_at or now, each.name)),
+        facts=health.facts,
+        problems=list(health.problems),
+        sentence=sentence_of(health.facts, health.problems),
+        figures=figures_of(health.sample, health.facts.now, is_all=health.is_all),
+        upcoming=soonest([each.schedule for each in views], now, count=SHOWN),
         running=[(row, by_run.get((row.id, row.fence))) for row in running],
-        failures=failures[:SHOWN],
+        failures=list(health.failures),
+        age=timedelta(seconds=kept.age) if kept.is_old else None,
     )
 
 
@@ -160,8 +157,3 @@ def figures_of(rows: Sequence[Execution], now: datetime, *, is_all: bool) -> Fig
 
 def _height(count: int, most: int) -> int:
     return max(TALLEST * count // most, 2) if count else 0
-
-
-def _will_run(schedule: Schedule, now: datetime) -> bool:
-    stopped = schedule.pause is not None and schedule.pause.holds(now) and not schedule.pause.until
-    return schedule.next_run_at is not None and not stopped and not schedule.broken

@@ -49,9 +49,10 @@ class ScheduleView:
 def read_schedule(visit: Visit, name: str) -> ScheduleView:
     """Read one schedule; NotFound, with the nearest name, if there is none."""
     reader = visit.reader
-    _ = visit.operator.schedule(name).row
     view = reader.engine.read_one(visit.store.views([name]))
     if view is None:
+        # Raises NotFound with the nearest name.
+        _ = visit.operator.schedule(name).row
         raise NotFound("schedule", name)
     schedule = view.schedule
     [summary] = summaries_of(reader, [schedule])

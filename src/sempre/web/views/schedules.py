@@ -15,7 +15,7 @@ from sempre.web.visit import Visit
 __all__ = ["SchedulesFound", "find_schedules", "schedules_page"]
 
 PAGE, AT_ONCE = 50, 500
-MOST_SCANNED = 2_000
+MOST_SCANNED = 200
 """Schedules that are examined for one page with a filter by state."""
 MOST_SORTED = 1_000
 """Schedules that can be sorted by another order than the name, which alone has an index."""
