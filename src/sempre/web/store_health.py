@@ -18,7 +18,16 @@ from sempre.ports.messages import ExecutionQuery
 from sempre.web.shared import Kept
 from sempre.web.visit import Visit
 
-__all__ = ["DAY", "SAMPLE", "StoreHealth", "health_of", "queues_of", "soonest", "will_run"]
+__all__ = [
+    "DAY",
+    "SAMPLE",
+    "StoreHealth",
+    "health_of",
+    "queues_of",
+    "read_health",
+    "soonest",
+    "will_run",
+]
 
 DAY = timedelta(days=1)
 SAMPLE = 500
