@@ -52,7 +52,7 @@ def test_status_tells_how_much_the_store_holds(old: Shop) -> None:
     assert "schema       3" in shown
     assert "schedules    4" in shown
     assert "purged 2" in shown
-    assert (told["version"], told["schedules"], told["ranges"], told["purged"]) == (2, 4, 0, 2)
+    assert (told["version"], told["schedules"], told["ranges"], told["purged"]) == (3, 4, 0, 2)
     assert told["executions"] > 3
     assert told["first_end"] < told["last_end"] < told["last_pass_at"]
 
@@ -104,7 +104,7 @@ def test_show_tells_what_is_kept_and_what_was_purged(old: Shop) -> None:
     shown = "\n".join(lines(old.cli("show", "old")))
 
     assert "history      kept 30d (the setting retention); the newest 3 at any age" in shown
-    assert "purged       2 succeeded, from " in shown
+    assert "purged       manual: 2 succeeded; from " in shown
 
 
 def test_show_tells_a_retention_of_its_own(shop: Shop) -> None:
