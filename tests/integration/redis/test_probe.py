@@ -107,13 +107,13 @@ def test_what_a_server_does_not_say_is_not_taken_for_safe() -> None:
 def test_a_newer_schema_is_refused(store: RedisStore, server: RedisServer) -> None:
     assert store.uuid
     with server.client() as client:
-        client.hset("{sempre}:meta", "version", "3")
+        client.hset("{sempre}:meta", "version", "4")
 
     late = RedisStore(server.url)
 
-    with pytest.raises(StoreRefused, match="version 3"):
+    with pytest.raises(StoreRefused, match="version 4"):
         late.upgrade()
-    with pytest.raises(StoreRefused, match="version 3"):
+    with pytest.raises(StoreRefused, match="version 4"):
         late.last_pass()
     late.close()
 

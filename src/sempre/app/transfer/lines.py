@@ -72,7 +72,7 @@ def read_text(text: str) -> datetime:
 def write_line(record: Line) -> str:
     """Return the line of a record, without a line break."""
     written = _fields_of(record)
-    if isinstance(record, Execution):
+    if "kind" in written:
         written[CAUSE] = written.pop("kind")
     return json.dumps({"kind": _WORDS[type(record)], **written}, separators=(",", ":"))
 
@@ -114,7 +114,7 @@ def read_record(given: dict[str, Any]) -> Line:
     if kind is None:
         raise ValueError(f"its kind is none of {', '.join(KINDS)}")
     values = {name: value for name, value in given.items() if name != "kind"}
-    if CAUSE in values and kind is Execution:
+    if CAUSE in values:
         values["kind"] = values.pop(CAUSE)
     record: Line = _read_fields(kind, values)
     return record
