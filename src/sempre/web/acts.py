@@ -17,7 +17,7 @@ from sempre.app.schedules.stored_schedule import StoredSchedule
 from sempre.errors import InvalidInput, NotFound, SempreError, StoreError
 from sempre.web.roles import Role
 
-__all__ = ["ACTS", "Act", "Asked", "Kind", "Told", "act_of", "perform"]
+__all__ = ["ACTS", "Act", "ActResult", "Asked", "Kind", "act_of", "perform"]
 
 Kind = Literal["schedules", "executions", "switches"]
 MOST = 500
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
         return self.operator.execution(self.target)
 
 
-class Told(NamedTuple):
+class ActResult(NamedTuple):
     """The effect of an act on one target, in words; `done` if the act changed something."""
 
     target: str
@@ -94,8 +94,8 @@ class Act:
 
 def perform(
     act: Act, operator: Operator, targets: Sequence[str], fields: Mapping[str, str]
-) -> list[Told]:
-    """Act on each target; a target that is refused is told, and the others go on.
+) -> list[ActResult]:
+    """Act on each target; a target that is refused is reported, and the others go on.
 
     Raises:
         InvalidInput: there is no target, or there are too many.
@@ -108,7 +108,7 @@ def perform(
     return [_one(act, Asked(operator, each, fields), alone=len(known) == 1) for each in known]
 
 
-def _one(act: Act, asked: Asked, *, alone: bool) -> Told:
+def _one(act: Act, asked: Asked, *, alone: bool) -> ActResult:
     try:
         message, done = act.do(asked)
     except StoreError:
@@ -116,10 +116,10 @@ def _one(act: Act, asked: Asked, *, alone: bool) -> Told:
     except (InvalidInput, NotFound) as error:
         if alone:
             raise
-        return Told(asked.target, str(error), done=False)
+        return ActResult(asked.target, str(error), done=False)
     except SempreError as error:
-        return Told(asked.target, str(error), done=False)
-    return Told(asked.target, message, done)
+        return ActResult(asked.target, str(error), done=False)
+    return ActResult(asked.target, message, done)
 
 
 def _effect(changed: bool, done: str, otherwise: str) -> tuple[str, bool]:  # noqa: FBT001 - the effect itself
@@ -179,8 +179,8 @@ def _retry(asked: Asked) -> tuple[str, bool]:
 def _cancel(asked: Asked) -> tuple[str, bool]:
     was_running = asked.execution.row.session != ""
     asked.execution.cancel(why=asked.why)
-    told = "its worker was asked to end it, and learns of it with its next heartbeat"
-    return (told if was_running else "cancelled"), True
+    effect = "its worker was asked to end it, and learns of it with its next heartbeat"
+    return (effect if was_running else "cancelled"), True
 
 
 def _discard(asked: Asked) -> tuple[str, bool]:

@@ -27,10 +27,10 @@ class PageAnswer:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A link to follow with GET; `told` is shown there once, and cookies are remembered."""
+    """A link to follow with GET; `notice` is shown there once, and cookies are remembered."""
 
     to: str
-    told: str = ""
+    notice: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -40,7 +40,7 @@ from sempre.web.failures import (
 )
 from sempre.web.live import Poller, Probes
 from sempre.web.protection import is_allowed_host, is_own_form
-from sempre.web.rendering import TOLD, read_told, response_of, secured
+from sempre.web.rendering import NOTICE, read_cookie, response_of, secured
 from sempre.web.roles import Identity, Role, read_identity
 from sempre.web.routes import API, ROUTES, Handler, Route
 from sempre.web.shared import Shared
@@ -170,7 +170,7 @@ class Dashboard:
             body=body,
             zone=self._zone(request),
             theme=_known(request.cookies.get("sempre_theme", ""), THEMES),
-            told=read_told(request.cookies.get(TOLD, "")),
+            notice=read_cookie(request.cookies.get(NOTICE, "")),
             shared=self._shared,
         )
 
@@ -194,7 +194,7 @@ class Dashboard:
     def _zone(self, request: Request) -> str:
         """Return the time zone of the page: of the URL, the cookie, the application, or UTC."""
         usual = self._operator.composition.settings.timezone or "UTC"
-        name = request.query_params.get("tz") or read_told(request.cookies.get("sempre_zone", ""))
+        name = request.query_params.get("tz") or read_cookie(request.cookies.get("sempre_zone", ""))
         try:
             return zone(name).name if name else usual
         except ZoneError:

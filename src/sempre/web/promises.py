@@ -1,4 +1,4 @@
-"""Promises: what a preview told, carried by its page until the visitor confirms.
+"""Promises: what a preview showed, carried by its page until the visitor confirms.
 
 The page carries no definition and no secret: the fields of the form are planned again, and the
 result must be what was previewed, from the state of the store that was previewed.

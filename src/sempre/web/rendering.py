@@ -30,9 +30,9 @@ from sempre.web.roles import Role
 from sempre.web.routes import ROUTES
 from sempre.web.visit import Options, Visit
 
-__all__ = ["TOLD", "read_told", "response_of", "secured"]
+__all__ = ["NOTICE", "read_cookie", "response_of", "secured"]
 
-TOLD = "sempre_told"
+NOTICE = "sempre_notice"
 YEAR = 365 * 86_400
 SEE_OTHER = 303
 
@@ -54,8 +54,8 @@ def response_of(
     values = {**answer.values, "visit": visit, "topics": answer.topics}
     page = _render(answer.template, options, prefix, title=answer.title, values=values)
     response = HTMLResponse(page, answer.status)
-    if visit is not None and visit.told:
-        response.delete_cookie(TOLD, path=prefix or "/")
+    if visit is not None and visit.notice:
+        response.delete_cookie(NOTICE, path=prefix or "/")
     return response
 
 
@@ -67,7 +67,7 @@ def secured(response: Response) -> Response:
     return response
 
 
-def read_told(cookie: str) -> str:
+def read_cookie(cookie: str) -> str:
     """Return the message of an earlier request, from its cookie."""
     return unquote(cookie)
 
@@ -77,9 +77,9 @@ def _redirect(answer: Redirect, prefix: str) -> Response:
     path = prefix or "/"
     for name, value in answer.cookies.items():
         response.set_cookie(name, quote(value), max_age=YEAR, path=path, samesite="lax")
-    if answer.told:
-        told = quote(answer.told)
-        response.set_cookie(TOLD, told, max_age=60, path=path, samesite="strict", httponly=True)
+    if answer.notice:
+        notice = quote(answer.notice)
+        response.set_cookie(NOTICE, notice, max_age=60, path=path, samesite="strict", httponly=True)
     return response
 
 

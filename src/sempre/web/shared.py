@@ -34,7 +34,7 @@ class Kept(Generic[T]):
 
     @property
     def is_old(self) -> bool:
-        """Whether a person should be told the age."""
+        """Whether a page shows the age."""
         return self.age > 2 * MOMENT
 
 

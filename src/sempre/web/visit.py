@@ -54,7 +54,7 @@ class Visit:
         body: the JSON object of a request to the API.
         zone: the one time zone of the page.
         theme: light, dark or auto.
-        told: what an earlier request has to tell.
+        notice: what an earlier request has to tell.
         shared: readings that visits of this dashboard share.
     """
 
@@ -70,7 +70,7 @@ class Visit:
     body: Mapping[str, Any] = field(default_factory=dict)
     zone: str = "UTC"
     theme: str = "auto"
-    told: str = ""
+    notice: str = ""
     shared: Shared = field(default_factory=lambda: Shared(SystemClock()))
 
     # The store

@@ -8,8 +8,8 @@ import pytest
 from sempre.domain.alerts.alert import Alert, Phase
 from sempre.domain.alerts.incidents import (
     Incident,
+    SentMessages,
     Sighting,
-    Told,
     Trouble,
     observe,
     read_incidents,
@@ -49,7 +49,7 @@ def test_an_incident_keeps_its_id_while_its_first_failure_is_read_no_more() -> N
 
 
 def test_an_incident_that_nothing_is_known_of_stays_open_and_is_not_reminded_of() -> None:
-    told = replace(opened(), told={"ops": Told(1, NOW)})
+    told = replace(opened(), sent={"ops": SentMessages(1, NOW)})
 
     found = observe({BAD.key: told}, [])
 
@@ -69,7 +69,7 @@ def test_a_recovery_without_an_incident_opens_none() -> None:
 
 
 def test_an_ended_incident_is_remembered_and_then_forgotten() -> None:
-    told = replace(opened(), told={"ops": Told(1, NOW)})
+    told = replace(opened(), sent={"ops": SentMessages(1, NOW)})
     ended = observe({BAD.key: told}, [WELL])
     [delivery] = due_deliveries(ended.values(), [RULE], NOW + HOUR)
     done = after_delivery(delivery.incident, delivery, NOW + HOUR)
@@ -87,7 +87,7 @@ def test_trouble_after_a_recovery_is_another_incident() -> None:
     [incident] = observe({BAD.key: ended}, [again]).values()
 
     assert incident.id == "failure:schedule:bill:e9"
-    assert not incident.told
+    assert not incident.sent
 
 
 def test_the_key_of_a_message_names_incident_phase_and_number() -> None:
@@ -103,7 +103,7 @@ def test_the_key_of_a_message_names_incident_phase_and_number() -> None:
 
 def test_the_first_rule_of_a_channel_decides() -> None:
     rules = [replace(RULE, remind=HOUR), RULE, replace(RULE, channel="other")]
-    told = replace(opened(), told={"ops": Told(1, NOW), "other": Told(1, NOW)})
+    told = replace(opened(), sent={"ops": SentMessages(1, NOW), "other": SentMessages(1, NOW)})
 
     assert [each.channel for each in due_deliveries([told], rules, NOW + HOUR)] == ["ops"]
 
@@ -118,8 +118,8 @@ def test_overdue_work_is_told_when_the_rule_says_so(minutes: int) -> None:
 
 
 def test_incidents_survive_their_stored_form() -> None:
-    told = {"ops": Told(2, NOW, has_end=True), "secret-token": Told()}
-    incident = replace(opened(), told=told, tags=("a", "b"), recovered_at=NOW)
+    told = {"ops": SentMessages(2, NOW, has_end=True), "secret-token": SentMessages()}
+    incident = replace(opened(), sent=told, tags=("a", "b"), recovered_at=NOW)
 
     assert read_incidents([incident.to_json()]) == {incident.key: incident}
 

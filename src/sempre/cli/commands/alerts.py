@@ -167,7 +167,7 @@ def _events(each: DeclaredRule) -> str:
 
 
 def _sent_to(incident: Incident) -> str:
-    return ", ".join(name for name, each in incident.told.items() if each.count) or "no channel yet"
+    return ", ".join(name for name, each in incident.sent.items() if each.count) or "no channel yet"
 
 
 def _listed(values: Iterable[str]) -> list[str]:
@@ -199,7 +199,7 @@ INCIDENT = Fields[Incident](
     Field("since", lambda each: each.since, column="SINCE"),
     Field("count", lambda each: each.count, column="COUNT"),
     Field("seen", lambda each: each.is_seen),
-    Field("sent", lambda each: {name: told.count for name, told in each.told.items()}),
+    Field("sent", lambda each: {name: sent.count for name, sent in each.sent.items()}),
     Field("", _sent_to, column="SENT TO"),
     Field("execution", lambda each: each.execution),
     Field("error", lambda each: each.error, column="ERROR", below=True),

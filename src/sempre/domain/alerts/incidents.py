@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from sempre.domain.arguments import Json
 
-__all__ = ["Incident", "Sighting", "Told", "Trouble", "observe", "read_incidents"]
+__all__ = ["Incident", "SentMessages", "Sighting", "Trouble", "observe", "read_incidents"]
 
 
 class Trouble(StrEnum):
@@ -57,7 +57,7 @@ class Sighting:
 
 
 @dataclass(frozen=True)
-class Told:
+class SentMessages:
     """The messages about an incident that one channel has sent.
 
     Attributes:
@@ -78,7 +78,7 @@ class Incident:
     Attributes:
         is_seen: whether the last scan saw the trouble: a paused schedule, for example, has none,
             and has not recovered either.
-        told: by name of the channel.
+        sent: by name of the channel.
     """
 
     trouble: Trouble
@@ -92,7 +92,7 @@ class Incident:
     execution: str
     recovered_at: datetime | None = None
     is_seen: bool = True
-    told: Mapping[str, Told] = field(default_factory=dict)
+    sent: Mapping[str, SentMessages] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -117,8 +117,8 @@ class Incident:
     def to_json(self) -> dict[str, Json]:
         """Return the incident as JSON."""
         # A list: the keys of an object may look like secrets, whose values are masked.
-        told: list[Json] = [
-            [name, each.count, _text(each.at), each.has_end] for name, each in self.told.items()
+        sent: list[Json] = [
+            [name, each.count, _text(each.at), each.has_end] for name, each in self.sent.items()
         ]
         return {
             "trouble": str(self.trouble),
@@ -132,7 +132,7 @@ class Incident:
             "execution": self.execution,
             "recovered_at": _text(self.recovered_at),
             "is_seen": self.is_seen,
-            "told": told,
+            "sent": sent,
         }
 
 
@@ -201,23 +201,23 @@ def _continued(before: Incident, sighting: Sighting) -> Incident:
 def _read(row: Mapping[str, object]) -> Incident | None:
     try:
         known = dict(row)
-        told = known.pop("told")
+        sent = known.pop("sent")
         recovered_at = known.pop("recovered_at")
         return Incident(
             trouble=Trouble(str(known.pop("trouble"))),
             tags=tuple(_texts(known.pop("tags"))),
             since=datetime.fromisoformat(str(known.pop("since"))),
             recovered_at=_instant(recovered_at),
-            told=dict(_told(each) for each in _rows(told)),
+            sent=dict(_sent(each) for each in _rows(sent)),
             **known,  # type: ignore[arg-type]  # a wrong field raises TypeError
         )
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _told(value: list[object]) -> tuple[str, Told]:
+def _sent(value: list[object]) -> tuple[str, SentMessages]:
     name, count, at, has_end = value
-    return str(name), Told(int(str(count)), _instant(at), bool(has_end))
+    return str(name), SentMessages(int(str(count)), _instant(at), bool(has_end))
 
 
 def _rows(value: object) -> list[list[object]]:

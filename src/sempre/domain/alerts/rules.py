@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
 from sempre.domain.alerts.alert import Alert, Phase
-from sempre.domain.alerts.incidents import Incident, Told, Trouble
+from sempre.domain.alerts.incidents import Incident, SentMessages, Trouble
 from sempre.domain.alerts.quiet_hours import QuietHours
 
 __all__ = [
@@ -111,9 +111,9 @@ def due_deliveries(
     found = []
     for incident in incidents:
         for channel, rule in _rules_of(incident, rules, now).items():
-            told = incident.told.get(channel, Told())
-            if not rule.is_quiet(now) and (phase := _due(incident, rule, told, now)):
-                found.append(Delivery(channel, phase, incident, told.count))
+            sent = incident.sent.get(channel, SentMessages())
+            if not rule.is_quiet(now) and (phase := _due(incident, rule, sent, now)):
+                found.append(Delivery(channel, phase, incident, sent.count))
     return found
 
 
@@ -124,12 +124,12 @@ def recovery_key(incident_id: str) -> str:
 
 def after_delivery(incident: Incident, delivery: Delivery, now: datetime) -> Incident:
     """Return an incident after a message was enqueued."""
-    told = incident.told.get(delivery.channel, Told())
+    sent = incident.sent.get(delivery.channel, SentMessages())
     if delivery.phase is Phase.RECOVERED:
-        told = replace(told, has_end=True)
+        sent = replace(sent, has_end=True)
     else:
-        told = Told(told.count + 1, now)
-    return replace(incident, told={**incident.told, delivery.channel: told})
+        sent = SentMessages(sent.count + 1, now)
+    return replace(incident, sent={**incident.sent, delivery.channel: sent})
 
 
 def open_ones(
@@ -151,7 +151,8 @@ def open_ones(
 def _has_more_to_tell(incident: Incident, rules: Sequence[Rule], now: datetime) -> bool:
     chosen = _rules_of(incident, rules, now).items()
     return any(
-        _due(incident, rule, incident.told.get(channel, Told()), now) for channel, rule in chosen
+        _due(incident, rule, incident.sent.get(channel, SentMessages()), now)
+        for channel, rule in chosen
     )
 
 
@@ -161,19 +162,19 @@ def _rules_of(incident: Incident, rules: Sequence[Rule], now: datetime) -> Mappi
     return {rule.channel: rule for rule in reversed(covering)}
 
 
-def _due(incident: Incident, rule: Rule, told: Told, now: datetime) -> Phase | None:
+def _due(incident: Incident, rule: Rule, sent: SentMessages, now: datetime) -> Phase | None:
     """Return the phase of the next message, if one is due.
 
     Trouble that came and went in quiet hours, or between two scans, is one message at its end.
     """
     if incident.recovered_at is not None:
-        wants = not told.has_end and (RECOVERY in rule.on or not told.count)
+        wants = not sent.has_end and (RECOVERY in rule.on or not sent.count)
         return Phase.RECOVERED if wants else None
     if not incident.is_seen:
         return None
-    if told.at is None:
+    if sent.at is None:
         return Phase.OPENED
-    return Phase.REMINDER if rule.remind and now >= told.at + rule.remind else None
+    return Phase.REMINDER if rule.remind and now >= sent.at + rule.remind else None
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

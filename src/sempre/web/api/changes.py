@@ -35,11 +35,13 @@ def act_on(visit: Visit, given: Given, *, act: Act) -> JsonAnswer:
     targets = given["target"] if isinstance(given["target"], list) else [given["target"]]
     fields = {name: str(value) for name, value in given.items() if value and name != "target"}
     try:
-        told = perform(act, visit.operator, targets, fields)
+        effects = perform(act, visit.operator, targets, fields)
     finally:
         visit.shared.forget()
-    results = [{"target": each.target, "done": each.done, "message": each.message} for each in told]
-    status = 200 if all(each.done for each in told) else LOST
+    results = [
+        {"target": each.target, "done": each.done, "message": each.message} for each in effects
+    ]
+    status = 200 if all(each.done for each in effects) else LOST
     return JsonAnswer({"v": 1, "act": f"{act.kind}.{act.verb}", "results": results}, status)
 
 

@@ -1,6 +1,6 @@
 """The pages of acts: a form that says what will happen, and what really happened."""
 
-from sempre.web.acts import Act, Told, perform
+from sempre.web.acts import Act, ActResult, perform
 from sempre.web.answers import Answer, PageAnswer, Redirect
 from sempre.web.protection import local_path
 from sempre.web.visit import Visit
@@ -24,16 +24,16 @@ def form_of(visit: Visit, act: Act) -> PageAnswer:
 
 def act_by_form(visit: Visit, act: Act) -> Answer:
     """Act, then return to the page before; targets without effect are shown on another page."""
-    told = _performed(visit, act)
+    results = _performed(visit, act)
     back = local_path(visit.given("next"), visit.url(f"/{act.kind}"))
-    if all(each.done for each in told):
+    if all(each.done for each in results):
         gone = act.verb in ("delete", "rename")
-        return Redirect(visit.url(f"/{act.kind}") if gone else back, _summary(act, told))
-    values = {"act": act, "told": told, "next": back}
-    return PageAnswer("told.html", act.title, values, status=LOST)
+        return Redirect(visit.url(f"/{act.kind}") if gone else back, _summary(act, results))
+    values = {"act": act, "results": results, "next": back}
+    return PageAnswer("act_results.html", act.title, values, status=LOST)
 
 
-def _performed(visit: Visit, act: Act) -> list[Told]:
+def _performed(visit: Visit, act: Act) -> list[ActResult]:
     try:
         return perform(act, visit.operator, visit.form.get("target", ()), _fields(visit))
     finally:
@@ -44,8 +44,8 @@ def _fields(visit: Visit) -> dict[str, str]:
     return {name: visit.given(name) for name in FIELDS if visit.given(name)}
 
 
-def _summary(act: Act, told: list[Told]) -> str:
-    first = told[0]
-    if len(told) == 1:
+def _summary(act: Act, results: list[ActResult]) -> str:
+    first = results[0]
+    if len(results) == 1:
         return f"{first.target}: {first.message}."[:LONGEST_TOLD]
-    return f"{act.title}: done for {len(told)} {act.kind}."
+    return f"{act.title}: done for {len(results)} {act.kind}."

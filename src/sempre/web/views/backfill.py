@@ -69,8 +69,8 @@ def backfill_now(visit: Visit) -> Answer:
         return _form(visit, name, problem=str(refused))
     finally:
         visit.shared.forget()
-    told = f"{name}: {counted(len(rows), 'slot')} will run, one at a time."
-    return Redirect(visit.named("schedules", name), told)
+    notice = f"{name}: {counted(len(rows), 'slot')} will run, one at a time."
+    return Redirect(visit.named("schedules", name), notice)
 
 
 def _previewed(visit: Visit, name: str, period: Period, moved: str = "") -> PageAnswer:

@@ -62,7 +62,7 @@ def edit_now(visit: Visit) -> Answer:
             return _form(schedule, *_texts(visit), problem=NO_CHANGE, status=LOST)
         visit.operator.apply(promised(plan, visit.given("promise")))
     except MovedOn as moved:
-        return _previewed(visit, _schedule(visit, schedule.name), moved=_told(moved))
+        return _previewed(visit, _schedule(visit, schedule.name), moved=_reasons_of(moved))
     except InvalidInput as error:
         return _form(schedule, *_texts(visit), error=error, status=BAD)
     finally:
@@ -158,6 +158,6 @@ def _schedule(visit: Visit, name: str) -> Schedule:
     return visit.operator.schedule(name).row
 
 
-def _told(moved: MovedOn) -> tuple[str, ...]:
+def _reasons_of(moved: MovedOn) -> tuple[str, ...]:
     """Return the reasons of a refusal, without the options of the command line."""
     return tuple(reason.partition("; --")[0] for reason in moved.reasons)

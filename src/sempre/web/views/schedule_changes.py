@@ -9,7 +9,7 @@ from sempre.app.presentation.changes import ChangedField, changed_parts, masked_
 from sempre.app.schedules.creation import Declared
 from sempre.domain.arguments import Json
 from sempre.domain.declaration import declared_definition
-from sempre.domain.past_definition import revisions_of
+from sempre.domain.definition_history import revisions_of
 from sempre.domain.redaction import redacted_text
 from sempre.domain.schedule import Schedule
 from sempre.ports.messages import ActionQuery

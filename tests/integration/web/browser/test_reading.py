@@ -62,10 +62,10 @@ def test_a_schedule_is_paused_and_resumed_without_scripts(open_page: Open) -> No
     page.get_by_label("Reason").fill("migration")
     page.get_by_role("button", name="Pause").click()
 
-    assert "fails: paused until" in page.locator(".told").inner_text()
+    assert "fails: paused until" in page.locator(".notice").inner_text()
     assert "migration" in page.locator(".title-row").inner_text()
     page.get_by_role("button", name="Resume").click()
-    assert "fails: resumed." in page.locator(".told").inner_text()
+    assert "fails: resumed." in page.locator(".notice").inner_text()
 
 
 def test_a_page_without_scripts_shows_every_page(open_page: Open, site: Site) -> None:
