@@ -129,7 +129,8 @@ class Dashboard:
         response = await asyncio.to_thread(
             response_of, answer, visit, self._options, prefix=prefix, as_json=as_json
         )
-        is_polled = request.method == "GET" and response.status_code == OK
+        is_whole = not isinstance(response, StreamingResponse)
+        is_polled = request.method == "GET" and response.status_code == OK and is_whole
         if is_polled and "set-cookie" not in response.headers:
             response = _unless_known(request, response, keeps=not self._options.streams)
         if challenge:

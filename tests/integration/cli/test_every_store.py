@@ -86,7 +86,10 @@ def test_why_explains_runs_and_slots(served: Shop) -> None:
     never = served.answer("why", "doomed@2020-02-29T04:00")["why"]
 
     assert [each["code"] for each in ran["causes"]][:2] == ["triggered", "attempt_failed"]
-    assert (skipped["verdict"], skipped["causes"][-1]["facts"]["note"]) == ("skipped", "migration")
+    assert skipped["verdict"] == "skipped"
+    # Another test may have skipped the slot before, and taken that back: a skip without a note.
+    skips = [each for each in skipped["causes"] if each["code"] == "skipped_by_operator"]
+    assert {each["facts"]["note"] for each in skips} - {""} == {"migration"}
     assert never["causes"][-1]["code"] == "before_creation"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sempre.domain.explanation import Code, Verdict, explain_slot
+from sempre.domain.explanation.operators import action_of_commit
 from sempre.domain.schedule import Pause
 from sempre.domain.states import Kind
 from sempre.grids import Cron, Every, Grid
@@ -364,3 +365,14 @@ def test_a_backfill_of_a_missed_slot_is_mentioned() -> None:
 
     assert (found.verdict, found.codes()[-1]) == (Verdict.MISSED, Code.OTHER_RUN)
     assert "the backfill" in said(found)
+
+
+def test_of_two_actions_within_a_moment_the_nearest_is_of_the_commit() -> None:
+    second = timedelta(seconds=1)
+    early = act("10:00", "skip")
+    late = act("10:00", "skip", at=at("10:00") + second)
+
+    assert action_of_commit([early, late], at("10:00") + 0.9 * second) == late
+    assert action_of_commit([late, early], at("10:00") + 0.1 * second) == early
+    assert action_of_commit([early], at("11:00")) is None
+    assert action_of_commit([early], None) is None

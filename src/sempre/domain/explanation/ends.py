@@ -5,7 +5,13 @@ from collections.abc import Callable, Iterator
 from sempre.domain.action import Action
 from sempre.domain.execution import Execution
 from sempre.domain.explanation.causes import Cause, Code, Fact
-from sempre.domain.explanation.operators import cause_of_stop, edit_after, who, within_moment
+from sempre.domain.explanation.operators import (
+    action_of_commit,
+    cause_of_stop,
+    edit_after,
+    who,
+    within_moment,
+)
 from sempre.domain.explanation.records import Records
 from sempre.domain.explanation.waits import runs_at, switches_for
 from sempre.domain.redaction import redacted_text
@@ -199,13 +205,13 @@ def _limit(records: Records) -> dict[str, Fact]:
 def _act(records: Records, verb: str, row: Execution) -> Action | None:
     """Return the action on the schedule that created a row."""
     acts = [each for each in records.of_schedule if each.verb == verb]
-    return next((each for each in acts if within_moment(each.at, row.created_at)), None)
+    return action_of_commit(acts, row.created_at)
 
 
 def _act_at(records: Records, verb: str, row: Execution) -> Action | None:
     """Return the action on the schedule that ended a row."""
     acts = [each for each in records.of_schedule if each.verb == verb]
-    return next((each for each in acts if within_moment(each.at, row.finished_at)), None)
+    return action_of_commit(acts, row.finished_at)
 
 
 def _last(records: Records, verb: str, row: Execution) -> Action | None:

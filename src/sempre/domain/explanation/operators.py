@@ -17,6 +17,7 @@ from sempre.grids.instants import read_instant
 __all__ = [
     "MOMENT",
     "SwitchPeriod",
+    "action_of_commit",
     "cause_of_stop",
     "edit_after",
     "switch_periods",
@@ -61,6 +62,13 @@ def within_moment(one: datetime | None, other: datetime | None) -> bool:
     return one is not None and other is not None and abs(one - other) <= MOMENT
 
 
+def action_of_commit(actions: Iterable[Action], at: datetime | None) -> Action | None:
+    """Return the action whose commit wrote a row at an instant: the nearest within a moment."""
+    near = [(abs(each.at - at), each) for each in actions if at and each.at]
+    found = min(near, key=lambda each: each[0], default=None)
+    return found[1] if found and found[0] <= MOMENT else None
+
+
 def cause_of_stop(records: Records, reason: str, at: datetime) -> Cause:
     """Return who disabled, paused or deleted a schedule by an instant.
 
@@ -95,7 +103,7 @@ def edit_after(records: Records, instant: datetime, at: datetime | None) -> Caus
     """
     changes = [each for each in records.of_schedule if changes_by(each)]
     if at is not None:
-        found = next((each for each in changes if within_moment(each.at, at)), None)
+        found = action_of_commit(changes, at)
     else:
         later = (each for each in changes if each.at and each.at >= instant)
         found = next((each for each in later if REGRIDDING & set(changes_by(each))), None)
