@@ -122,9 +122,10 @@ def _lateness(rows: Iterable[Execution]) -> Iterator[Point]:
 
 
 def _trend(visit: Visit, title: str, points: Sequence[Point]) -> Markup:
+    if not points:
+        return Markup()
     ordered = sorted(points, key=lambda each: each.at)
     values = sorted(each.seconds for each in ordered)
     # The nearest rank: a value that was measured.
     levels = [(name, values[int(share * (len(values) - 1))]) for name, share in LEVELS.items()]
-    drawn = trend(ordered, title=title, timezone=visit.zone, levels=levels) if values else ""
-    return Markup(drawn)  # noqa: S704 - as above
+    return Markup(trend(ordered, title=title, timezone=visit.zone, levels=levels))  # noqa: S704 - as above

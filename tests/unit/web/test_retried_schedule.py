@@ -1,0 +1,25 @@
+"""The page of a schedule whose only run was retried: there is no lateness to draw."""
+
+from starlette.testclient import TestClient
+
+from sempre import Sempre
+
+
+def test_a_schedule_without_a_lateness_to_draw_has_its_page() -> None:
+    app = Sempre("memory://")
+
+    @app.every("1d")
+    def doomed() -> None:
+        raise ValueError("no")
+
+    app.sync()
+    identity = app.schedule("doomed").trigger().id
+    with app.running(burst=True, sync=False) as running:
+        running.wait_until_exhausted()
+    app.execution(identity).retry(why="once more")
+
+    with TestClient(app.dashboard(auth=lambda _: "read"), base_url="http://localhost") as client:
+        answer = client.get("/schedules/doomed")
+
+    assert answer.status_code == 200
+    app.close()
